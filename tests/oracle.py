@@ -1,0 +1,88 @@
+"""The paper's quantities from their definitions, slowly, with none of userdp's formulas."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy import integrate, optimize
+
+
+def per_sample(counts, clipping):
+    """One (a, b) a sample, grouped by user, whichever way the clipping was given."""
+    ends = list(zip(clipping.lower, clipping.upper, strict=True))
+    if len(ends) == len(counts):
+        return [[end] * m for end, m in zip(ends, counts, strict=True)]
+    rest = iter(ends)
+    return [[next(rest) for _ in range(m)] for m in counts]
+
+
+def project(x, a, b):
+    return min(max(x, a), b)
+
+
+def largest_bias(counts, upper, clipping):
+    """Sup of |f - f_clipped| over a grid of datasets that holds every corner and interval end."""
+    ends = list(itertools.chain(*per_sample(counts, clipping)))
+    choices = [sorted({0, a, b, (a + b) / 2, upper}) for a, b in ends]
+    return max(
+        abs(sum(x - project(x, a, b) for x, (a, b) in zip(dataset, ends, strict=True)))
+        for dataset in itertools.product(*choices)
+    ) / Fraction(sum(counts))
+
+
+def largest_change(counts, upper, clipping):
+    """Largest change of the clipped mean when one user's samples go from one corner to another."""
+    changes = []
+    for ends in per_sample(counts, clipping):
+        sums = [
+            sum(project(x, a, b) for x, (a, b) in zip(samples, ends, strict=True))
+            for samples in itertools.product((0, upper), repeat=len(ends))
+        ]
+        changes.append(max(sums) - min(sums))
+    return max(changes) / Fraction(sum(counts))
+
+
+def kth_largest_sum(counts, upper, eps):
+    """T_eps by sorting, with k counted up from one until k eps >= 2."""
+    k = next(k for k in itertools.count(1) if k * eps >= 2)
+    return sorted((upper * m for m in counts), reverse=True)[k - 1] if k <= len(counts) else 0
+
+
+def objective(counts, upper, eps, total_width):
+    """The worst-case error of the symmetric intervals of one total width: phi(S)."""
+    bias = sum(max(upper * m - total_width, 0) for m in counts) / Fraction(2)
+    return (bias + total_width / eps) / sum(counts)
+
+
+def smallest_error(counts, upper, eps):
+    """Minimum of phi over its breakpoints; phi is convex and piecewise linear."""
+    return min(objective(counts, upper, eps, S) for S in [0, *(upper * m for m in counts)])
+
+
+def smallest_error_by_linear_program(counts, upper, eps):
+    """Minimum of (8) over alpha_1..alpha_L, S by a general solver, in floats."""
+    n = len(counts)
+    cost = np.append(np.ones(n), 1 / eps)
+    constraints = np.hstack([-2 * np.eye(n), -np.ones((n, 1))])
+    solution = optimize.linprog(cost, constraints, -upper * np.asarray(counts), bounds=(0, None))
+    assert solution.success
+    return solution.fun / sum(counts)
+
+
+def akmv_error_by_quadrature(sums, counts, upper, eps):
+    """E_AKMV from the density exp(-eps/4 |c(t) - k|) on [0, U m*], integrated numerically."""
+    k = min(math.ceil(2 / eps), len(counts))
+
+    def weight(t):
+        return math.exp(-float(eps) / 4 * abs(sum(s >= t for s in sums) - k))
+
+    def error(t):
+        return sum(max(s - t, 0) for s in sums) + 2 * t / eps
+
+    edges = sorted({0.0, *map(float, sums), float(upper * max(counts))})
+    pieces = list(itertools.pairwise(edges))
+    normaliser = sum(integrate.quad(weight, a, b)[0] for a, b in pieces)
+    return sum(integrate.quad(lambda t: weight(t) * error(t), a, b)[0] for a, b in pieces) / (
+        normaliser * sum(counts)
+    )

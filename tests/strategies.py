@@ -1,0 +1,35 @@
+"""Random problems for hypothesis: small, exact, and rich in ties and edge cases."""
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+import userdp as ud
+
+fractions = st.fractions(min_value=Fraction(1, 20), max_value=8, max_denominator=40)
+counts = st.lists(st.integers(1, 4), min_size=1, max_size=6)
+
+
+@st.composite
+def budgets(draw, n_users=6):
+    """Epsilon: any fraction, or one at which 2/eps is an integer (the theorem's ties), or near."""
+    at_tie = Fraction(2, draw(st.integers(1, n_users + 1)))
+    return draw(st.sampled_from([at_tie, at_tie * Fraction(999, 1000), draw(fractions)]))
+
+
+@st.composite
+def collections(draw, max_samples=24):
+    """Users with an exact bound."""
+    chosen = draw(counts.filter(lambda values: sum(values) <= max_samples))
+    return ud.Contributions(chosen, draw(fractions))
+
+
+@st.composite
+def clippings(draw, users, per_sample):
+    """Intervals in general position, with dropped and untouched samples among them."""
+    n = users.total if per_sample else users.n_users
+    share = st.fractions(min_value=0, max_value=1, max_denominator=12)
+    special = st.sampled_from([(0, 0), (0, 1), (1, 1), (Fraction(1, 2), Fraction(1, 2))])
+    end_pairs = st.one_of(st.tuples(share, share).map(sorted), special)
+    ends = draw(st.lists(end_pairs, min_size=n, max_size=n))
+    return ud.Clipping([users.upper * a for a, _ in ends], [users.upper * b for _, b in ends])

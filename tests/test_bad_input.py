@@ -1,0 +1,304 @@
+"""Bad input is refused with the argument and its value; its nearest good neighbour is accepted."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import userdp as ud
+
+USERS = ud.Contributions([2, 1], 10)
+SUMS = [11.0, 4.0]
+CLIPPING = ud.Clipping([1, 2], [9, 8])
+
+# Argument of every function that takes eps, and of every mechanism.
+TAKES_EPS = {
+    "rank": lambda eps: ud.rank(eps),
+    "threshold": lambda eps: ud.threshold(USERS, eps),
+    "optimal_clipping": lambda eps: ud.optimal_clipping(USERS, eps),
+    "optimal_error": lambda eps: ud.optimal_error(USERS, eps),
+    "worst_case_error": lambda eps: ud.worst_case_error(USERS, CLIPPING, eps),
+    "laplace": lambda eps: ud.laplace(SUMS, USERS, eps, rng=0),
+    "opt_worst_case": lambda eps: ud.opt_worst_case(SUMS, USERS, eps, rng=0),
+    "akmv": lambda eps: ud.akmv(SUMS, USERS, eps, rng=0),
+    "akmv_error": lambda eps: ud.akmv_error(SUMS, USERS, eps),
+    "private_quantile": lambda eps: ud.private_quantile(SUMS, USERS, 1, eps, rng=0),
+    "quantile_log_density": lambda eps: ud.quantile_log_density(1.0, SUMS, USERS, 1, eps),
+    "simulate_akmv_error": lambda eps: ud.simulate_akmv_error(SUMS, USERS, eps, 10, rng=0),
+}
+BAD_EPS = [
+    (0, ValueError),
+    (-1.0, ValueError),
+    (float("nan"), ValueError),
+    (float("inf"), ValueError),
+    (-float("inf"), ValueError),
+    (5e-324, ValueError),
+    (1e-310, ValueError),
+    (Fraction(1, 10**320), ValueError),
+    (10**400, ValueError),
+    (Decimal("NaN"), ValueError),
+    (Decimal("sNaN"), ValueError),
+    (Decimal("Infinity"), ValueError),
+    (Decimal("1e-999999999"), ValueError),
+    ("a tenth", ValueError),
+    ("", ValueError),
+    ("1/2", ValueError),
+    ("nan", ValueError),
+    ("-0.5", ValueError),
+    ("1e999999999", ValueError),
+    (True, TypeError),
+    (np.True_, TypeError),
+    (None, TypeError),
+    (1j, TypeError),
+    (b"0.5", TypeError),
+    ([0.5], TypeError),
+    (np.array([0.5]), TypeError),
+]
+
+# name of the argument, what must stand in the message, exception, call
+REFUSED = [
+    ("upper", "upper=0", ValueError, lambda: ud.Contributions([1], 0)),
+    ("upper", "upper=-1", ValueError, lambda: ud.Contributions([1], -1)),
+    ("upper", "upper=inf", ValueError, lambda: ud.Contributions([1], float("inf"))),
+    ("upper", "upper=nan", ValueError, lambda: ud.Contributions([1], float("nan"))),
+    ("upper", "upper=5e-324", ValueError, lambda: ud.Contributions([1], 5e-324)),
+    ("upper", "upper=1e+308", ValueError, lambda: ud.Contributions([2, 1], 1e308)),
+    ("upper", "upper=9007199254740993", ValueError, lambda: ud.Contributions([1], 2**53 + 1)),
+    (
+        "upper",
+        "upper=np.int64(9007199254740993)",
+        ValueError,
+        lambda: ud.Contributions([1], np.int64(2**53 + 1)),
+    ),
+    ("upper", "upper=1000", ValueError, lambda: ud.Contributions([1], 10**400)),
+    ("upper", "upper=True", TypeError, lambda: ud.Contributions([1], True)),
+    ("upper", "upper='65'", TypeError, lambda: ud.Contributions([1], "65")),
+    ("upper", "upper=None", TypeError, lambda: ud.Contributions([1], None)),
+    ("upper", "upper=(1+0j)", TypeError, lambda: ud.Contributions([1], 1 + 0j)),
+    ("counts", "shape (0,)", ValueError, lambda: ud.Contributions([], 1)),
+    ("counts", "shape (1, 2)", ValueError, lambda: ud.Contributions([[1, 2]], 1)),
+    ("counts", "shape ()", ValueError, lambda: ud.Contributions(3, 1)),
+    ("counts", "inhomogeneous", ValueError, lambda: ud.Contributions([[1], [1, 2]], 1)),
+    ("counts", "counts[1]=0", ValueError, lambda: ud.Contributions([1, 0], 1)),
+    ("counts", "counts[2]=-3", ValueError, lambda: ud.Contributions([1, 1, -3], 1)),
+    ("counts", f"counts[0]={2**63}", ValueError, lambda: ud.Contributions([2**63], 1)),
+    ("counts", f"counts[1]={2**63}", ValueError, lambda: ud.Contributions([1, 2**63], 1)),
+    ("counts", f"counts[0]={2**70}", ValueError, lambda: ud.Contributions([2**70], 1)),
+    ("counts", f"counts[0]={2**53 + 1}", ValueError, lambda: ud.Contributions([2**53 + 1], 1)),
+    ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53, 1], 1)),
+    ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53] * 3000, 1)),
+    ("counts[0]", "counts[0]=1.0", TypeError, lambda: ud.Contributions([1.0, 2.0], 1)),
+    ("counts[0]", "counts[0]=1.5", TypeError, lambda: ud.Contributions([1.5], 1)),
+    ("counts[0]", "counts[0]=True", TypeError, lambda: ud.Contributions([True], 1)),
+    ("counts[0]", "counts[0]='3'", TypeError, lambda: ud.Contributions(["3"], 1)),
+    ("counts[1]", "counts[1]=None", TypeError, lambda: ud.Contributions([1, None], 1)),
+    ("counts[1]", "counts[1]=nan", TypeError, lambda: ud.Contributions([1, float("nan")], 1)),
+    ("M", "M=-1", ValueError, lambda: ud.geometric_collection(-1, 1)),
+    ("M", "M=48", ValueError, lambda: ud.geometric_collection(48, 1)),
+    ("M", "M=2.0", TypeError, lambda: ud.geometric_collection(2.0, 1)),
+    ("M", "M=True", TypeError, lambda: ud.geometric_collection(True, 1)),
+    ("upper", "upper=0", ValueError, lambda: ud.geometric_collection(2, 0)),
+    ("n_users", "n_users=0", ValueError, lambda: ud.extreme_collection(0, 10, 1)),
+    ("n_users", "n_users=1.5", TypeError, lambda: ud.extreme_collection(1.5, 10, 1)),
+    ("max_count", "max_count=0", ValueError, lambda: ud.extreme_collection(5, 0, 1)),
+    ("max_count", f"max_count={2**63}", ValueError, lambda: ud.extreme_collection(5, 2**63, 1)),
+    ("max_count", "max_count='9'", TypeError, lambda: ud.extreme_collection(5, "9", 1)),
+    ("lower", "lower[1]=3.0", ValueError, lambda: ud.Clipping([0, 3], [1, 2])),
+    ("lower", "lower[0]=-0.5", ValueError, lambda: ud.Clipping([-0.5], [1])),
+    ("lower", "lower[0]=nan", ValueError, lambda: ud.Clipping([float("nan")], [1])),
+    ("upper", "upper[1]=inf", ValueError, lambda: ud.Clipping([0, 0], [1, float("inf")])),
+    ("lower", "shapes (1,) and (2,)", ValueError, lambda: ud.Clipping([0], [1, 1])),
+    ("lower", "shapes (0,) and (0,)", ValueError, lambda: ud.Clipping([], [])),
+    ("lower", "shapes (1, 1)", ValueError, lambda: ud.Clipping([[0]], [[1]])),
+    ("lower", "bool", TypeError, lambda: ud.Clipping([False], [1])),
+    ("lower", "<U1", TypeError, lambda: ud.Clipping(["0"], [1])),
+    ("upper", "complex", TypeError, lambda: ud.Clipping([0], [1j])),
+    ("lower[0]", "0.5", TypeError, lambda: ud.Clipping([0.5, Fraction(1)], [1, 1])),
+    ("upper", "too large", ValueError, lambda: ud.Clipping([0], [2**53 + 1])),
+    (
+        "clipping.upper",
+        "clipping.upper[1]=11.0",
+        ValueError,
+        lambda: ud.sensitivity(USERS, ud.Clipping([0, 0], [10, 11])),
+    ),
+    (
+        "clipping.upper",
+        "clipping.upper[0]=Fraction(21, 2)",
+        ValueError,
+        lambda: ud.worst_case_bias(USERS, ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)),
+    ),
+    (
+        "clipping",
+        "got 4 intervals",
+        ValueError,
+        lambda: ud.worst_case_bias(USERS, ud.Clipping([0] * 4, [1] * 4)),
+    ),
+    (
+        "clipping",
+        "got 1 intervals",
+        ValueError,
+        lambda: ud.printed_bias(USERS, ud.Clipping([0], [1])),
+    ),
+    ("clipping", "clipping=[0, 1]", TypeError, lambda: ud.worst_case_error(USERS, [0, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.threshold([2, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.optimal_error([2, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.optimal_clipping([2, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.sensitivity([2, 1])),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.worst_case_bias([2, 1], CLIPPING)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.printed_bias([2, 1], CLIPPING)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.sum_of_largest([2, 1], 1)),
+    ("users", "users=None", TypeError, lambda: ud.laplace(SUMS, None, 1)),
+    ("x", "x=-1", ValueError, lambda: ud.sum_of_largest(USERS, -1)),
+    ("x", "x=0.5", TypeError, lambda: ud.sum_of_largest(USERS, 0.5)),
+    ("rank", "rank=0", ValueError, lambda: ud.private_quantile(SUMS, USERS, 0, 1)),
+    ("rank", "rank=1.0", TypeError, lambda: ud.private_quantile(SUMS, USERS, 1.0, 1)),
+    ("t", "t[0]=nan", ValueError, lambda: ud.quantile_log_density([np.nan], SUMS, USERS, 1, 1)),
+    ("n_trials", "n_trials=1", ValueError, lambda: ud.simulate_akmv_error(SUMS, USERS, 1, 1)),
+    ("n_trials", "n_trials=10.0", TypeError, lambda: ud.simulate_akmv_error(SUMS, USERS, 1, 10.0)),
+    ("sums", "shape (1, 2)", ValueError, lambda: ud.simulate_akmv_error([SUMS], USERS, 1, 10)),
+    ("eps", "noise scale", ValueError, lambda: ud.laplace(SUMS, USERS, 3e-308)),
+]
+
+TAKES_SUMS = {
+    "laplace": lambda sums: ud.laplace(sums, USERS, 1, rng=0),
+    "opt_worst_case": lambda sums: ud.opt_worst_case(sums, USERS, 1, rng=0),
+    "akmv": lambda sums: ud.akmv(sums, USERS, 1, rng=0),
+    "akmv_error": lambda sums: ud.akmv_error(sums, USERS, 1),
+    "private_quantile": lambda sums: ud.private_quantile(sums, USERS, 1, 1, rng=0),
+}
+BAD_SUMS = [
+    ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
+    ([[1.0], [2.0]], ValueError, "shape (2, 1)"),
+    (1.0, ValueError, "shape ()"),
+    ([21.0, 4.0], ValueError, "sums[0]=21.0"),
+    ([[1.0, 2.0], [3.0, -0.1]], ValueError, "sums[1, 1]=-0.1"),
+    ([float("nan"), 4.0], ValueError, "sums[0]=nan"),
+    ([1.0, float("inf")], ValueError, "sums[1]=inf"),
+    (["1", "2"], TypeError, "<U1"),
+    ([True, False], TypeError, "bool"),
+    ([1j, 2.0], TypeError, "complex"),
+    ([None, 2.0], TypeError, "None"),
+]
+
+TAKES_RNG = {
+    "laplace": lambda rng: ud.laplace(SUMS, USERS, 1, rng=rng),
+    "opt_worst_case": lambda rng: ud.opt_worst_case(SUMS, USERS, 1, rng=rng),
+    "akmv": lambda rng: ud.akmv(SUMS, USERS, 1, rng=rng),
+    "private_quantile": lambda rng: ud.private_quantile(SUMS, USERS, 1, 1, rng=rng),
+    "simulate_akmv_error": lambda rng: ud.simulate_akmv_error(SUMS, USERS, 1, 10, rng=rng),
+}
+BAD_RNG = [
+    ("seed", TypeError),
+    (1.5, TypeError),
+    (True, TypeError),
+    (-1, ValueError),
+    (np.random.RandomState, TypeError),
+    (np.random, TypeError),
+]
+
+ACCEPTED = [
+    lambda: ud.Contributions([1], np.finfo(float).smallest_normal),
+    lambda: ud.Contributions([1], 2**53),
+    lambda: ud.Contributions([1], np.float32(0.5)),
+    lambda: ud.Contributions([1], np.int64(65)),
+    lambda: ud.Contributions([1], Fraction(10**40, 3)),
+    lambda: ud.Contributions((1, 2), 1),
+    lambda: ud.Contributions(np.array([1, 2], dtype=np.int8), 1),
+    lambda: ud.Contributions(np.array([1, 2], dtype=np.uint64), 1),
+    lambda: ud.Contributions(np.array([1, 2], dtype=object), 1),
+    lambda: ud.Contributions([2**53], 1),
+    lambda: ud.Contributions([2**53 - 1, 1], 1),
+    lambda: ud.Contributions([1, 1], 8e307),
+    lambda: ud.geometric_collection(0, 1),
+    lambda: ud.extreme_collection(1, 1, 1),
+    lambda: ud.extreme_collection(2, 10**15, 1),
+    lambda: ud.Clipping([0], [0]),
+    lambda: ud.Clipping([np.float32(0.1)], [1]),
+    lambda: ud.Clipping([2**53], [2**53]),
+    lambda: ud.sensitivity(USERS, ud.Clipping([0, 0], [10, 10])),
+    lambda: ud.sensitivity(USERS, ud.Clipping([0, 0, 0], [10, 10, 10])),
+    lambda: ud.sensitivity(USERS, ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)),
+    lambda: ud.laplace([20.0, 10.0], USERS, 1),
+    lambda: ud.laplace([20 * (1 + 1e-12), -1e-12], USERS, 1),
+    lambda: ud.laplace(np.array([20, 10], dtype=np.float32), USERS, 1),
+    lambda: ud.laplace([Fraction(1, 3), 4], USERS, 1),
+    lambda: ud.laplace([20, 10], USERS, 1),
+    lambda: ud.laplace(SUMS, USERS, 1, rng=np.random.SeedSequence(1)),
+    lambda: ud.laplace(SUMS, USERS, 1, rng=np.random.PCG64(1)),
+    lambda: ud.private_quantile(SUMS, USERS, 10**30, 1),
+    lambda: ud.rank(np.finfo(float).smallest_normal),
+    lambda: ud.rank(" 0.5 "),
+    lambda: ud.rank("1e-300"),
+    lambda: ud.rank(Decimal("1e300")),
+    lambda: ud.opt_worst_case(SUMS, USERS, 1e-307),
+]
+
+
+@pytest.mark.parametrize("function", TAKES_EPS)
+@pytest.mark.parametrize(("eps", "exception"), BAD_EPS, ids=[repr(eps) for eps, _ in BAD_EPS])
+def test_bad_eps_is_refused_everywhere(function, eps, exception):
+    with pytest.raises(exception) as refusal:
+        TAKES_EPS[function](eps)
+    assert type(refusal.value) is exception
+    assert "`eps` must" in str(refusal.value)
+    assert f"eps={eps!r}" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "fragment", "exception", "call"),
+    REFUSED,
+    ids=[f"{i}-{name}" for i, (name, *_) in enumerate(REFUSED)],
+)
+def test_bad_argument_is_refused(name, fragment, exception, call):
+    with pytest.raises(exception) as refusal:
+        call()
+    assert type(refusal.value) is exception
+    assert f"`{name}`" in str(refusal.value)
+    assert fragment in str(refusal.value)
+
+
+@pytest.mark.parametrize("function", TAKES_SUMS)
+@pytest.mark.parametrize(("sums", "exception", "fragment"), BAD_SUMS)
+def test_bad_sums_are_refused_everywhere(function, sums, exception, fragment):
+    with pytest.raises(exception) as refusal:
+        TAKES_SUMS[function](sums)
+    assert "`sums" in str(refusal.value)
+    assert fragment in str(refusal.value)
+
+
+@pytest.mark.parametrize("function", TAKES_RNG)
+@pytest.mark.parametrize(("rng", "exception"), BAD_RNG)
+def test_bad_rng_is_refused_everywhere(function, rng, exception):
+    with pytest.raises(exception) as refusal:
+        TAKES_RNG[function](rng)
+    assert f"rng={rng!r}" in str(refusal.value)
+
+
+@pytest.mark.parametrize("call", ACCEPTED)
+def test_near_twin_is_accepted(call):
+    call()
+
+
+def test_the_table_is_large_enough():
+    refused = (
+        len(TAKES_EPS) * len(BAD_EPS)
+        + len(REFUSED)
+        + len(TAKES_SUMS) * len(BAD_SUMS)
+        + len(TAKES_RNG) * len(BAD_RNG)
+    )
+    assert refused >= 150
+    assert len(ACCEPTED) >= 25
+
+
+def test_arrays_are_private_copies():
+    counts, lower = np.array([2, 1]), np.array([0.0, 1.0])
+    users, clipping = ud.Contributions(counts, 10), ud.Clipping(lower, [5, 5])
+    counts[0], lower[0] = 7, 3.0
+    assert users.counts[0] == 2
+    assert clipping.lower[0] == 0
+    for array in (users.counts, clipping.lower, clipping.upper):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        users.upper = 1

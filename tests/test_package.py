@@ -1,0 +1,41 @@
+"""The package as a whole: what it loads, what it exports, what it promises in docstrings."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import userdp as ud
+
+FUNCTIONS = [name for name in ud.__all__ if inspect.isfunction(getattr(ud, name))]
+DRAWING = ["akmv", "laplace", "opt_worst_case", "private_quantile"]
+
+
+@pytest.mark.parametrize("heavy", ["matplotlib", "seaborn", "pandas", "scipy"])
+def test_importing_the_core_loads_nothing_heavy(heavy):
+    code = f"import sys, userdp; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_everything_exported_exists_and_is_sorted():
+    assert ud.__all__ == sorted(ud.__all__)
+    assert all(hasattr(ud, name) for name in ud.__all__)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_have_the_sections_a_user_needs(name):
+    documentation = inspect.getdoc(getattr(ud, name))
+    for section in ("Parameters", "Returns", "Raises", "Examples"):
+        assert f"{section}\n{'-' * len(section)}" in documentation
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_mechanisms_state_their_privacy(name):
+    documentation = " ".join(inspect.getdoc(getattr(ud, name)).split()).lower()
+    assert "user-level eps-dp" in documentation
+    assert "public" in documentation
+    assert (
+        "replacing one user" in documentation
+        or "differ in all samples of one user" in documentation
+    )

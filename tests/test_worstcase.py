@@ -1,0 +1,189 @@
+"""Worst-case error and optimal clipping: hand values, definitions, a linear program, properties."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import budgets, clippings, collections
+
+import userdp as ud
+
+HALF = Fraction(1, 2)
+
+
+def exact(counts, upper=1):
+    return ud.Contributions(counts, Fraction(upper))
+
+
+@pytest.mark.parametrize(
+    ("users", "eps", "expected"),
+    [
+        (ud.geometric_collection(6, Fraction(65)), HALF, Fraction(585, 56)),
+        (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
+        (exact([2]), 1, HALF),  # (12) as printed gives 1/4
+        (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
+        (exact([1]), 1, HALF),
+        (exact([1]), 4, Fraction(1, 4)),
+        (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
+    ],
+)
+def test_optimal_error_by_hand(users, eps, expected):
+    assert ud.optimal_error(users, eps) == expected
+    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
+
+
+def test_smallest_counterexample_to_the_printed_lemma():
+    users, clipping = (
+        exact([2]),
+        ud.Clipping([Fraction(1), Fraction(0)], [Fraction(1), Fraction(0)]),
+    )
+    assert ud.worst_case_bias(users, clipping) == HALF
+    assert ud.printed_bias(users, clipping) == 1
+
+
+@pytest.mark.parametrize(
+    ("eps", "expected"),
+    [("2", 4), (3, 4), (1, 2), (HALF, 1), (Fraction(2, 5), 1), (Fraction(39, 100), 0), (0.1, 0)],
+)
+def test_threshold_by_hand(eps, expected):
+    assert ud.threshold(exact([1, 4, 2, 1, 1], 65), eps) == 65 * expected
+
+
+def test_theorem_intervals_by_hand():
+    clipping = ud.optimal_clipping(exact([4, 2, 1], 64), 1)
+    assert list(clipping.lower) == [16, 0, 0]
+    assert list(clipping.upper) == [48, 64, 64]
+    everything_dropped = ud.optimal_clipping(exact([4, 2, 1], 64), Fraction(1, 2))
+    assert list(everything_dropped.lower) == list(everything_dropped.upper) == [32, 32, 32]
+
+
+@pytest.mark.parametrize("per_sample", [False, True])
+@given(data=st.data())
+def test_definition_of_bias_and_sensitivity(per_sample, data):
+    users = data.draw(collections(max_samples=5))
+    clipping = data.draw(clippings(users, per_sample))
+    args = (users.counts.tolist(), users.upper, clipping)
+    assert ud.worst_case_bias(users, clipping) == oracle.largest_bias(*args)
+    assert ud.sensitivity(users, clipping) == oracle.largest_change(*args)
+
+
+@given(data=st.data())
+def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
+    users = data.draw(collections(max_samples=8))
+    clipping = data.draw(clippings(users, per_sample=True))
+    excess = clipping.lower - (users.upper - clipping.upper)
+    one_sign = all(excess >= 0) or all(excess <= 0)
+    true, printed = ud.worst_case_bias(users, clipping), ud.printed_bias(users, clipping)
+    assert printed == sum(np.maximum(clipping.lower, users.upper - clipping.upper)) / users.total
+    assert (printed == true) if one_sign else (printed > true)
+
+
+def test_sensitivity_without_clipping_is_that_of_the_mean():
+    users = exact([3, 1, 2], 65)
+    everything = ud.Clipping([Fraction(0)] * 3, [users.upper] * 3)
+    assert ud.sensitivity(users) == ud.sensitivity(users, everything) == Fraction(65, 2)
+
+
+@given(users=collections(), data=st.data())
+def test_optimum_by_definition_by_formula_and_by_linear_program(users, data):
+    eps = data.draw(budgets(users.n_users))
+    args = (users.counts.tolist(), users.upper, eps)
+    clipping = ud.optimal_clipping(users, eps)
+    assert ud.threshold(users, eps) == oracle.kth_largest_sum(*args)
+    assert ud.optimal_error(users, eps) == oracle.smallest_error(*args)
+    assert ud.worst_case_error(users, clipping, eps) == oracle.smallest_error(*args)
+    by_solver = oracle.smallest_error_by_linear_program(args[0], float(args[1]), float(args[2]))
+    assert by_solver == pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-9)
+
+
+@pytest.mark.parametrize("per_sample", [False, True])
+@given(users=collections(max_samples=12), data=st.data())
+def test_no_clipping_does_better(per_sample, users, data):
+    eps = data.draw(budgets(users.n_users))
+    rival = data.draw(clippings(users, per_sample))
+    assert ud.worst_case_error(users, rival, eps) >= ud.optimal_error(users, eps)
+
+
+@given(users=collections(max_samples=12), data=st.data())
+def test_centring_an_interval_never_hurts(users, data):
+    eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
+    half_width = (rival.upper - rival.lower) / 2
+    centred = ud.Clipping(users.upper / 2 - half_width, users.upper / 2 + half_width)
+    assert ud.worst_case_error(users, centred, eps) <= ud.worst_case_error(users, rival, eps)
+
+
+@given(users=collections(), factor=st.fractions(Fraction(1, 9), 9), data=st.data())
+def test_scaling_the_bound_scales_the_error(users, factor, data):
+    eps = data.draw(budgets())
+    scaled = ud.Contributions(users.counts, factor * users.upper)
+    assert ud.optimal_error(scaled, eps) == factor * ud.optimal_error(users, eps)
+    assert ud.threshold(scaled, eps) == factor * ud.threshold(users, eps)
+
+
+@given(users=collections(), data=st.data())
+def test_order_of_users_does_not_matter(users, data):
+    eps = data.draw(budgets())
+    order = data.draw(st.permutations(range(users.n_users)))
+    shuffled = ud.Contributions(users.counts[order], users.upper)
+    assert ud.optimal_error(shuffled, eps) == ud.optimal_error(users, eps)
+    assert list(ud.optimal_clipping(shuffled, eps).lower) == list(
+        ud.optimal_clipping(users, eps).lower[order]
+    )
+
+
+@given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
+def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
+    before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)
+    assert after <= before
+    if eps + step <= Fraction(2, users.n_users):
+        assert before == after == users.upper / 2
+    elif eps >= Fraction(2, users.n_users):
+        assert after < before
+    if eps >= 2:
+        assert before == users.upper * users.max_count / (users.total * eps)
+
+
+@given(users=collections(), data=st.data())
+def test_one_interval_a_user_equals_the_same_interval_a_sample(users, data):
+    by_user = data.draw(clippings(users, per_sample=False))
+    by_sample = ud.Clipping(
+        np.repeat(by_user.lower, users.counts), np.repeat(by_user.upper, users.counts)
+    )
+    for measure in (ud.sensitivity, ud.worst_case_bias, ud.printed_bias):
+        assert measure(users, by_user) == measure(users, by_sample)
+
+
+@given(users=collections(), eps=st.floats(0.05, 4))
+def test_floats_agree_with_fractions(users, eps):
+    rounded = ud.Contributions(users.counts, float(users.upper))
+    clipping = ud.optimal_clipping(rounded, eps)
+    assert isinstance(ud.optimal_error(rounded, eps), float)
+    assert isinstance(ud.threshold(rounded, eps), float)
+    expected = pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-12)
+    assert ud.optimal_error(rounded, eps) == expected
+    assert ud.worst_case_error(rounded, clipping, eps) == expected
+
+
+def test_a_million_users_agree_with_sorting():
+    counts = np.random.default_rng(1).integers(1, 1000, size=10**6)
+    users = ud.Contributions(counts, 65)
+    eps = 2 / 12_345
+    descending = np.sort(counts)[::-1]
+    assert ud.threshold(users, eps) == 65 * descending[12_344]
+    assert ud.optimal_error(users, eps) == pytest.approx(
+        65 / 2 * descending[:12_345].sum() / counts.sum(), rel=1e-12
+    )
+    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == pytest.approx(
+        ud.optimal_error(users, eps), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [(0, 0), (HALF, 2), (1, 4), (Fraction(5, 2), Fraction(13, 2)), (3, 7), (9, 7)],
+)
+def test_sum_of_largest_by_hand(x, expected):
+    assert ud.sum_of_largest(exact([1, 4, 2]), x) == expected

@@ -1,0 +1,52 @@
+"""User-level differentially private means with a certificate of their worst-case error.
+
+The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
+User-Level Differentially Private Mean Estimation". Plotting lives apart in `userdp.plotting`, so
+that importing `userdp` loads numpy only.
+"""
+
+from userdp.budget import Epsilon, rank, read_eps
+from userdp.experiments import Estimate, simulate_akmv_error
+from userdp.mechanisms import akmv, akmv_error, laplace, opt_worst_case
+from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
+from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
+from userdp.worstcase import (
+    optimal_clipping,
+    optimal_error,
+    printed_bias,
+    sensitivity,
+    sum_of_largest,
+    threshold,
+    worst_case_bias,
+    worst_case_error,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cells",
+    "Clipping",
+    "Contributions",
+    "Epsilon",
+    "Estimate",
+    "akmv",
+    "akmv_error",
+    "extreme_collection",
+    "geometric_collection",
+    "laplace",
+    "opt_worst_case",
+    "optimal_clipping",
+    "optimal_error",
+    "printed_bias",
+    "private_quantile",
+    "quantile_cells",
+    "quantile_log_density",
+    "rank",
+    "read_eps",
+    "sensitivity",
+    "simulate_akmv_error",
+    "sum_of_largest",
+    "threshold",
+    "worst_case_bias",
+    "worst_case_error",
+]

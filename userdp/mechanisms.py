@@ -1,0 +1,200 @@
+"""The three mechanisms that the paper compares in Section IV-D, on arrays of user sums.
+
+Every mechanism here is user-level eps-DP in exact arithmetic: neighbouring datasets differ in all
+samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. They
+are demonstrations: floating-point noise leaks through its low-order bits, so releases to the world
+should draw their noise from a library made for that.
+
+The samples enter through each user's sum only. For `opt_worst_case` that is the paper's
+pre-processing, which replaces a user's samples by their average before they are clipped.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from userdp._checks import RNGLike, read_rng
+from userdp.budget import Epsilon, rank, read_eps
+from userdp.model import Contributions
+from userdp.quantile import private_quantile, quantile_cells, read_sums
+from userdp.worstcase import threshold
+
+
+def laplace(
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+) -> NDArray[np.float64]:
+    """Release the sample mean with Laplace noise of scale U m* / (N eps): Theorem II.1.
+
+    Nothing is clipped. User-level eps-DP for replacing one user's samples, counts public; not safe
+    for production (see the module's note on floating point).
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l]; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of each release (dimensionless, public).
+    rng : Generator or seed, optional
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` do not fit `users`, or `rng` is no source of randomness; as `read_eps`; if the
+        noise scale overflows.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(laplace([3.0, 1.0], users, eps=1, rng=0).round(4))
+    1.0561
+    """
+    values, generator = read_sums(sums, users), read_rng(rng)
+    largest_sum = float(users.upper) * users.max_count
+    return _noisy_mean(values, largest_sum, users, eps, generator)
+
+
+def opt_worst_case(
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+) -> NDArray[np.float64]:
+    """Release the mean clipped as in Theorem III.1, with Laplace noise of scale T_eps / (N eps).
+
+    Projecting a user's average to [a_l, U - a_l] is the same as centring the user's sum at
+    U m_l / 2 and clipping it to [-T/2, T/2], one interval for all users, which bounds each user's
+    influence by T also where U m_l is many orders of magnitude larger. User-level eps-DP for
+    replacing one user's samples, counts public; not safe for production (see the module's note on
+    floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `laplace`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(opt_worst_case([3.0, 1.0], users, eps=1, rng=0).round(4))
+    0.764
+    """
+    values, generator = read_sums(sums, users), read_rng(rng)
+    half_width = float(threshold(users, eps)) / 2
+    centred = values - users.largest_sums.astype(np.float64) / 2
+    clipped = np.clip(centred, -half_width, half_width)
+    noisy = _noisy_mean(clipped, 2 * half_width, users, eps, generator)
+    return float(users.upper) / 2 + noisy
+
+
+def akmv(
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+) -> NDArray[np.float64]:
+    """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
+
+    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 a rank; the
+    other half adds Laplace noise of scale 2T / (N eps). By adaptive composition the pair of both
+    is user-level eps-DP for replacing one user's samples, counts public; not safe for production
+    (see the module's note on floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `laplace`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
+    -1.0327
+    """
+    values, generator = read_sums(sums, users), read_rng(rng)
+    half = read_eps(eps) / 2
+    T = private_quantile(values, users, rank(eps), half, rng=generator)  # noqa: N806
+    return _noisy_mean(np.minimum(values, T[..., None]), T, users, half, generator)
+
+
+def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+    """Return E_AKMV on fixed datasets exactly, with T integrated out: Section IV-C.
+
+    E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). The paper prints T in the second term
+    where E[T] is needed, and estimates the expectation by simulation; the law of T is uniform on
+    the cells between consecutive sums, so both terms are finite sums. A property of the datasets
+    themselves, not a private release.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples sigma_l, in [0, U m_l].
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the whole mechanism (dimensionless, public).
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` do not fit `users`; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(akmv_error([4.0, 1.0], users, eps="0.1").round(5)), float(
+    ...     akmv_error([4.0, 0.0], users, eps="0.1").round(5)
+    ... )
+    (8.38962, 8.4)
+    """
+    budget = read_eps(eps)
+    cells = quantile_cells(sums, users, rank(eps), budget / 2)
+    mean_threshold = (cells.lower + cells.upper) / 2
+    reaching = np.arange(users.n_users + 1)
+    # In cell c the c largest sums exceed T; upper[..., 1:] holds the sums in descending order.
+    sum_reaching = np.zeros_like(mean_threshold)
+    np.cumsum(cells.upper[..., 1:], axis=-1, out=sum_reaching[..., 1:])
+    error = sum_reaching + (float(2 / budget) - reaching) * mean_threshold
+    return np.asarray(np.sum(cells.probability * error, axis=-1) / users.total)
+
+
+def _noisy_mean(
+    values: NDArray[np.float64],
+    width: float | NDArray[np.float64],
+    users: Contributions,
+    eps: Epsilon,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """(sum of values + Laplace noise) / N, for values that one user moves by at most `width`."""
+    with np.errstate(over="ignore"):
+        scale = np.asarray(width / np.float64(read_eps(eps)))
+    if not np.all(np.isfinite(scale)):
+        raise ValueError(f"`eps` must be large enough for a finite noise scale, got eps={eps!s}.")
+    noise = rng.laplace(scale=scale, size=values.shape[:-1])
+    return np.asarray((values.sum(axis=-1) + noise) / users.total)

@@ -1,0 +1,244 @@
+"""Who contributes how much, and to which intervals the contributions are clipped (Section II)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from userdp._checks import (
+    LARGEST,
+    Exact,
+    read_array,
+    read_integer,
+    read_reals,
+    read_upper,
+    refuse_entries,
+    refuse_type,
+    refuse_value,
+)
+
+MOST_SAMPLES = 2**53
+"""Above this total, floats no longer hold every integer."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Contributions:
+    """The public side of a dataset: how many samples each user contributes, and their range.
+
+    User l contributes ``counts[l]`` samples, each in [0, `upper`] (Section II-B of the paper, which
+    writes (0, U]; every maximum over datasets is then a supremum). Counts and bound are public;
+    the samples are what is protected.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (L,)
+        Numbers of samples m_l, each at least 1, at most 2^53 in total.
+    upper : float or Fraction
+        The bound U, in the unit of the samples. Give a Fraction to have every worst-case function
+        compute and return exact Fractions; any other real number makes them return floats.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (L,)
+        A read-only copy.
+    upper : float or Fraction
+        The bound U.
+
+    Raises
+    ------
+    TypeError
+        If `counts` are not integers, or `upper` is not a real number.
+    ValueError
+        If `counts` is empty, not one-dimensional, or holds a number below 1 or too many samples;
+        if `upper` is not positive and finite, or U m_l exceeds the range of floats.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=65)
+    >>> users
+    Contributions(n_users=3, total=6, max_count=4, upper=65.0)
+    """
+
+    counts: NDArray[np.int64]
+    upper: Exact
+
+    def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
+        object.__setattr__(self, "counts", _read_counts(counts))
+        object.__setattr__(self, "upper", read_upper(upper))
+        if self.upper > LARGEST / self.total:
+            refuse_value("upper", f"small enough that {self.total} samples sum to a float", upper)
+
+    def __repr__(self) -> str:
+        return (
+            f"Contributions(n_users={self.n_users}, total={self.total}, "
+            f"max_count={self.max_count}, upper={self.upper})"
+        )
+
+    @property
+    def n_users(self) -> int:
+        """The number of users L."""
+        return self.counts.size
+
+    @cached_property
+    def total(self) -> int:
+        """The number of samples, N = sum of m_l."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def max_count(self) -> int:
+        """The largest number of samples of one user, m*."""
+        return int(self.counts.max())
+
+    @property
+    def largest_sums(self) -> NDArray[Any]:
+        """The largest sum U m_l that each user's samples can have, shape (L,)."""
+        sums: NDArray[Any] = np.asarray(self.upper) * self.counts
+        return sums
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bound is a Fraction, and results are therefore exact."""
+        return isinstance(self.upper, Fraction)
+
+
+def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
+    raw = read_array("counts", counts)
+    if raw.ndim != 1 or not raw.size:
+        raise ValueError(
+            f"`counts` must be one-dimensional and not empty, got counts of shape {raw.shape}."
+        )
+    if raw.dtype.kind not in "iu":
+        # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
+        raw = np.asarray(counts, dtype=object)
+        for index, count in enumerate(raw):
+            if type(count) is not int:
+                refuse_type(f"counts[{index}]", "an integer", count)
+    refuse_entries("counts", "at least 1", raw, raw < 1)
+    refuse_entries("counts", f"at most 2^53 = {MOST_SAMPLES}", raw, raw > MOST_SAMPLES)
+    exact = raw.astype(np.int64)
+    # The float sum is tried first because the integer sum of so large counts might wrap around.
+    if exact.sum(dtype=np.float64) > 2 * MOST_SAMPLES or int(exact.sum()) > MOST_SAMPLES:
+        raise ValueError(
+            f"`counts` must sum to at most 2^53 = {MOST_SAMPLES} samples, "
+            f"got a sum of about {exact.sum(dtype=np.float64):.6g}."
+        )
+    exact.setflags(write=False)
+    return exact
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Clipping:
+    """Intervals to which samples are clipped: an estimator of the class B of Section III-A.
+
+    A sample x is replaced by its projection min(max(x, lower), upper). There is one interval a
+    user (L of them, for all of the user's samples) or one a sample (N of them: all samples of the
+    first user, then all of the second, and so on). An interval of zero width drops the sample.
+    Intervals are public and must not depend on the samples.
+
+    Parameters
+    ----------
+    lower, upper : array_like of float or Fraction, shape (L,) or (N,)
+        Ends a and b of the intervals, 0 <= a <= b <= U, in the unit of the samples. That b <= U is
+        checked by the functions that take the users as well.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of float64 or of Fraction objects
+        Read-only copies.
+
+    Raises
+    ------
+    TypeError
+        If an end is not a real number.
+    ValueError
+        If the shapes differ or are not one-dimensional, or an end is negative, not finite, or the
+        interval is reversed.
+
+    Examples
+    --------
+    >>> Clipping(lower=[0, 20], upper=[65, 45])
+    Clipping(lower=array([ 0., 20.]), upper=array([65., 45.]))
+    """
+
+    lower: NDArray[Any]
+    upper: NDArray[Any]
+
+    def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        a, b = read_reals("lower", lower), read_reals("upper", upper)
+        if a.ndim != 1 or a.shape != b.shape or not a.size:
+            raise ValueError(
+                "`lower` and `upper` must be one-dimensional, not empty and equally long, "
+                f"got shapes {a.shape} and {b.shape}."
+            )
+        refuse_entries("lower", "at least 0", a, a < 0)
+        refuse_entries("lower", "at most `upper`", a, a > b)
+        for name, ends in (("lower", a), ("upper", b)):
+            ends.setflags(write=False)
+            object.__setattr__(self, name, ends)
+
+
+def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
+    """Return the paper's geometric collection: for i = 0..M, 2^i users with 2^(M-i) samples each.
+
+    Parameters
+    ----------
+    M : int
+        The paper's parameter, at least 0: there are 2^(M+1) - 1 users, m* = 2^M, and
+        N = (M+1) 2^M (Section IV-B).
+    upper : float or Fraction
+        The bound U, in the unit of the samples.
+
+    Returns
+    -------
+    Contributions
+        The users, largest contributor first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `M` is not an integer from 0 to 47 (2^53 samples); `upper` as in `Contributions`.
+
+    Examples
+    --------
+    >>> geometric_collection(M=2, upper=65).counts
+    array([4, 2, 2, 1, 1, 1, 1])
+    """
+    # M = 47 is the last with (M+1) 2^M <= 2^53 samples.
+    level = np.arange(read_integer("M", M, least=0, most=47) + 1)
+    return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
+
+
+def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributions:
+    """Return the paper's extreme-valued collection: all users give one sample, but the last m*.
+
+    Parameters
+    ----------
+    n_users : int
+        The number of users L, at least 1.
+    max_count : int
+        The number of samples m* of the one heavy user, at least 1 (Section IV-B).
+    upper : float or Fraction
+        The bound U, in the unit of the samples.
+
+    Returns
+    -------
+    Contributions
+        The users, the heavy one last.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `n_users` or `max_count` is not an integer from 1 to 2^53; `upper` as in `Contributions`.
+
+    Examples
+    --------
+    >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
+    array([ 1,  1,  1, 10])
+    """
+    counts = np.ones(read_integer("n_users", n_users, least=1, most=MOST_SAMPLES), dtype=np.int64)
+    counts[-1] = read_integer("max_count", max_count, least=1, most=MOST_SAMPLES)
+    return Contributions(counts, upper)
