@@ -42,7 +42,7 @@ def laplace(
     Returns
     -------
     ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples.
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def opt_worst_case(
     Returns
     -------
     ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples.
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def akmv(
     Returns
     -------
     ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples.
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     Returns
     -------
     ndarray of float64, shape (...)
-        One error for each dataset, in the unit of the samples.
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -181,7 +181,8 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     sum_reaching = np.zeros_like(mean_threshold)
     np.cumsum(cells.upper[..., 1:], axis=-1, out=sum_reaching[..., 1:])
     error = sum_reaching + (float(2 / budget) - reaching) * mean_threshold
-    return np.asarray(np.sum(cells.probability * error, axis=-1) / users.total)
+    result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
+    return result
 
 
 def _noisy_mean(
@@ -197,4 +198,5 @@ def _noisy_mean(
     if not np.all(np.isfinite(scale)):
         raise ValueError(f"`eps` must be large enough for a finite noise scale, got eps={eps!s}.")
     noise = rng.laplace(scale=scale, size=values.shape[:-1])
-    return np.asarray((values.sum(axis=-1) + noise) / users.total)
+    release: NDArray[np.float64] = (values.sum(axis=-1) + noise) / users.total
+    return release

@@ -139,7 +139,8 @@ def quantile_log_density(
         axis=-1,
     )[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
-    return np.where(inside, log_density, -np.inf)
+    result: NDArray[np.float64] = np.where(inside, log_density, -np.inf)[()]
+    return result
 
 
 def private_quantile(
@@ -173,7 +174,7 @@ def private_quantile(
     Returns
     -------
     ndarray of float64, shape (...)
-        One threshold for each dataset, in the unit of the sums.
+        One threshold for each dataset, in the unit of the sums; a scalar for one dataset.
 
     Raises
     ------
@@ -196,4 +197,5 @@ def private_quantile(
     cell = np.sum(cumulative <= level[..., None], axis=-1, keepdims=True)
     lower = np.take_along_axis(cells.lower, cell, axis=-1)[..., 0]
     upper = np.take_along_axis(cells.upper, cell, axis=-1)[..., 0]
-    return np.asarray(lower + generator.random(shape) * (upper - lower))
+    draw: NDArray[np.float64] = (lower + generator.random(shape) * (upper - lower))[()]
+    return draw

@@ -66,8 +66,8 @@ def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
     """Return the largest bias of a clipped mean over all datasets: Lemma III.1, repaired.
 
     It is max(A, B) / N, with A the sum of a and B the sum of U - b over all samples: the bias is
-    signed, so the samples below their intervals cannot add to those above. The supremum of
-    |f - f_clipped| over datasets in [0, U]^N.
+    signed, so samples raised to their intervals offset those lowered to them. The supremum, over
+    datasets in [0, U]^N, of the distance between the mean and the clipped mean.
 
     Parameters
     ----------

@@ -1,0 +1,52 @@
+# Two commands do everything: `make book` and `make test`. Both make the environment they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin/python
+READY := $(VENV)/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lint refresh serve clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(READY) ## execute every chapter and build the book into _build/html
+	@echo "Building the book: every chapter is executed (a minute or two)."
+	@rm -rf _build
+	@$(VENV)/bin/jupyter-book build . --warningiserror --nitpick --keep-going
+	@echo "Open _build/html/index.html, or run: make serve"
+
+test: $(READY) ## run the tests, and every chapter against its stored outputs
+	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
+	@$(BIN) -m pytest --nbval --nbval-current-env
+
+lint: $(READY) ## check style and types
+	@echo "Checking style and types."
+	@$(BIN) -m ruff check userdp tests tools book
+	@$(BIN) -m ruff format --check userdp tests tools
+	@$(BIN) -m mypy
+
+refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
+	@echo "Re-executing the chapters."
+	@$(BIN) tools/refresh.py
+
+serve: book ## build the book and show it on http://localhost:8000
+	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
+
+clean: ## remove the built book and the environment
+	rm -rf _build $(VENV)
+
+# A stamp, so that the environment is made again exactly when what it is made from has changed.
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
+	@echo "Making the environment in $(VENV) (once, a minute or two)."
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
+	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
+	@touch $@

@@ -1,0 +1,147 @@
+"""The sources of the book: stored outputs, figures with all they need, names that exist."""
+
+import base64
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+import userdp as ud
+from userdp import plotting
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOK = ROOT / "book"
+CHAPTERS = sorted(BOOK.glob("*.ipynb"))
+PROSE = sorted(BOOK.glob("*.md"))
+LONGEST_LINE = 88  # what a page shows without a scroll bar
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path):
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def markdown(path):
+    if path.suffix == ".md":
+        return path.read_text()
+    return "\n\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+
+
+def figures(path):
+    return [cell for cell in code_cells(path) if has_image(cell)]
+
+
+def has_image(cell):
+    return any("image/png" in output.get("data", {}) for output in cell.outputs)
+
+
+every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+every_page = pytest.mark.parametrize("path", [*CHAPTERS, *PROSE], ids=lambda path: path.stem)
+
+
+def test_the_table_of_contents_names_every_page():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    listed = sorted([toc["root"], *chapters])
+    assert listed == sorted(f"book/{path.stem}" for path in [*CHAPTERS, *PROSE])
+
+
+@every_chapter
+def test_every_cell_was_executed_in_order_and_its_output_stored(path):
+    """nbval does not compare cells without an execution count: there must be none."""
+    cells = code_cells(path)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert any(cell.outputs for cell in cells)
+    for cell in cells:
+        expected = re.search(r"^(print\(|plt\.show)|^ +print\(|\bglue\(", cell.source, re.MULTILINE)
+        assert cell.outputs or not expected
+
+
+@every_chapter
+def test_stored_outputs_are_clean(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            assert output.output_type != "error"
+            assert output.get("name") != "stderr"
+    text = path.read_text()
+    assert not re.search(r"0x[0-9a-f]{8}", text), "an object's address differs from run to run"
+    assert not re.search(r'"(?:/home|/root|/tmp|/Users|C:\\\\)', text), "a machine's path"
+
+
+@every_chapter
+def test_metadata_is_that_of_make_refresh(path):
+    notebook = read(path)
+    assert notebook.metadata.language_info == {"name": "python"}
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert [cell.id for cell in notebook.cells] == [
+        f"cell-{number:02d}" for number in range(1, len(notebook.cells) + 1)
+    ]
+
+
+@every_chapter
+def test_code_can_be_read_and_copied(path):
+    for cell in code_cells(path):
+        assert not {"remove-input", "remove-cell"} & set(cell.metadata.get("tags", []))
+        assert max(map(len, cell.source.splitlines())) <= LONGEST_LINE
+
+
+@every_chapter
+def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
+    text = markdown(path)
+    for cell in figures(path):
+        settings = cell.metadata.mystnb
+        assert re.fullmatch(r"fig-[a-z0-9-]+", settings.figure.name)
+        assert len(settings.figure.caption) > 80
+        assert len(settings.image.alt) > 80
+        assert re.search("standard error|exact", settings.figure.caption), "say how sure it is"
+    downloads = re.findall(r"\{download\}`[^`<]+ <(data/[^>]+\.csv)>`", text)
+    assert len(downloads) >= len(figures(path))
+    assert all((BOOK / name).exists() for name in downloads)
+
+
+@every_page
+def test_no_measured_number_is_typed(path):
+    """Decimals in prose come from cells; formulas, code, and what the reader may set do not."""
+    text = re.sub(
+        r"\$\$.*?\$\$(?: \([\w-]+\))?|\$[^$]+\$|```.*?```|`[^`]*`", "", markdown(path), flags=re.S
+    )
+    typed = re.findall(
+        r"(?<![\w.])\d+\.\d{2,}(?![\w.])", re.sub(r"(arXiv|Python) \(?\d+\.\d+", "", text)
+    )
+    assert typed == []
+
+
+@every_page
+def test_names_of_userdp_in_prose_exist(path):
+    text = markdown(path)
+    for name in re.findall(r"`ud\.(\w+)`", text):
+        assert hasattr(ud, name), name
+    for name in re.findall(r"`users\.(\w+)`", text):
+        assert hasattr(ud.Contributions([1], 1), name), name
+    for name in re.findall(r"`clipping\.(\w+)`", text):
+        assert hasattr(ud.Clipping([0], [1]), name), name
+    for name in re.findall(r"`(tests/\w+\.py)`", text):
+        assert (ROOT / name).exists(), name
+
+
+@every_chapter
+def test_names_of_the_plotting_module_exist(path):
+    used = {n for cell in code_cells(path) for n in re.findall(r"plotting\.(\w+)", cell.source)}
+    assert all(hasattr(plotting, name) for name in used)
+
+
+def test_reference_page_lists_everything_that_is_exported():
+    listed = re.findall(r"auto(?:class|function|data):: (\w+)", (BOOK / "reference.md").read_text())
+    assert sorted(listed) == ud.__all__
+
+
+def test_picture_of_the_readme_is_the_landing_pages():
+    (cell,) = figures(BOOK / "index.ipynb")
+    stored = next(o.data["image/png"] for o in cell.outputs if "image/png" in o.data)
+    assert base64.b64decode(stored) == (BOOK / "_static" / "landing.png").read_bytes()
+    assert "book/_static/landing.png" in (ROOT / "README.md").read_text()

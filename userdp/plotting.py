@@ -1,0 +1,94 @@
+"""Drawing: one style for the whole book. The only module that imports matplotlib."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import numpy.typing as npt
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+_PALETTE = sns.color_palette("colorblind")
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
+    "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": "--"},
+    "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": ":"},
+}
+"""A mechanism keeps its colour, marker and line style on every page."""
+
+
+def use_book_style() -> None:
+    """Draw all figures from here on in the book's style."""
+    plt.style.use("userdp.book")
+
+
+def draw_error(
+    ax: Axes, eps: npt.ArrayLike, error: npt.ArrayLike, mechanism: str, label: str | None = None
+) -> None:
+    """Draw an error that is known exactly against eps, as the mechanism's line.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    eps, error : array_like of float, shape (n,)
+        Privacy budgets, and errors in the unit of the samples.
+    mechanism : str
+        A key of `LOOKS`.
+    label : str, optional
+        Entry in the legend; the mechanism's name without it.
+    """
+    look = {**LOOKS[mechanism], "marker": ""}
+    ax.plot(np.asarray(eps), np.asarray(error), label=label or mechanism, **look)
+
+
+def draw_estimate(
+    ax: Axes,
+    eps: npt.ArrayLike,
+    mean: npt.ArrayLike,
+    standard_error: npt.ArrayLike,
+    mechanism: str,
+    label: str | None = None,
+) -> None:
+    """Draw simulated errors against eps, as the mechanism's markers with two standard errors.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    eps, mean, standard_error : array_like of float, shape (n,)
+        Privacy budgets; estimates and their standard errors, in the unit of the samples.
+    mechanism : str
+        A key of `LOOKS`.
+    label : str, optional
+        Entry in the legend; the mechanism's name without it.
+    """
+    look = {**LOOKS[mechanism], "linestyle": "none"}
+    x, y, bar = np.asarray(eps), np.asarray(mean), 2 * np.asarray(standard_error)
+    ax.errorbar(x, y, bar, fmt="none", ecolor=look["color"], capsize=2.5)
+    # The legend lists lines before error bars: labelled as a line, the entry keeps its place.
+    ax.plot(x, y, label=label or mechanism, **look)
+
+
+def label_budgets(ax: Axes) -> None:
+    """Give an axes a logarithmic eps axis with plain numbers, and name it."""
+    ax.set_xscale("log")
+    _plain_numbers(ax.xaxis)
+    ax.set_xlabel("privacy budget ε (no unit; smaller is more private)")
+
+
+def label_errors(ax: Axes) -> None:
+    """Give an axes a logarithmic error axis with plain numbers, and name it."""
+    ax.set_yscale("log")
+    _plain_numbers(ax.yaxis)
+    ax.set_ylabel("error of the mean (km/h)")
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Label 1, 2 and 5 of every decade, as they are read aloud."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
