@@ -2,10 +2,18 @@
 
 The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
 User-Level Differentially Private Mean Estimation". Plotting lives apart in `userdp.plotting`, so
-that importing `userdp` loads numpy only.
+that importing `userdp` loads numpy and scipy only.
 """
 
 from userdp.budget import Epsilon, rank, read_eps
+from userdp.certificate import (
+    Certificate,
+    Solution,
+    kkt_certificate,
+    optimal_solution,
+    printed_solution,
+    solve_lp,
+)
 from userdp.experiments import Estimate, simulate_akmv_error
 from userdp.mechanisms import akmv, akmv_error, laplace, opt_worst_case
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
@@ -16,6 +24,7 @@ from userdp.worstcase import (
     printed_bias,
     sensitivity,
     sum_of_largest,
+    symmetric_error,
     threshold,
     worst_case_bias,
     worst_case_error,
@@ -25,19 +34,24 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Cells",
+    "Certificate",
     "Clipping",
     "Contributions",
     "Epsilon",
     "Estimate",
+    "Solution",
     "akmv",
     "akmv_error",
     "extreme_collection",
     "geometric_collection",
+    "kkt_certificate",
     "laplace",
     "opt_worst_case",
     "optimal_clipping",
     "optimal_error",
+    "optimal_solution",
     "printed_bias",
+    "printed_solution",
     "private_quantile",
     "quantile_cells",
     "quantile_log_density",
@@ -45,7 +59,9 @@ __all__ = [
     "read_eps",
     "sensitivity",
     "simulate_akmv_error",
+    "solve_lp",
     "sum_of_largest",
+    "symmetric_error",
     "threshold",
     "worst_case_bias",
     "worst_case_error",

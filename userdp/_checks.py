@@ -53,6 +53,16 @@ def read_integer(name: str, value: object, least: int, most: int | None = None) 
     return number
 
 
+def read_size(name: str, value: object, exact: bool) -> Exact:
+    """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
+    if is_boolean(value) or not isinstance(value, numbers.Real):
+        refuse_type(name, "a real number", value)
+    size = Fraction(value) if exact and isinstance(value, numbers.Rational) else float(value)
+    if not 0 <= size < math.inf:
+        refuse_value(name, "finite and at least 0", value)
+    return size
+
+
 def read_upper(value: object) -> Exact:
     """The bound U: a Fraction stays one, any other real number becomes a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):

@@ -15,6 +15,7 @@ from userdp._checks import (
     read_array,
     read_integer,
     read_reals,
+    read_size,
     read_upper,
     refuse_entries,
     refuse_type,
@@ -98,6 +99,28 @@ class Contributions:
         """The largest sum U m_l that each user's samples can have, shape (L,)."""
         sums: NDArray[Any] = np.asarray(self.upper) * self.counts
         return sums
+
+    def surplus(self, total_width: Exact) -> NDArray[Any]:
+        """Return by how much each user's largest sum exceeds a total width S: (U m_l - S)^+.
+
+        Parameters
+        ----------
+        total_width : float or Fraction
+            S, finite and at least 0, in the unit of the samples.
+
+        Returns
+        -------
+        ndarray, shape (L,)
+            Of floats, or of Fractions where both U and S are exact.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `total_width` is not a finite number of at least 0.
+        """
+        width = np.asarray(read_size("total_width", total_width, self.is_exact))
+        surplus: NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
+        return surplus
 
     @property
     def is_exact(self) -> bool:

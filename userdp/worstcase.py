@@ -16,6 +16,7 @@ from userdp._checks import (
     Exact,
     check_instance,
     is_boolean,
+    read_size,
     refuse_entries,
     refuse_type,
     refuse_value,
@@ -264,6 +265,45 @@ def optimal_error(users: Contributions, eps: Epsilon) -> Exact:
     check_instance("users", users, Contributions)
     error = Fraction(users.upper) / (2 * users.total) * sum_of_largest(users, 2 / read_eps(eps))
     return error if users.is_exact else float(error)
+
+
+def symmetric_error(users: Contributions, total_width: Exact, eps: Epsilon) -> Exact:
+    """Return phi(S), the worst-case error of symmetric intervals of total width S.
+
+    phi(S) = (1/N) [ sum_l (U m_l - S)^+ / 2 + S / eps ]: the objective of the linear program (8)
+    once the alpha_l are chosen best. Convex and piecewise linear in S, smallest at `threshold`.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts and bound.
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples (all of U m_l where that is less),
+        at least 0, in the unit of the samples.
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is no Contributions, or `total_width` not a finite number of at least 0; as
+        `read_eps`.
+
+    Examples
+    --------
+    >>> symmetric_error(Contributions([2, 1], upper=1), total_width=1, eps=1)
+    0.5
+    """
+    check_instance("users", users, Contributions)
+    budget = read_eps(eps)
+    width = read_size("total_width", total_width, users.is_exact)
+    bias = _scalar(np.sum(users.surplus(width))) / 2
+    return (bias + _divide(width, budget)) / users.total
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:

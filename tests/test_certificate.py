@@ -1,0 +1,136 @@
+"""KKT certificates: the repaired multipliers pass exactly, the printed ones fail, HiGHS agrees."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import budgets, collections
+
+import userdp as ud
+
+CONDITIONS = ud.Certificate._fields
+
+
+def assert_all_zero(certificate):
+    assert certificate == (0, 0, 0, 0, 0)
+    assert all(type(violation) is Fraction for violation in certificate)
+
+
+@given(users=collections(), data=st.data())
+def test_repaired_multipliers_prove_the_theorem_exactly(users, data):
+    eps = data.draw(budgets(users.n_users))
+    assert_all_zero(ud.kkt_certificate(users, eps))
+    solution = ud.optimal_solution(users, eps)
+    clipping = ud.optimal_clipping(users, eps)
+    assert list(solution.alpha) == list(users.counts * clipping.lower)
+    dual = sum(solution.lambda_users * users.largest_sums)
+    assert dual == users.total * ud.optimal_error(users, eps)
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps"),
+    [
+        ([3], Fraction(1)),  # one user, T = 0
+        ([3], Fraction(5, 2)),  # one user, T > 0
+        ([2, 2, 2, 2], Fraction(2, 3)),  # all tied, integer 2/eps
+        ([2, 2, 2, 2], Fraction(3, 4)),  # all tied, 2/eps no integer
+        ([4, 2, 2, 1], Fraction(1)),  # a tie at T
+        ([4, 3, 2, 1], Fraction(2, 4)),  # eps = 2/L
+        ([4, 3, 2, 1], Fraction(2, 4) - Fraction(1, 10**9)),  # just below
+        ([4, 3, 2, 1], Fraction(7)),
+    ],
+)
+def test_edge_cases(counts, eps):
+    users = ud.Contributions(counts, Fraction(65))
+    assert_all_zero(ud.kkt_certificate(users, eps))
+
+
+@given(users=collections(), data=st.data())
+def test_printed_multipliers_fail_slackness_iff_the_threshold_is_positive(users, data):
+    eps = data.draw(budgets(users.n_users))
+    certificate = ud.kkt_certificate(users, eps, ud.printed_solution(users, eps))
+    T = ud.threshold(users, eps)
+    assert (
+        (certificate.complementary_slackness > 0) == (T > 0) == (eps >= Fraction(2, users.n_users))
+    )
+    assert certificate.primal_feasibility == certificate.stationarity == 0
+    assert certificate.dual_feasibility == 0
+
+
+@given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1))
+def test_all_minimisers_at_integer_two_over_eps(users, k, share):
+    if k > users.n_users:
+        return
+    v = sorted([*users.largest_sums, Fraction(0)], reverse=True)
+    S = v[k] + share * (v[k - 1] - v[k])
+    solution = ud.optimal_solution(users, Fraction(2, k))
+    moved = solution._replace(alpha=users.surplus(S) / 2, total_width=S)
+    assert_all_zero(ud.kkt_certificate(users, Fraction(2, k), moved))
+
+
+@given(users=collections(), data=st.data())
+def test_no_other_width_is_optimal(users, data):
+    eps = data.draw(budgets(users.n_users))
+    v = sorted([*users.largest_sums, Fraction(0)], reverse=True)
+    k, T = ud.rank(eps), ud.threshold(users, eps)
+    tied = 2 / eps == k <= users.n_users
+    low, high = (v[k], T) if tied else (T, T)
+    anywhere = st.fractions(0, 2, max_denominator=30).map(lambda share: share * v[0])
+    S = data.draw(st.one_of(st.sampled_from(v), anywhere))
+    optimal = ud.symmetric_error(users, S, eps) == ud.optimal_error(users, eps)
+    assert optimal == (low <= S <= high)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_each_violation_is_named(condition):
+    users, eps = ud.Contributions([4, 2, 1], Fraction(8)), Fraction(3, 2)
+    good = ud.optimal_solution(users, eps)
+    bad = {
+        "primal_feasibility": good._replace(alpha=good.alpha - 1),
+        "dual_feasibility": good._replace(lambda_users=good.lambda_users - 1),
+        "stationarity": good._replace(mu_users=good.mu_users + 1),
+        "complementary_slackness": good._replace(lambda_width=Fraction(1)),
+        "duality_gap": good._replace(alpha=good.alpha + 1),
+    }[condition]
+    assert getattr(ud.kkt_certificate(users, eps, bad), condition) > 0
+
+
+@given(users=collections(), eps=st.floats(0.05, 5))
+def test_floats_are_certified_to_rounding(users, eps):
+    rounded = ud.Contributions(users.counts, float(users.upper))
+    certificate = ud.kkt_certificate(rounded, eps)
+    assert all(type(violation) is float for violation in certificate)
+    assert max(certificate) <= 1e-12 * max(1, float(max(rounded.largest_sums)) / eps)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 49, 50, 101])
+def test_floats_at_the_ties(k):
+    users = ud.extreme_collection(101, 10, 65)
+    assert max(ud.kkt_certificate(users, 2 / k)) <= 1e-10
+
+
+@given(users=collections(), data=st.data())
+def test_the_solver_finds_the_same_value_and_a_certified_point(users, data):
+    eps = data.draw(budgets(users.n_users))
+    rounded = ud.Contributions(users.counts, float(users.upper))
+    solution = ud.solve_lp(rounded, eps)
+    value = (solution.alpha.sum() + solution.total_width / float(eps)) / users.total
+    assert value == pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-9)
+    assert max(ud.kkt_certificate(rounded, eps, solution)) <= 1e-7
+
+
+def test_the_solver_handles_many_users():
+    users = ud.Contributions(np.random.default_rng(0).integers(1, 50, 5000), 65)
+    solution = ud.solve_lp(users, 0.01)
+    assert solution.total_width == pytest.approx(ud.threshold(users, 0.01))
+
+
+@given(users=collections(), data=st.data())
+def test_symmetric_error_is_the_error_of_symmetric_intervals(users, data):
+    eps = data.draw(budgets())
+    S = data.draw(st.fractions(0, 1)) * max(users.largest_sums)
+    width = np.minimum(users.upper, S / users.counts)
+    clipping = ud.Clipping((users.upper - width) / 2, (users.upper + width) / 2)
+    assert ud.symmetric_error(users, S, eps) == ud.worst_case_error(users, clipping, eps)

@@ -1,0 +1,239 @@
+"""Certificates that a clipping is optimal: the linear program (8) and its KKT conditions (9)-(11).
+
+The program minimises sum_l alpha_l + S / eps over alpha_l >= 0 and S >= 0 with
+U m_l - 2 alpha_l <= S. Its multipliers are lambda_l for that constraint, mu_l for alpha_l >= 0 and
+lambda_S for S >= 0. For a linear program the conditions are sufficient: whoever satisfies them has
+a minimiser, whatever led to it.
+"""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+
+from userdp._checks import Exact, check_instance
+from userdp.budget import Epsilon, read_eps
+from userdp.model import Contributions
+from userdp.worstcase import threshold
+
+
+class Solution(NamedTuple):
+    """A point of the linear program (8) with multipliers, in the unit of the samples.
+
+    Arrays have shape (L,) and hold floats, or Fractions where the bound U is one.
+    """
+
+    alpha: NDArray[Any]
+    """The sum of a over each user's samples."""
+    total_width: Exact
+    """S, the largest total width of a user's intervals."""
+    lambda_users: NDArray[Any]
+    """Multipliers of U m_l - 2 alpha_l <= S."""
+    mu_users: NDArray[Any]
+    """Multipliers of alpha_l >= 0."""
+    lambda_width: Exact
+    """Multiplier of S >= 0."""
+
+
+class Certificate(NamedTuple):
+    """By how much a `Solution` violates each KKT condition, and its duality gap; zeros prove it.
+
+    Each entry is the largest violation of its kind, so that a failure names its cause.
+    """
+
+    primal_feasibility: Exact
+    dual_feasibility: Exact
+    stationarity: Exact
+    complementary_slackness: Exact
+    duality_gap: Exact
+
+
+def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
+    """Return the minimiser of Theorem III.1 with multipliers that prove it: the repaired ones.
+
+    With T = T_eps > 0: lambda_l = 1/2 above T, (1/eps - n_above / 2) / n_ties for the users tied
+    at T, 0 below; lambda_S = 0. With T = 0: lambda_l = 1/2, lambda_S = 1/eps - L/2. Always
+    mu_l = 1 - 2 lambda_l.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Returns
+    -------
+    Solution
+        Exact where the bound is a Fraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `threshold`.
+
+    Examples
+    --------
+    >>> optimal_solution(Contributions([4, 2, 2, 1], upper=1), eps=1).lambda_users
+    array([0.5 , 0.25, 0.25, 0.  ])
+    """
+    width = threshold(users, eps)
+    inverse, half = _inverse(users, eps), _half(users)
+    above, ties = users.largest_sums > np.asarray(width), users.largest_sums == np.asarray(width)
+    lambda_users = np.where(above, np.asarray(half), np.asarray(0 * half))
+    lambda_width = inverse - users.n_users * half
+    if width > 0:
+        lambda_width = 0 * half
+        lambda_users[ties] = (inverse - int(above.sum()) * half) / int(ties.sum())
+    return Solution(
+        users.surplus(width) / 2, width, lambda_users, 1 - 2 * lambda_users, lambda_width
+    )
+
+
+def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
+    """Return the same minimiser with the multipliers that the paper prints below (11).
+
+    lambda_l = 1/2 and mu_l = 0 where alpha_l > 0, else lambda_l = 0 and mu_l = 1; condition (9)
+    then leaves no choice for lambda_S. Wherever T_eps > 0 this lambda_S is positive, which violates
+    complementary slackness.
+
+    Parameters
+    ----------
+    users, eps
+        As in `optimal_solution`.
+
+    Returns
+    -------
+    Solution
+        Exact where the bound is a Fraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `threshold`.
+
+    Examples
+    --------
+    >>> printed_solution(Contributions([4, 2, 2, 1], upper=1), eps=1).lambda_width
+    0.5
+    """
+    width = threshold(users, eps)
+    alpha, half = users.surplus(width) / 2, _half(users)
+    lambda_users = np.where(alpha > 0, np.asarray(half), np.asarray(0 * half))
+    lambda_width = _inverse(users, eps) - int(np.sum(alpha > 0)) * half
+    return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
+
+
+def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
+    """Solve the linear program (8) with HiGHS, which knows nothing of the theorem.
+
+    Parameters
+    ----------
+    users, eps
+        As in `optimal_solution`.
+
+    Returns
+    -------
+    Solution
+        The solver's minimiser and its multipliers, in floats. Where the minimiser is not unique,
+        it may be another one than that of the theorem.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is no Contributions; as `read_eps`.
+    RuntimeError
+        If the solver fails.
+
+    Examples
+    --------
+    >>> solution = solve_lp(Contributions([4, 2, 1], upper=65), eps=1.5)
+    >>> float(solution.total_width), solution.alpha.tolist()
+    (130.0, [65.0, 0.0, 0.0])
+    """
+    check_instance("users", users, Contributions)
+    n = users.n_users
+    costs = np.append(np.ones(n), float(1 / read_eps(eps)))
+    constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)], format="csr")
+    bounds = -users.largest_sums.astype(np.float64)
+    result = optimize.linprog(costs, constraints, bounds, method="highs")
+    if not result.success:
+        raise RuntimeError(f"The linear program was not solved: {result.message}")
+    lower = result.lower.marginals
+    return Solution(
+        result.x[:n], float(result.x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n])
+    )
+
+
+def kkt_certificate(
+    users: Contributions, eps: Epsilon, solution: Solution | None = None
+) -> Certificate:
+    """Check the KKT conditions of the linear program (8), each by itself, and the duality gap.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+    solution : Solution, optional
+        What to check; without it, `optimal_solution`.
+
+    Returns
+    -------
+    Certificate
+        Largest violations: of the constraints of (8) and of the signs of the multipliers
+        (feasibility), of (9) and (10) (stationarity), of (11) (complementary slackness); and the
+        difference between the objective and the dual objective sum_l lambda_l U m_l. Exact where
+        everything given is a Fraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` or `solution` is of another type; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=Fraction(65))
+    >>> max(kkt_certificate(users, 1))
+    Fraction(0, 1)
+    >>> kkt_certificate(users, 1, printed_solution(users, 1)).complementary_slackness
+    Fraction(65, 1)
+    """
+    check_instance("users", users, Contributions)
+    inverse = _inverse(users, eps)
+    if solution is None:
+        solution = optimal_solution(users, eps)
+    check_instance("solution", solution, Solution)
+    alpha, width, lambda_users, mu_users, lambda_width = solution
+    excess = users.largest_sums - 2 * alpha - np.asarray(width)
+    return Certificate(
+        primal_feasibility=_largest(excess, -alpha, -width),
+        dual_feasibility=_largest(-lambda_users, -mu_users, -lambda_width),
+        stationarity=_largest(
+            abs(lambda_width + np.sum(lambda_users) - inverse),
+            abs(2 * lambda_users - (1 - mu_users)) / 2,
+        ),
+        complementary_slackness=_largest(
+            abs(lambda_width * width), abs(lambda_users * excess), abs(mu_users * alpha)
+        ),
+        duality_gap=_largest(
+            abs(np.sum(alpha) + width * inverse - np.sum(lambda_users * users.largest_sums))
+        ),
+    )
+
+
+def _half(users: Contributions) -> Exact:
+    return Fraction(1, 2) if users.is_exact else 0.5
+
+
+def _inverse(users: Contributions, eps: Epsilon) -> Exact:
+    return 1 / read_eps(eps) if users.is_exact else float(1 / read_eps(eps))
+
+
+def _largest(*violations: Any) -> Exact:
+    """Return the largest of numbers and arrays, 0 at least; a Fraction if all of them are."""
+    largest = max(np.max(np.asarray(violation)) for violation in violations)
+    return max(largest, 0 * largest) if isinstance(largest, Fraction) else float(max(largest, 0.0))
