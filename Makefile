@@ -25,6 +25,7 @@ lint: $(READY) ## check style and types
 	@echo "Checking style and types."
 	@$(BIN) -m ruff check userdp tests tools book
 	@$(BIN) -m ruff format --check userdp tests tools
+	@$(BIN) -m ruff format --check --line-length 88 book
 	@$(BIN) -m mypy
 
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data

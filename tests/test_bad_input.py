@@ -92,7 +92,9 @@ REFUSED = [
     ("counts", f"counts[0]={2**70}", ValueError, lambda: ud.Contributions([2**70], 1)),
     ("counts", f"counts[0]={2**53 + 1}", ValueError, lambda: ud.Contributions([2**53 + 1], 1)),
     ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53, 1], 1)),
-    ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53] * 3000, 1)),
+    # 2048 times 2^53 wraps around to exactly zero in 64 bits.
+    ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53] * 2048, 1)),
+    ("counts", "masked", TypeError, lambda: ud.Contributions(np.ma.array([1, 2], mask=[0, 1]), 1)),
     ("counts[0]", "counts[0]=1.0", TypeError, lambda: ud.Contributions([1.0, 2.0], 1)),
     ("counts[0]", "counts[0]=1.5", TypeError, lambda: ud.Contributions([1.5], 1)),
     ("counts[0]", "counts[0]=True", TypeError, lambda: ud.Contributions([True], 1)),
@@ -100,7 +102,7 @@ REFUSED = [
     ("counts[1]", "counts[1]=None", TypeError, lambda: ud.Contributions([1, None], 1)),
     ("counts[1]", "counts[1]=nan", TypeError, lambda: ud.Contributions([1, float("nan")], 1)),
     ("M", "M=-1", ValueError, lambda: ud.geometric_collection(-1, 1)),
-    ("M", "M=48", ValueError, lambda: ud.geometric_collection(48, 1)),
+    ("M", "M=28", ValueError, lambda: ud.geometric_collection(28, 1)),
     ("M", "M=2.0", TypeError, lambda: ud.geometric_collection(2.0, 1)),
     ("M", "M=True", TypeError, lambda: ud.geometric_collection(True, 1)),
     ("upper", "upper=0", ValueError, lambda: ud.geometric_collection(2, 0)),
@@ -120,7 +122,16 @@ REFUSED = [
     ("lower", "<U1", TypeError, lambda: ud.Clipping(["0"], [1])),
     ("upper", "complex", TypeError, lambda: ud.Clipping([0], [1j])),
     ("lower[0]", "0.5", TypeError, lambda: ud.Clipping([0.5, Fraction(1)], [1, 1])),
-    ("upper", "too large", ValueError, lambda: ud.Clipping([0], [2**53 + 1])),
+    ("upper", f"upper[0]={2**53 + 1}", ValueError, lambda: ud.Clipping([0], [2**53 + 1])),
+    ("upper", f"upper[0]={2**63 - 1}", ValueError, lambda: ud.Clipping([0], [2**63 - 1])),
+    ("upper", f"upper[0]={2**64 - 1}", ValueError, lambda: ud.Clipping([0], [2**64 - 1])),
+    ("n_users", f"n_users={2**28 + 1}", ValueError, lambda: ud.extreme_collection(2**28 + 1, 2, 1)),
+    (
+        "t",
+        "shape (3,)",
+        ValueError,
+        lambda: ud.quantile_log_density([1, 2, 3], [SUMS] * 2, USERS, 1, 1),
+    ),
     (
         "clipping.upper",
         "clipping.upper[1]=11.0",
@@ -172,7 +183,10 @@ REFUSED = [
     ("n_trials", "n_trials=1", ValueError, lambda: ud.simulate_akmv_error(SUMS, USERS, 1, 1)),
     ("n_trials", "n_trials=10.0", TypeError, lambda: ud.simulate_akmv_error(SUMS, USERS, 1, 10.0)),
     ("sums", "shape (1, 2)", ValueError, lambda: ud.simulate_akmv_error([SUMS], USERS, 1, 10)),
-    ("eps", "noise scale", ValueError, lambda: ud.laplace(SUMS, USERS, 3e-308)),
+    ("eps", "finite noise", ValueError, lambda: ud.laplace(SUMS, USERS, 3e-308)),
+    ("eps", "finite noise", ValueError, lambda: ud.akmv(SUMS, USERS, 3e-308, rng=1)),
+    ("eps", "finite noise", ValueError, lambda: ud.akmv_error(SUMS, USERS, 3e-308)),
+    ("eps", "eps=3e-308", ValueError, lambda: ud.simulate_akmv_error(SUMS, USERS, 3e-308, 10)),
 ]
 
 TAKES_SUMS = {
@@ -190,6 +204,9 @@ BAD_SUMS = [
     ([[1.0, 2.0], [3.0, -0.1]], ValueError, "sums[1, 1]=-0.1"),
     ([float("nan"), 4.0], ValueError, "sums[0]=nan"),
     ([1.0, float("inf")], ValueError, "sums[1]=inf"),
+    ([2**63 - 1, 1], ValueError, f"sums[0]={2**63 - 1}"),
+    (np.ma.array([1.0, 2.0], mask=[False, True]), TypeError, "masked"),
+    ([20.0 * (1 + 2e-9), 4.0], ValueError, "sums[0]=20.00000004"),
     (["1", "2"], TypeError, "<U1"),
     ([True, False], TypeError, "bool"),
     ([1j, 2.0], TypeError, "complex"),
@@ -209,6 +226,9 @@ BAD_RNG = [
     (True, TypeError),
     (-1, ValueError),
     (np.random.RandomState, TypeError),
+    (np.random.RandomState(1), TypeError),
+    ([1, 2], TypeError),
+    ([], TypeError),
     (np.random, TypeError),
 ]
 
@@ -235,7 +255,13 @@ ACCEPTED = [
     lambda: ud.sensitivity(USERS, ud.Clipping([0, 0, 0], [10, 10, 10])),
     lambda: ud.sensitivity(USERS, ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)),
     lambda: ud.laplace([20.0, 10.0], USERS, 1),
-    lambda: ud.laplace([20 * (1 + 1e-12), -1e-12], USERS, 1),
+    lambda: ud.laplace([20 * (1 + 5e-10), -5e-10], USERS, 1),
+    lambda: ud.laplace(np.array([20.000002, 10], dtype=np.float32), USERS, 1),
+    lambda: ud.akmv_error(SUMS, USERS, 3e-305),
+    lambda: ud.akmv(SUMS, USERS, 3e-305),
+    lambda: ud.simulate_akmv_error(SUMS, USERS, 3e-150, 10),
+    lambda: ud.Contributions(np.array([np.int64(1), 2], dtype=object), 1),
+    lambda: ud.laplace(SUMS, USERS, 1, rng=np.int64(3)),
     lambda: ud.laplace(np.array([20, 10], dtype=np.float32), USERS, 1),
     lambda: ud.laplace([Fraction(1, 3), 4], USERS, 1),
     lambda: ud.laplace([20, 10], USERS, 1),
@@ -289,6 +315,7 @@ def test_bad_sums_are_refused_everywhere(function, sums, exception, fragment):
 def test_bad_rng_is_refused_everywhere(function, rng, exception):
     with pytest.raises(exception) as refusal:
         TAKES_RNG[function](rng)
+    assert "`rng` must be a numpy Generator, a seed" in str(refusal.value)
     assert f"rng={rng!r}" in str(refusal.value)
 
 
@@ -306,6 +333,12 @@ def test_the_table_is_large_enough():
     )
     assert refused >= 150
     assert len(ACCEPTED) >= 25
+
+
+def test_sums_that_rounding_took_out_of_range_are_projected():
+    """At eps = 1e9 nothing is clipped and the noise is nil: what is left is the sums' reading."""
+    sums = [20 * (1 + 9e-10), -9e-10]
+    assert ud.laplace(sums, USERS, 1e18, rng=0) == pytest.approx(20 / 3, rel=1e-15)
 
 
 def test_arrays_are_private_copies():

@@ -98,7 +98,7 @@ def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
         assert re.fullmatch(r"fig-[a-z0-9-]+", settings.figure.name)
         assert len(settings.figure.caption) > 80
         assert len(settings.image.alt) > 80
-        assert re.search("standard error|exact", settings.figure.caption), "say how sure it is"
+        assert re.search("standard error|[Ee]xact", settings.figure.caption), "say how sure it is"
     downloads = re.findall(r"\{download\}`[^`<]+ <(data/[^>]+\.csv)>`", text)
     assert len(downloads) >= len(figures(path))
     assert all((BOOK / name).exists() for name in downloads)
@@ -125,6 +125,8 @@ def test_names_of_userdp_in_prose_exist(path):
         assert hasattr(ud.Contributions([1], 1), name), name
     for name in re.findall(r"`clipping\.(\w+)`", text):
         assert hasattr(ud.Clipping([0], [1]), name), name
+    for name in re.findall(r"`solution\.(\w+)`", text):
+        assert name in ud.Solution._fields, name
     for name in re.findall(r"`(tests/\w+\.py)`", text):
         assert (ROOT / name).exists(), name
 

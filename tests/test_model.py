@@ -45,6 +45,14 @@ def test_a_fraction_makes_results_exact(upper, exact):
     assert users.largest_sums.tolist() == [130, 65]
 
 
+def test_results_are_floats_for_a_float_bound_whatever_the_intervals():
+    users = ud.Contributions([2, 1], 10.0)
+    for lower, upper in ((1, 2), (8, 9)):
+        clipping = ud.Clipping([Fraction(lower)] * 2, [Fraction(upper)] * 2)
+        for measure in (ud.sensitivity, ud.worst_case_bias, ud.printed_bias):
+            assert type(measure(users, clipping)) is float
+
+
 def test_ten_million_users_fit_and_are_added_without_overflow():
     counts = np.full(10**7, 900_000_000)
     assert ud.Contributions(counts, 65).total == 9 * 10**15

@@ -91,6 +91,17 @@ def test_density_outside_and_at_the_ends_of_the_range():
     users = ud.Contributions([2, 1], 1)
     log_density = ud.quantile_log_density([-1, -1e-9, 0, 2, 2.0001], [1.5, 0.5], users, 1, 1)
     np.testing.assert_array_equal(np.isfinite(log_density), [False, False, True, True, False])
+    just_above = ud.quantile_log_density(2 * (1 + 1e-12), [1.5, 0.5], users, 1, 1)
+    assert just_above == -np.inf
+
+
+def test_a_sum_reaches_itself():
+    """c(t) counts sums of at least t: at t equal to a sum the density is that just below it."""
+    users = ud.Contributions([2, 1], 1)
+    at, below, above = ud.quantile_log_density(
+        [1.5, 1.5 - 1e-9, 1.5 + 1e-9], [1.5, 0.5], users, 2, 1
+    )
+    assert at == below != above
 
 
 @pytest.mark.parametrize(("rank", "eps"), [(1, 1), (3, 0.5), (9, 4)])

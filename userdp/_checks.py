@@ -80,18 +80,24 @@ def read_upper(value: object) -> Exact:
 
 def read_rng(rng: RNGLike | None) -> np.random.Generator:
     """A Generator: the one given, or a new one from a seed, or from the system's entropy."""
-    if is_boolean(rng):
+    accepted = (
+        np.random.Generator,
+        np.random.SeedSequence,
+        np.random.BitGenerator,
+        int,
+        np.integer,
+    )
+    if is_boolean(rng) or not (rng is None or isinstance(rng, accepted)):
         refuse_type("rng", "a numpy Generator, a seed or None", rng)
-    try:
-        return np.random.default_rng(rng)
-    except TypeError:
-        refuse_type("rng", "a numpy Generator, a seed or None", rng)
-    except ValueError:
-        refuse_value("rng", "a numpy Generator, a non-negative seed or None", rng)
+    if isinstance(rng, int | np.integer) and rng < 0:
+        refuse_value("rng", "a numpy Generator, a seed of at least 0 or None", rng)
+    return np.random.default_rng(rng)
 
 
 def read_array(name: str, values: npt.ArrayLike) -> NDArray[Any]:
-    """`numpy.asarray`, with an error that names the argument."""
+    """`numpy.asarray`, with an error that names the argument, and with no mask overlooked."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -106,8 +112,9 @@ def read_reals(name: str, values: npt.ArrayLike) -> NDArray[Any]:
     if raw.size and raw.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must hold real numbers, got {name} of dtype {raw.dtype}.")
     array = raw.astype(np.float64)
-    if raw.dtype.kind in "iu" and not np.array_equal(array.astype(raw.dtype), raw):
-        raise ValueError(f"`{name}` holds integers too large for a float to keep exactly.")
+    if raw.dtype.kind in "iu":
+        bad = (raw > 2**53) | (raw < -(2**53))
+        refuse_entries(name, "within +-2^53, which floats hold exactly", raw, bad)
     refuse_entries(name, "finite", array, ~np.isfinite(array))
     return array
 

@@ -5,6 +5,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import ceil, inf
 
+import numpy as np
+
 from userdp._checks import LARGEST, SMALLEST_NORMAL, is_boolean, refuse_type, refuse_value
 
 Epsilon = float | Fraction | Decimal | str
@@ -69,7 +71,8 @@ def rank(eps: Epsilon) -> int:
 
     Fractions, Decimals, integers and strings are taken at their word. A float is allowed to miss
     the number it was meant to be: where 2/eps lies within a relative 1e-9 of an integer, k is that
-    integer (in floating point, ``math.ceil(2 / (2 / 49))`` is 50). The rank is public, and noise is
+    integer (in floating point, ``math.ceil(2 / (2 / 49))`` is 50); a numpy float32 is allowed its
+    own precision. The rank is public, and noise is
     always scaled to the interval widths in use, so this reading costs no privacy.
 
     Parameters
@@ -94,10 +97,17 @@ def rank(eps: Epsilon) -> int:
     """
     quotient = 2 / read_eps(eps)
     nearest = round(quotient)
-    if _is_inexact(eps) and nearest and abs(quotient - nearest) <= SNAP * nearest:
+    if nearest and abs(quotient - nearest) <= _tolerance(eps) * nearest:
         return nearest
     return ceil(quotient)
 
 
-def _is_inexact(eps: Epsilon) -> bool:
-    return not isinstance(eps, numbers.Rational | Decimal | str)
+def _tolerance(eps: Epsilon) -> Fraction:
+    """Return how far, relatively, 2/eps may be from what was meant; a float32 knows 7 digits."""
+    if isinstance(eps, numbers.Rational | Decimal | str):
+        return Fraction(0)
+    return (
+        max(SNAP, Fraction(float(np.finfo(type(eps)).eps)))
+        if isinstance(eps, np.floating)
+        else SNAP
+    )

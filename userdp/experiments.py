@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from userdp._checks import RNGLike, read_integer, read_rng
 from userdp.budget import Epsilon, rank, read_eps
+from userdp.mechanisms import noise_scale
 from userdp.model import Contributions
-from userdp.quantile import private_quantile, read_sums
+from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
 
 
 class Estimate(NamedTuple):
@@ -62,12 +63,12 @@ def simulate_akmv_error(
     >>> round(estimate.mean, 4), round(estimate.standard_error, 4)
     (8.0799, 0.1389)
     """
-    values, budget = read_sums(sums, users), read_eps(eps)
+    values = read_sums(sums, users)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     n_trials = read_integer("n_trials", n_trials, least=2)
-    trials = np.broadcast_to(values, (n_trials, users.n_users))
-    T = private_quantile(trials, users, rank(eps), budget / 2, rng=read_rng(rng))  # noqa: N806
-    clipped_away = np.maximum(values - T[:, None], 0).sum(axis=-1)
-    errors = (clipped_away + float(2 / budget) * T) / users.total
+    cells = cells_of(values, users, rank(eps), read_eps(eps) / 4)
+    draws = draw_from(cells, read_rng(rng), (n_trials,))
+    clipped_away = sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
+    errors = (clipped_away + noise_scale(2 * draws.threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import RNGLike, read_rng
+from userdp._checks import LARGEST, RNGLike, read_rng
 from userdp.budget import Epsilon, rank, read_eps
 from userdp.model import Contributions
-from userdp.quantile import private_quantile, quantile_cells, read_sums
+from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
 from userdp.worstcase import threshold
 
 
@@ -133,9 +133,9 @@ def akmv(
     -1.0327
     """
     values, generator = read_sums(sums, users), read_rng(rng)
-    half = read_eps(eps) / 2
-    T = private_quantile(values, users, rank(eps), half, rng=generator)  # noqa: N806
-    return _noisy_mean(np.minimum(values, T[..., None]), T, users, half, generator)
+    cells = cells_of(values, users, rank(eps), read_eps(eps) / 4)
+    T = draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
+    return _noisy_mean(np.minimum(values, T[..., None]), 2 * T, users, eps, generator)
 
 
 def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
@@ -163,7 +163,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; as `read_eps`.
+        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
 
     Examples
     --------
@@ -174,15 +174,23 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     (8.38962, 8.4)
     """
     budget = read_eps(eps)
-    cells = quantile_cells(sums, users, rank(eps), budget / 2)
-    mean_threshold = (cells.lower + cells.upper) / 2
+    cells = cells_of(read_sums(sums, users), users, rank(eps), budget / 4)
+    mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
     reaching = np.arange(users.n_users + 1)
-    # In cell c the c largest sums exceed T; upper[..., 1:] holds the sums in descending order.
-    sum_reaching = np.zeros_like(mean_threshold)
-    np.cumsum(cells.upper[..., 1:], axis=-1, out=sum_reaching[..., 1:])
-    error = sum_reaching + (float(2 / budget) - reaching) * mean_threshold
+    noise = noise_scale(2 * mean_threshold, eps)
+    error = sums_reaching(cells) - reaching * mean_threshold + noise
     result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
     return result
+
+
+def noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
+    """Return width / eps, the Laplace scale for a sum that one user moves by at most `width`."""
+    with np.errstate(over="ignore"):
+        scale = np.asarray(width / np.float64(read_eps(eps)))
+    # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
+    if not np.all(scale <= LARGEST / 64):
+        raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
+    return scale
 
 
 def _noisy_mean(
@@ -193,10 +201,6 @@ def _noisy_mean(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """(sum of values + Laplace noise) / N, for values that one user moves by at most `width`."""
-    with np.errstate(over="ignore"):
-        scale = np.asarray(width / np.float64(read_eps(eps)))
-    if not np.all(np.isfinite(scale)):
-        raise ValueError(f"`eps` must be large enough for a finite noise scale, got eps={eps!s}.")
-    noise = rng.laplace(scale=scale, size=values.shape[:-1])
+    noise = rng.laplace(scale=noise_scale(width, eps), size=values.shape[:-1])
     release: NDArray[np.float64] = (values.sum(axis=-1) + noise) / users.total
     return release

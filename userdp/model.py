@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from userdp._checks import (
     LARGEST,
     Exact,
+    is_boolean,
     read_array,
     read_integer,
     read_reals,
@@ -24,6 +26,9 @@ from userdp._checks import (
 
 MOST_SAMPLES = 2**53
 """Above this total, floats no longer hold every integer."""
+
+MOST_MADE_USERS = 2**28
+"""More users than this no collection is made of here: their counts alone would take 2 GiB."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -40,7 +45,7 @@ class Contributions:
         Numbers of samples m_l, each at least 1, at most 2^53 in total.
     upper : float or Fraction
         The bound U, in the unit of the samples. Give a Fraction to have every worst-case function
-        compute and return exact Fractions; any other real number makes them return floats.
+        compute and return exact Fractions; an integer or a float makes them return floats.
 
     Attributes
     ----------
@@ -138,7 +143,7 @@ def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
         # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
         raw = np.asarray(counts, dtype=object)
         for index, count in enumerate(raw):
-            if type(count) is not int:
+            if is_boolean(count) or not isinstance(count, Integral):
                 refuse_type(f"counts[{index}]", "an integer", count)
     refuse_entries("counts", "at least 1", raw, raw < 1)
     refuse_entries("counts", f"at most 2^53 = {MOST_SAMPLES}", raw, raw > MOST_SAMPLES)
@@ -223,15 +228,15 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
     Raises
     ------
     TypeError, ValueError
-        If `M` is not an integer from 0 to 47 (2^53 samples); `upper` as in `Contributions`.
+        If `M` is not an integer from 0 to 27 (2^28 users); `upper` as in `Contributions`.
 
     Examples
     --------
     >>> geometric_collection(M=2, upper=65).counts
     array([4, 2, 2, 1, 1, 1, 1])
     """
-    # M = 47 is the last with (M+1) 2^M <= 2^53 samples.
-    level = np.arange(read_integer("M", M, least=0, most=47) + 1)
+    most = MOST_MADE_USERS.bit_length() - 2
+    level = np.arange(read_integer("M", M, least=0, most=most) + 1)
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
 
@@ -255,13 +260,15 @@ def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributi
     Raises
     ------
     TypeError, ValueError
-        If `n_users` or `max_count` is not an integer from 1 to 2^53; `upper` as in `Contributions`.
+        If `n_users` is not an integer from 1 to 2^28 or `max_count` from 1 to 2^53; `upper` as in
+        `Contributions`.
 
     Examples
     --------
     >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
     array([ 1,  1,  1, 10])
     """
-    counts = np.ones(read_integer("n_users", n_users, least=1, most=MOST_SAMPLES), dtype=np.int64)
+    n_users = read_integer("n_users", n_users, least=1, most=MOST_MADE_USERS)
+    counts = np.ones(n_users, dtype=np.int64)
     counts[-1] = read_integer("max_count", max_count, least=1, most=MOST_SAMPLES)
     return Contributions(counts, upper)

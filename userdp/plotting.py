@@ -75,20 +75,20 @@ def draw_estimate(
 
 def label_budgets(ax: Axes) -> None:
     """Give an axes a logarithmic eps axis with plain numbers, and name it."""
-    ax.set_xscale("log")
-    _plain_numbers(ax.xaxis)
+    plain_log_axis(ax.xaxis)
     ax.set_xlabel("privacy budget ε (no unit; smaller is more private)")
 
 
 def label_errors(ax: Axes) -> None:
     """Give an axes a logarithmic error axis with plain numbers, and name it."""
-    ax.set_yscale("log")
-    _plain_numbers(ax.yaxis)
-    ax.set_ylabel("error of the mean (km/h)")
+    plain_log_axis(ax.yaxis)
+    ax.set_ylabel("bias + mean noise (km/h)")
 
 
-def _plain_numbers(axis: Axis) -> None:
-    """Label 1, 2 and 5 of every decade, as they are read aloud."""
+def plain_log_axis(axis: Axis) -> None:
+    """Make an axis logarithmic, and label 1, 2 and 5 of every decade as they are read aloud."""
+    axes = axis.axes
+    (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -11,6 +11,7 @@ Algorithm 2 of Smith (2011) with its exponent read so that the budget is eps; Se
 paper uses "a suitable modification" of it.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,8 @@ from userdp.budget import Epsilon, read_eps
 from userdp.model import Contributions
 
 ROUNDING = 1e-9
-"""Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected."""
+"""Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected.
+Sums in float32 may do so by 8 of its units in the last place."""
 
 
 class Cells(NamedTuple):
@@ -44,9 +46,18 @@ class Cells(NamedTuple):
     log_density: NDArray[np.float64]
 
 
+class Draws(NamedTuple):
+    """Thresholds drawn, and the number of sums that each of them lies below: its cell."""
+
+    cell: NDArray[np.intp]
+    threshold: NDArray[np.float64]
+
+
 def read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
     """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
     check_instance("users", users, Contributions)
+    given = np.asarray(sums).dtype
+    rounding = max(ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else ROUNDING
     array = read_reals("sums", sums).astype(np.float64)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
         raise ValueError(
@@ -54,7 +65,7 @@ def read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
             f"got sums of shape {array.shape}."
         )
     largest = users.largest_sums.astype(np.float64)
-    outside = (array < -ROUNDING * largest) | (array > (1 + ROUNDING) * largest)
+    outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
     refuse_entries("sums", "between 0 and U m_l", array, outside)
     return np.clip(array, 0.0, largest)
 
@@ -84,9 +95,12 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     >>> cells.lower, cells.upper
     (array([3., 1., 0.]), array([4., 3., 1.]))
     """
-    values = read_sums(sums, users)
+    return cells_of(read_sums(sums, users), users, rank, read_eps(eps) / 2)
+
+
+def cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: Fraction) -> Cells:
+    """Return the cells for sums that were read already, and the exponent eta a rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
-    eta = float(read_eps(eps)) / 2
     ends = np.full((*values.shape[:-1], users.n_users + 2), float(users.upper) * users.max_count)
     ends[..., 1:-1] = -np.sort(-values, axis=-1)
     ends[..., -1] = 0.0
@@ -95,10 +109,32 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
-        log_weight = -eta * (distance - nearest)
+        log_weight = -float(eta) * (distance - nearest)
     mass = np.where(width > 0, width * np.exp(np.minimum(log_weight, 0)), 0.0)
     total = np.sum(mass, axis=-1, keepdims=True)
     return Cells(ends[..., 1:], ends[..., :-1], mass / total, log_weight - np.log(total))
+
+
+def sums_reaching(cells: Cells) -> NDArray[np.float64]:
+    """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
+    totals = np.zeros_like(cells.upper)
+    np.cumsum(cells.upper[..., 1:], axis=-1, out=totals[..., 1:])
+    return totals
+
+
+def draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -> Draws:
+    """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
+    cumulative = np.cumsum(cells.probability, axis=-1)
+    # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
+    level = rng.random(shape) * cumulative[..., -1]
+    if cumulative.ndim == 1:
+        cell = np.searchsorted(cumulative, level, side="right")
+        lower, upper = cells.lower[cell], cells.upper[cell]
+    else:
+        cell = np.sum(cumulative <= level[..., None], axis=-1)
+        lower = np.take_along_axis(cells.lower, cell[..., None], axis=-1)[..., 0]
+        upper = np.take_along_axis(cells.upper, cell[..., None], axis=-1)[..., 0]
+    return Draws(cell, lower + rng.random(shape) * (upper - lower))
 
 
 def quantile_log_density(
@@ -131,6 +167,13 @@ def quantile_log_density(
     """
     points = read_reals("t", t).astype(np.float64)
     cells = quantile_cells(sums, users, rank, eps)
+    try:
+        np.broadcast_shapes(points.shape, cells.probability.shape[:-1])
+    except ValueError as error:
+        raise ValueError(
+            f"`t` must broadcast against the leading axes of `sums`, got t of shape {points.shape} "
+            f"and leading axes {cells.probability.shape[:-1]}."
+        ) from error
     # The lower ends of all cells but the last are the sums: t lies in cell c if c of them reach t.
     reaching = np.sum(cells.lower[..., :-1] >= points[..., None], axis=-1)
     log_density = np.take_along_axis(
@@ -190,12 +233,4 @@ def private_quantile(
     """
     generator = read_rng(rng)
     cells = quantile_cells(sums, users, rank, eps)
-    cumulative = np.cumsum(cells.probability, axis=-1)
-    shape = cumulative.shape[:-1]
-    # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
-    level = generator.random(shape) * cumulative[..., -1]
-    cell = np.sum(cumulative <= level[..., None], axis=-1, keepdims=True)
-    lower = np.take_along_axis(cells.lower, cell, axis=-1)[..., 0]
-    upper = np.take_along_axis(cells.upper, cell, axis=-1)[..., 0]
-    draw: NDArray[np.float64] = (lower + generator.random(shape) * (upper - lower))[()]
-    return draw
+    return draw_from(cells, generator, cells.probability.shape[:-1]).threshold

@@ -60,7 +60,7 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
         return users.upper * users.max_count / users.total
     _check_fit(users, clipping)
     widths = _sum_per_user(users, clipping.upper - clipping.lower)
-    return _scalar(np.max(widths)) / users.total
+    return _scalar(users, np.max(widths)) / users.total
 
 
 def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
@@ -97,7 +97,7 @@ def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
     0.5
     """
     below, above = _largest_residuals(users, clipping)
-    return max(_scalar(np.sum(below)), _scalar(np.sum(above))) / users.total
+    return _scalar(users, max(np.sum(below), np.sum(above))) / users.total
 
 
 def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
@@ -131,7 +131,7 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
     check_instance("users", users, Contributions)
     _check_fit(users, clipping)
     larger = np.maximum(clipping.lower, users.upper - clipping.upper)
-    return _scalar(np.sum(_sum_per_user(users, larger))) / users.total
+    return _scalar(users, np.sum(_sum_per_user(users, larger))) / users.total
 
 
 def worst_case_error(users: Contributions, clipping: Clipping, eps: Epsilon) -> Exact:
@@ -302,7 +302,7 @@ def symmetric_error(users: Contributions, total_width: Exact, eps: Epsilon) -> E
     check_instance("users", users, Contributions)
     budget = read_eps(eps)
     width = read_size("total_width", total_width, users.is_exact)
-    bias = _scalar(np.sum(users.surplus(width))) / 2
+    bias = _scalar(users, np.sum(users.surplus(width))) / 2
     return (bias + _divide(width, budget)) / users.total
 
 
@@ -392,8 +392,8 @@ def _sum_per_user(users: Contributions, values: NDArray[Any]) -> NDArray[Any]:
     return sums
 
 
-def _scalar(value: Any) -> Exact:
-    return value if isinstance(value, Fraction) else float(value)
+def _scalar(users: Contributions, value: Any) -> Exact:
+    return value if users.is_exact and isinstance(value, Fraction) else float(value)
 
 
 def _divide(value: Exact, budget: Fraction) -> Exact:
