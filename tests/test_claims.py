@@ -27,6 +27,7 @@ REMARKS = [
     *("worst-case-dataset", "collections", "projected-gaussian", "akmv-error", "monotone-akmv"),
     *("preprocessing", "optimum-below-average", "akmv-like-laplace", "halved-budget"),
     *("quantile-costs", "discontinuities", "other-distributions", "uniformly-better"),
+    *("laplace-noise", "rem-resembles", "akmv-heuristic"),
 ]
 VERDICTS = {
     "holds",

@@ -1,5 +1,6 @@
 """Each counterexample of the errata page, from the definitions."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -102,8 +103,13 @@ def test_rank_one_over_the_noise_budget_is_best_for_capped_sums(budget):
 def test_capped_sums_have_sensitivity_min_of_threshold_and_largest_sum():
     users = ud.Contributions([4, 1], 1)
     for T in (0.5, 2.0, 4.0, 7.0):
-        changes = [min(m, T) for m in users.counts]  # from all samples at 0 to all at U
-        assert max(changes) == min(T, users.max_count)
+        corners = [(0, m / 3, m) for m in users.counts.tolist()]
+        moves = [
+            min(high, T) - min(low, T)
+            for ends in corners
+            for low, high in itertools.product(ends, repeat=2)
+        ]
+        assert max(moves) == min(T, users.max_count)
 
 
 def test_akmv_has_worse_datasets():

@@ -69,3 +69,18 @@ def test_joint_density_of_akmv_stays_within_the_budget(eps):
         spent = np.abs(one - other) + np.abs(capped[0] - capped[1]) * eps / (2 * t)
         largest = max(largest, spent.max())
     assert 0.5 * eps <= largest <= eps * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 4])
+def test_laplace_noise_is_nearly_the_best_for_small_eps(eps):
+    """The staircase with the best step: its mean size from its density, and that it is private."""
+    step, n = 1 / (1 + np.exp(eps / 2)), np.arange(2000)
+    height = np.exp(-n * eps)
+    # Two stairs for each n: [n, n + step) of this height, [n + step, n + 1) of e^-eps times it.
+    mass = height * step, height * np.exp(-eps) * (1 - step)
+    middle = n + step / 2, n + (1 + step) / 2
+    mean = sum(np.sum(m * t) for m, t in zip(mass, middle, strict=True)) / sum(map(np.sum, mass))
+    assert mean == pytest.approx(1 / (2 * np.sinh(eps / 2)))
+    assert 1 - eps**2 / 24 <= mean * eps <= 1
+    # One further along the axis the height is e^-eps times as large, and never less nearer by.
+    assert height[1] / height[0] == pytest.approx(np.exp(-eps))

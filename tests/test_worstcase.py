@@ -79,6 +79,7 @@ def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
     true, printed = ud.worst_case_bias(users, clipping), ud.printed_bias(users, clipping)
     assert printed == sum(np.maximum(clipping.lower, users.upper - clipping.upper)) / users.total
     assert (printed == true) if one_sign else (printed > true)
+    assert printed <= 2 * true
 
 
 def test_sensitivity_without_clipping_is_that_of_the_mean():
