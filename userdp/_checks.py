@@ -53,6 +53,17 @@ def read_integer(name: str, value: object, least: int, most: int | None = None) 
     return number
 
 
+def read_positive(name: str, value: object, *, zero: bool = False) -> float:
+    """A positive and finite real number as a float; zero too, where that is allowed."""
+    rule = "non-negative and finite" if zero else "positive and finite"
+    if is_boolean(value) or not isinstance(value, numbers.Real):
+        refuse_type(name, f"a {rule} real number", value)
+    number = float(value)
+    if not 0 <= number < math.inf or (number == 0 and not zero):
+        refuse_value(name, rule, value)
+    return number
+
+
 def read_upper(value: object) -> Exact:
     """The bound U: a Fraction stays one, any other real number becomes a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):
