@@ -193,7 +193,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> NDArray
     check_instance("law", law, Cells)
     if any(np.shape(part)[-1:] != (users.n_users + 1,) for part in law[:3]):
         raise ValueError(
-            f"`law` must have one cell more than users ({users.n_users + 1}), "
+            f"`law` must have one cell more than there are users ({users.n_users}), "
             f"got shapes {[np.shape(part) for part in law[:3]]}."
         )
     budget = float(read_eps(eps))

@@ -228,17 +228,17 @@ def error_sweep(
     """
     _check_callables("mechanisms", mechanisms)
 
-    def simulated(mechanism: Mechanism) -> Errors:
+    def simulated(argument: str, mechanism: Mechanism) -> Errors:
         def errors(
             sums: NDArray[np.float64], users: Contributions, eps: Epsilon, rng: np.random.Generator
         ) -> NDArray[np.float64]:
-            releases = _one_each(mechanism(sums, users, eps, rng=rng), sums)
+            releases = _one_each(argument, mechanism(sums, users, eps, rng=rng), sums)
             error: NDArray[np.float64] = np.abs(releases - sums.sum(axis=-1) / users.total)
             return error
 
         return errors
 
-    errors = {name: simulated(mechanism) for name, mechanism in mechanisms.items()}
+    errors = {name: simulated(f"mechanisms[{name!r}]", m) for name, m in mechanisms.items()}
     return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
 
 
@@ -286,10 +286,10 @@ def mean_error_sweep(
     """
     _check_callables("mean_errors", mean_errors)
 
-    def exact(mean_error: MeanError) -> Errors:
-        return lambda sums, users, eps, _: _one_each(mean_error(sums, users, eps), sums)
+    def exact(argument: str, mean_error: MeanError) -> Errors:
+        return lambda sums, users, eps, _: _one_each(argument, mean_error(sums, users, eps), sums)
 
-    errors = {name: exact(mean_error) for name, mean_error in mean_errors.items()}
+    errors = {name: exact(f"mean_errors[{name!r}]", m) for name, m in mean_errors.items()}
     return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
 
 
@@ -344,12 +344,14 @@ def _sweep(
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
 
 
-def _one_each(values: npt.ArrayLike, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _one_each(
+    argument: str, values: npt.ArrayLike, sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Check that a mechanism, or its mean error, returned one number for each dataset."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != sums.shape[:-1]:
         raise ValueError(
-            f"`mechanisms` must return one number for each of {len(sums)} datasets, "
+            f"`{argument}` must return one number for each of {len(sums)} datasets, "
             f"got shape {array.shape}."
         )
     return array
@@ -373,7 +375,8 @@ def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generat
 
 
 def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
-    if isinstance(eps, str | bytes) or not isinstance(eps, Iterable) or np.ndim(eps) > 1:  # type: ignore[arg-type]
+    scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
+    if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
         refuse_type("eps", "a sequence of budgets", eps)
     budgets = list(eps)
     for budget in budgets:

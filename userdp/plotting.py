@@ -104,11 +104,25 @@ def label_budgets(ax: Axes) -> None:
     ax.set_xlabel("privacy budget ε (no unit; smaller is more private)")
 
 
+def label_ranks(ax: Axes) -> None:
+    """Give an axes logarithmic scales for numbers of samples against ranks, and name them."""
+    ax.set(xscale="log", yscale="log")
+    for axis in (ax.xaxis, ax.yaxis):
+        _plain_numbers(axis)
+    ax.set(xlabel="rank of the user (1: most samples)", ylabel="samples of the user")
+
+
 def label_errors(ax: Axes) -> None:
     """Give an axes a logarithmic error axis with plain numbers, and name it."""
     ax.set_yscale("log")
     _plain_numbers(ax.yaxis)
     ax.set_ylabel("error of the mean (km/h)")
+
+
+def label_ratios(ax: Axes, which: str, name: str) -> None:
+    """Make the axis "x" or "y" logarithmic with plain numbers, and name it."""
+    ax.set(**{f"{which}scale": "log", f"{which}label": name})
+    _plain_numbers({"x": ax.xaxis, "y": ax.yaxis}[which])
 
 
 def _plain_numbers(axis: Axis) -> None:
