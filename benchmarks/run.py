@@ -143,12 +143,14 @@ def equal_standard_error() -> list[Row]:
                         t, u, [e], d, 10_000, rng=SEED
                     )
                     cost.append(seconds(run, repeats=3) * run()[name].standard_error[0] ** 2)
-                gain = f"{_two_digits(cost[0] / cost[1])} times" if cost[1] else "without limit"
+                gain = (
+                    f"{_two_digits(cost[0] / cost[1])} times faster" if cost[1] else "without limit"
+                )
                 rows.append(
                     (
                         "noise integrated out against simulated",
                         f"{figure}, {name}, ε = {eps}",
-                        f"{gain} faster",
+                        gain,
                     )
                 )
     return rows

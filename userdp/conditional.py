@@ -21,7 +21,7 @@ NEGLIGIBLE = 40.0
 
 
 def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64]:
-    """Return E|d + Z| = |d| + s exp(-|d|/s) for Laplace noise Z of scale s.
+    """Return the mean of abs(d + Z) for Laplace noise Z of scale s: abs(d) + s exp(-abs(d)/s).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64
     Returns
     -------
     ndarray of float64
-        Mean absolute errors, in the same unit; |d| where the scale is zero.
+        Mean absolute errors, in the same unit; abs(d) where the scale is zero.
 
     Raises
     ------
