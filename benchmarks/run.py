@@ -218,7 +218,7 @@ def write(name: str, header: Row, rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    write("benchmarks-machine.csv", ("Measured on", ""), machine())
+    write("benchmarks-machine.csv", ("Measured on", "Value"), machine())
     measured = [
         row for part in (figures, plain_loop, equal_standard_error, closed_form) for row in part()
     ]

@@ -144,6 +144,21 @@ def test_bounds_on_any_dataset(users, data):
     assert opt <= float(ud.optimal_error(users, eps)) * (1 + 1e-9)
 
 
+@given(users=collections(), data=st.data())
+def test_opt_worst_case_is_biased_by_what_its_intervals_cut_off(users, data):
+    eps = data.draw(budgets(users.n_users))
+    shares = data.draw(st.lists(st.floats(0, 1), min_size=users.n_users, max_size=users.n_users))
+    clipping, counts = ud.optimal_clipping(users, eps), users.counts
+    averages = np.array(shares) * float(users.upper)
+    ends = (end.astype(float) for end in (clipping.lower, clipping.upper))
+    bias = np.sum(counts * (averages - averages.clip(*ends))) / users.total
+    scale = float(ud.sensitivity(users, clipping) / eps)
+    expected = ud.noisy_error(bias, scale)
+    assert ud.opt_worst_case_mean_error(counts * averages, users, eps) == pytest.approx(
+        expected, rel=1e-9, abs=1e-12
+    )
+
+
 def test_leading_axes_are_datasets():
     batch = np.array([[[4.0, 1.0], [4.0, 0.0]], [[0.0, 0.0], [1.5, 0.3]]])
     users = ud.Contributions([4, 1], 1)

@@ -257,9 +257,9 @@ def _scaled_e3(x: NDArray[np.float64]) -> NDArray[np.float64]:
     far = x > 100
     value = np.empty_like(x)
     value[~far] = np.exp(x[~far]) * expn(3, x[~far])
-    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); ten levels are plenty here.
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty here.
     rest = np.zeros(np.count_nonzero(far))
-    for level in range(10, 0, -1):
+    for level in range(6, 0, -1):
         rest = level * (level + 2) / (x[far] + 3 + 2 * level - rest)
     value[far] = 1 / (x[far] + 3 - rest)
     return value
