@@ -6,7 +6,7 @@ BIN := $(VENV)/bin/python
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint refresh serve clean
+.PHONY: help book test lint refresh bench serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,14 +23,18 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 
 lint: $(READY) ## check style and types
 	@echo "Checking style and types."
-	@$(BIN) -m ruff check userdp tests tools book
-	@$(BIN) -m ruff format --check userdp tests tools
+	@$(BIN) -m ruff check userdp tests tools benchmarks book
+	@$(BIN) -m ruff format --check userdp tests tools benchmarks
 	@$(BIN) -m ruff format --check --line-length 88 book
 	@$(BIN) -m mypy
 
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
 	@$(BIN) tools/refresh.py
+
+bench: $(READY) ## measure the speed, and write it to the page of benchmarks
+	@echo "Measuring (a minute); the numbers go to book/data."
+	@$(BIN) benchmarks/run.py
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000

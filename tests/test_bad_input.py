@@ -11,6 +11,30 @@ import userdp as ud
 USERS = ud.Contributions([2, 1], 10)
 SUMS = [11.0, 4.0]
 CLIPPING = ud.Clipping([1, 2], [9, 8])
+LAW = ud.quantile_cells(SUMS, USERS, rank=1, eps=1)
+
+
+def sweep(
+    mechanisms={"L": ud.laplace},  # noqa: B006
+    users=USERS,
+    eps=(1,),
+    sampler=ud.uniform_sums,
+    n_trials=10,
+    **options,
+):
+    return ud.error_sweep(mechanisms, users, eps, sampler, n_trials, **options)
+
+
+def mean_sweep(
+    mean_errors={"L": ud.laplace_mean_error},  # noqa: B006
+    users=USERS,
+    eps=(1,),
+    sampler=ud.uniform_sums,
+    n_trials=10,
+    **options,
+):
+    return ud.mean_error_sweep(mean_errors, users, eps, sampler, n_trials, **options)
+
 
 # Argument of every function that takes eps, and of every mechanism.
 TAKES_EPS = {
@@ -31,6 +55,12 @@ TAKES_EPS = {
     "solve_lp": lambda eps: ud.solve_lp(USERS, eps),
     "kkt_certificate": lambda eps: ud.kkt_certificate(USERS, eps),
     "simulate_akmv_error": lambda eps: ud.simulate_akmv_error(SUMS, USERS, eps, 10, rng=0),
+    "laplace_mean_error": lambda eps: ud.laplace_mean_error(SUMS, USERS, eps),
+    "opt_worst_case_mean_error": lambda eps: ud.opt_worst_case_mean_error(SUMS, USERS, eps),
+    "akmv_mean_error": lambda eps: ud.akmv_mean_error(SUMS, USERS, eps),
+    "capped_mean_error": lambda eps: ud.capped_mean_error(LAW, USERS, eps),
+    "error_sweep": lambda eps: sweep(eps=[eps]),
+    "mean_error_sweep": lambda eps: mean_sweep(eps=[1, eps]),
 }
 BAD_EPS = [
     (0, ValueError),
@@ -187,6 +217,82 @@ REFUSED = [
     ("eps", "finite noise", ValueError, lambda: ud.akmv(SUMS, USERS, 3e-308, rng=1)),
     ("eps", "finite noise", ValueError, lambda: ud.akmv_error(SUMS, USERS, 3e-308)),
     ("eps", "eps=3e-308", ValueError, lambda: ud.simulate_akmv_error(SUMS, USERS, 3e-308, 10)),
+    ("scale", "scale[1]=-1.0", ValueError, lambda: ud.noisy_error([0, 0], [1, -1])),
+    ("bias", "bias[0]=nan", ValueError, lambda: ud.noisy_error([np.nan], 1)),
+    ("bias", "<U1", TypeError, lambda: ud.noisy_error(["1"], 1)),
+    ("law", "law=[1, 2]", TypeError, lambda: ud.capped_mean_error([1, 2], USERS, 1)),
+    (
+        "law",
+        "there are users (3)",
+        ValueError,
+        lambda: ud.capped_mean_error(LAW, ud.Contributions([1, 1, 1], 10), 1),
+    ),
+    ("users", "users=None", TypeError, lambda: ud.capped_mean_error(LAW, None, 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.uniform_sums([2, 1], 3)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.gaussian_sums([2, 1], 3)),
+    ("users", "users=None", TypeError, lambda: ud.beta_sums(None, 3, a=1, b=1)),
+    ("users", "users=None", TypeError, lambda: ud.correlated_sums(None, 3, correlation=0)),
+    ("n_trials", "n_trials=0", ValueError, lambda: ud.uniform_sums(USERS, 0)),
+    ("n_trials", "n_trials=2.0", TypeError, lambda: ud.correlated_sums(USERS, 2.0, correlation=0)),
+    ("variance", "variance=0", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=0)),
+    ("variance", "variance=-1", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=-1)),
+    ("variance", "variance=nan", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=np.nan)),
+    ("variance", "variance=101", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=101)),
+    ("variance", "variance='9'", TypeError, lambda: ud.gaussian_sums(USERS, 2, variance="9")),
+    ("a", "a=0", ValueError, lambda: ud.beta_sums(USERS, 2, a=0, b=1)),
+    ("b", "b=inf", ValueError, lambda: ud.beta_sums(USERS, 2, a=1, b=np.inf)),
+    ("a", "a=True", TypeError, lambda: ud.beta_sums(USERS, 2, a=True, b=1)),
+    (
+        "correlation",
+        "correlation=1.01",
+        ValueError,
+        lambda: ud.correlated_sums(USERS, 2, correlation=1.01),
+    ),
+    (
+        "correlation",
+        "correlation=-0.1",
+        ValueError,
+        lambda: ud.correlated_sums(USERS, 2, correlation=-0.1),
+    ),
+    (
+        "correlation",
+        "correlation=None",
+        TypeError,
+        lambda: ud.correlated_sums(USERS, 2, correlation=None),
+    ),
+    ("mechanisms", "mechanisms=[", TypeError, lambda: sweep([ud.laplace])),
+    ("mechanisms", "got none", ValueError, lambda: sweep({})),
+    ("mechanisms", "mechanisms=1", TypeError, lambda: sweep({1: ud.laplace})),
+    ("mechanisms['L']", "mechanisms['L']=3", TypeError, lambda: sweep({"L": 3})),
+    ("mechanisms['L']", "(10, 2)", ValueError, lambda: sweep({"L": lambda s, u, e, rng: s})),
+    ("mechanisms['L']", "()", ValueError, lambda: sweep({"L": lambda s, u, e, rng: 1.0})),
+    ("mean_errors", "mean_errors=None", TypeError, lambda: mean_sweep(None)),
+    ("mean_errors", "got none", ValueError, lambda: mean_sweep({})),
+    ("mean_errors['L']", "()", ValueError, lambda: mean_sweep({"L": lambda s, u, e: 1.0})),
+    ("users", "users=[2, 1]", TypeError, lambda: sweep(users=[2, 1])),
+    ("users", "users=None", TypeError, lambda: mean_sweep(users=None)),
+    ("eps", "eps=0.5", TypeError, lambda: sweep(eps=0.5)),
+    ("eps", "eps=array(0.5)", TypeError, lambda: sweep(eps=np.array(0.5))),
+    ("eps", "eps=array([0.5])", TypeError, lambda: sweep(eps=np.array([[0.5]]))),
+    ("eps", "eps='0.5'", TypeError, lambda: sweep(eps="0.5")),
+    ("eps", "got none", ValueError, lambda: sweep(eps=[])),
+    ("sampler", "sampler='uniform'", TypeError, lambda: sweep(sampler="uniform")),
+    (
+        "sampler",
+        "(10, 3)",
+        ValueError,
+        lambda: sweep(sampler=lambda users, n, rng: np.zeros((n, 3))),
+    ),
+    (
+        "sums",
+        "sums[0, 0]=-1.0",
+        ValueError,
+        lambda: sweep(sampler=lambda users, n, rng: -np.ones((n, 2))),
+    ),
+    ("n_trials", "n_trials=1", ValueError, lambda: sweep(n_trials=1)),
+    ("n_trials", "n_trials=10.0", TypeError, lambda: mean_sweep(n_trials=10.0)),
+    ("workers", "workers=0", ValueError, lambda: sweep(workers=0)),
+    ("workers", "workers=1.5", TypeError, lambda: mean_sweep(workers=1.5)),
 ]
 
 TAKES_SUMS = {
@@ -195,6 +301,9 @@ TAKES_SUMS = {
     "akmv": lambda sums: ud.akmv(sums, USERS, 1, rng=0),
     "akmv_error": lambda sums: ud.akmv_error(sums, USERS, 1),
     "private_quantile": lambda sums: ud.private_quantile(sums, USERS, 1, 1, rng=0),
+    "laplace_mean_error": lambda sums: ud.laplace_mean_error(sums, USERS, 1),
+    "opt_worst_case_mean_error": lambda sums: ud.opt_worst_case_mean_error(sums, USERS, 1),
+    "akmv_mean_error": lambda sums: ud.akmv_mean_error(sums, USERS, 1),
 }
 BAD_SUMS = [
     ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
@@ -219,6 +328,12 @@ TAKES_RNG = {
     "akmv": lambda rng: ud.akmv(SUMS, USERS, 1, rng=rng),
     "private_quantile": lambda rng: ud.private_quantile(SUMS, USERS, 1, 1, rng=rng),
     "simulate_akmv_error": lambda rng: ud.simulate_akmv_error(SUMS, USERS, 1, 10, rng=rng),
+    "uniform_sums": lambda rng: ud.uniform_sums(USERS, 2, rng=rng),
+    "gaussian_sums": lambda rng: ud.gaussian_sums(USERS, 2, rng=rng),
+    "beta_sums": lambda rng: ud.beta_sums(USERS, 2, a=1, b=1, rng=rng),
+    "correlated_sums": lambda rng: ud.correlated_sums(USERS, 2, correlation=0, rng=rng),
+    "error_sweep": lambda rng: sweep(rng=rng),
+    "mean_error_sweep": lambda rng: mean_sweep(rng=rng),
 }
 BAD_RNG = [
     ("seed", TypeError),
@@ -275,6 +390,14 @@ ACCEPTED = [
     lambda: ud.rank("1e-300"),
     lambda: ud.rank(Decimal("1e300")),
     lambda: ud.opt_worst_case(SUMS, USERS, 1e-307),
+    lambda: ud.akmv_mean_error(SUMS, USERS, 1e-300),
+    lambda: ud.akmv_mean_error(SUMS, USERS, 1e300),
+    lambda: ud.akmv_mean_error([0.0, 0.0], USERS, 1),
+    lambda: ud.gaussian_sums(USERS, 1, variance=100),
+    lambda: ud.correlated_sums(USERS, 1, correlation=1),
+    lambda: ud.beta_sums(USERS, 1, a=1e-3, b=np.float32(2)),
+    lambda: sweep(eps=(e for e in (1, "0.5", Fraction(1, 3)))),
+    lambda: sweep(eps=np.array([0.5]), n_trials=2, workers=3),
 ]
 
 

@@ -14,10 +14,25 @@ from userdp.certificate import (
     printed_solution,
     solve_lp,
 )
-from userdp.experiments import Estimate, simulate_akmv_error
+from userdp.conditional import (
+    akmv_mean_error,
+    capped_mean_error,
+    laplace_mean_error,
+    noisy_error,
+    opt_worst_case_mean_error,
+)
+from userdp.experiments import (
+    Curve,
+    Estimate,
+    Sweep,
+    error_sweep,
+    mean_error_sweep,
+    simulate_akmv_error,
+)
 from userdp.mechanisms import akmv, akmv_error, laplace, opt_worst_case
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
 from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
+from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
 from userdp.worstcase import (
     optimal_clipping,
     optimal_error,
@@ -37,16 +52,28 @@ __all__ = [
     "Certificate",
     "Clipping",
     "Contributions",
+    "Curve",
     "Epsilon",
     "Estimate",
     "Solution",
+    "Sweep",
     "akmv",
     "akmv_error",
+    "akmv_mean_error",
+    "beta_sums",
+    "capped_mean_error",
+    "correlated_sums",
+    "error_sweep",
     "extreme_collection",
+    "gaussian_sums",
     "geometric_collection",
     "kkt_certificate",
     "laplace",
+    "laplace_mean_error",
+    "mean_error_sweep",
+    "noisy_error",
     "opt_worst_case",
+    "opt_worst_case_mean_error",
     "optimal_clipping",
     "optimal_error",
     "optimal_solution",
@@ -63,6 +90,7 @@ __all__ = [
     "sum_of_largest",
     "symmetric_error",
     "threshold",
+    "uniform_sums",
     "worst_case_bias",
     "worst_case_error",
 ]

@@ -63,6 +63,14 @@ def read_size(name: str, value: object, exact: bool) -> Exact:
     return size
 
 
+def read_positive(name: str, value: object) -> float:
+    """A positive and finite real number, as a float."""
+    number = float(read_size(name, value, exact=False))
+    if number == 0:
+        refuse_value(name, "positive", value)
+    return number
+
+
 def read_upper(value: object) -> Exact:
     """The bound U: a Fraction stays one, any other real number becomes a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):

@@ -1,15 +1,24 @@
-"""Monte-Carlo estimates, with their standard errors."""
+"""Monte-Carlo estimates, with their standard errors: one error, or a sweep over budgets."""
 
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
-from userdp._checks import RNGLike, read_integer, read_rng
+from userdp._checks import RNGLike, check_instance, read_integer, read_rng, refuse_type
 from userdp.budget import Epsilon, rank, read_eps
 from userdp.mechanisms import noise_scale
 from userdp.model import Contributions
 from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
+
+BLOCK = 2**17
+"""User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
 
 
 class Estimate(NamedTuple):
@@ -72,3 +81,334 @@ def simulate_akmv_error(
     clipped_away = sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
     errors = (clipped_away + noise_scale(2 * draws.threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
+
+
+class Mechanism(Protocol):
+    """A mechanism as `laplace`, `opt_worst_case` and `akmv` are: one release for each dataset."""
+
+    def __call__(
+        self,
+        sums: NDArray[np.float64],
+        users: Contributions,
+        eps: Epsilon,
+        /,
+        *,
+        rng: np.random.Generator,
+    ) -> npt.ArrayLike:
+        """Release the means of datasets given by their user sums, shape (n_trials, L)."""
+
+
+class MeanError(Protocol):
+    """A mean absolute error given the data, as `akmv_mean_error` is: one for each dataset."""
+
+    def __call__(
+        self, sums: NDArray[np.float64], users: Contributions, eps: Epsilon, /
+    ) -> npt.ArrayLike:
+        """Compute errors for datasets given by their user sums, shape (n_trials, L)."""
+
+
+class Sampler(Protocol):
+    """A law of datasets, as `uniform_sums` is: user sums of shape (n_trials, L)."""
+
+    def __call__(
+        self, users: Contributions, n_trials: int, /, *, rng: np.random.Generator
+    ) -> npt.ArrayLike:
+        """Draw datasets."""
+
+
+class Curve(NamedTuple):
+    """Mean absolute errors against budgets, with their standard errors; arrays of shape (n,)."""
+
+    mean: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Errors of several mechanisms over a grid of budgets, from common data.
+
+    Attributes
+    ----------
+    eps : ndarray of float64, shape (n,)
+        The budgets, in the order given.
+    curves : dict of Curve
+        For each mechanism its means and standard errors; ``sweep["AKMV"]`` is short for
+        ``sweep.curves["AKMV"]``.
+    n_trials : int
+        The number of datasets behind each mean.
+    """
+
+    eps: NDArray[np.float64]
+    curves: dict[str, Curve]
+    n_trials: int
+
+    def __getitem__(self, mechanism: str) -> Curve:
+        """Return the curve of one mechanism."""
+        return self.curves[mechanism]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record a mechanism and budget, as a table or a CSV file wants them."""
+        return [
+            {
+                "mechanism": name,
+                "eps": float(eps),
+                "error": float(mean),
+                "standard_error": float(standard_error),
+                "trials": self.n_trials,
+            }
+            for name, curve in self.curves.items()
+            for eps, mean, standard_error in zip(self.eps, *curve, strict=True)
+        ]
+
+
+Errors = Callable[
+    [NDArray[np.float64], Contributions, Epsilon, np.random.Generator], NDArray[np.float64]
+]
+
+
+def error_sweep(
+    mechanisms: Mapping[str, Mechanism],
+    users: Contributions,
+    eps: Iterable[Epsilon],
+    sampler: Sampler,
+    n_trials: int,
+    *,
+    rng: RNGLike | None = None,
+    workers: int = 1,
+) -> Sweep:
+    """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
+
+    Every mechanism sees the same datasets at every budget. Each pair of a mechanism and a budget
+    has a stream of random numbers of its own, named after the two: its results are the same bits
+    whatever else is swept, in whatever order, by however many workers. A progress bar appears on a
+    terminal, if tqdm is installed (an optional extra: the numbers do not need it).
+
+    Parameters
+    ----------
+    mechanisms : mapping of str to callable
+        Mechanisms by name, called as ``mechanism(sums, users, eps, rng=rng)`` with `sums` of shape
+        (trials, L); each returns one release a dataset.
+    users : Contributions
+        The public counts and bound.
+    eps : iterable of float, Fraction, Decimal or str
+        Privacy budgets of the releases (dimensionless, public).
+    sampler : callable
+        Called as ``sampler(users, trials, rng=rng)``; returns protected user sums, shape
+        (trials, L). It is called once for each block of trials.
+    n_trials : int
+        Number of datasets, at least 2.
+    rng : Generator or seed, optional
+        Source of randomness; a Generator moves on by the same step however large the sweep is.
+    workers : int, optional
+        Number of threads that share the blocks of trials.
+
+    Returns
+    -------
+    Sweep
+        Mean and standard error for each mechanism and budget, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no mechanism or no budget; if a mechanism or the sampler cannot be called or
+        returns an array of another shape; if `n_trials` is not an integer of at least 2 or
+        `workers` one of at least 1; `users`, `rng` and budgets as in `laplace`.
+
+    See Also
+    --------
+    mean_error_sweep : the same with the noise integrated out.
+
+    Examples
+    --------
+    >>> from userdp import geometric_collection, laplace, opt_worst_case, uniform_sums
+    >>> users = geometric_collection(M=2, upper=65)
+    >>> mechanisms = {"Laplace": laplace, "OPT-worst-case": opt_worst_case}
+    >>> sweep = error_sweep(mechanisms, users, [0.5, 2], uniform_sums, n_trials=1000, rng=0)
+    >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
+    (array([43.4, 11.1]), array([11.2, 11.5]))
+    """
+    _check_callables("mechanisms", mechanisms)
+
+    def simulated(argument: str, mechanism: Mechanism) -> Errors:
+        def errors(
+            sums: NDArray[np.float64], users: Contributions, eps: Epsilon, rng: np.random.Generator
+        ) -> NDArray[np.float64]:
+            releases = _one_each(argument, mechanism(sums, users, eps, rng=rng), sums)
+            error: NDArray[np.float64] = np.abs(releases - sums.sum(axis=-1) / users.total)
+            return error
+
+        return errors
+
+    errors = {name: simulated(f"mechanisms[{name!r}]", m) for name, m in mechanisms.items()}
+    return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
+
+
+def mean_error_sweep(
+    mean_errors: Mapping[str, MeanError],
+    users: Contributions,
+    eps: Iterable[Epsilon],
+    sampler: Sampler,
+    n_trials: int,
+    *,
+    rng: RNGLike | None = None,
+    workers: int = 1,
+) -> Sweep:
+    """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
+
+    Only the data are drawn; for each dataset the mean error is a formula. The estimate has the same
+    expectation as that of `error_sweep`, and a standard error that is never larger.
+
+    Parameters
+    ----------
+    mean_errors : mapping of str to callable
+        Mean absolute errors by the name of the mechanism, called as ``mean_error(sums, users,
+        eps)`` with `sums` of shape (trials, L); for instance `akmv_mean_error`.
+    users, eps, sampler, n_trials, rng, workers
+        As in `error_sweep`; the same seed draws the same datasets.
+
+    Returns
+    -------
+    Sweep
+        Mean and standard error for each mechanism and budget, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `error_sweep`.
+
+    Examples
+    --------
+    >>> from userdp import geometric_collection, opt_worst_case_mean_error, uniform_sums
+    >>> users = geometric_collection(M=2, upper=65)
+    >>> mean_errors = {"OPT-worst-case": opt_worst_case_mean_error}
+    >>> sweep = mean_error_sweep(mean_errors, users, [0.5, 2], uniform_sums, n_trials=1000, rng=0)
+    >>> sweep["OPT-worst-case"].mean.round(1)
+    array([10.9, 10.8])
+    """
+    _check_callables("mean_errors", mean_errors)
+
+    def exact(argument: str, mean_error: MeanError) -> Errors:
+        return lambda sums, users, eps, _: _one_each(argument, mean_error(sums, users, eps), sums)
+
+    errors = {name: exact(f"mean_errors[{name!r}]", m) for name, m in mean_errors.items()}
+    return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
+
+
+def _sweep(
+    errors: dict[str, Errors],
+    users: Contributions,
+    eps: Iterable[Epsilon],
+    sampler: Sampler,
+    n_trials: int,
+    rng: RNGLike | None,
+    workers: int,
+) -> Sweep:
+    check_instance("users", users, Contributions)
+    if not callable(sampler):
+        refuse_type("sampler", "callable", sampler)
+    budgets = _read_budgets(eps)
+    trials = read_integer("n_trials", n_trials, least=2)
+    threads = read_integer("workers", workers, least=1)
+    entropy = read_rng(rng).integers(0, 2**32, size=4).tolist()
+    length = max(1, BLOCK // users.n_users)
+    sizes = [min(length, trials - start) for start in range(0, trials, length)]
+
+    def run(block: int) -> NDArray[np.float64]:
+        """Count, mean and sum of squared deviations of one block's errors."""
+        sums = np.asarray(sampler(users, sizes[block], rng=_stream(entropy, block)))
+        if sums.shape != (sizes[block], users.n_users):
+            raise ValueError(
+                f"`sampler` must return sums of shape {(sizes[block], users.n_users)}, "
+                f"got shape {sums.shape}."
+            )
+        sums = read_sums(sums, users)
+        moments = np.empty((len(errors), len(budgets), 2))
+        for i, (name, error) in enumerate(errors.items()):
+            for j, budget in enumerate(budgets):
+                stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
+                values = error(sums, users, budget, stream)
+                # Shifted by one of the values, so that equal ones have no spread from rounding.
+                mean = values[0] + (values - values[0]).mean()
+                moments[i, j] = mean, np.square(values - mean).sum()
+                tick()
+        return moments
+
+    with _progress(len(sizes) * len(errors) * len(budgets)) as tick:
+        if threads == 1:
+            blocks = [run(block) for block in range(len(sizes))]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                blocks = list(pool.map(run, range(len(sizes))))
+    mean, squares = _pool(np.stack(blocks), np.array(sizes))
+    standard_error = np.sqrt(squares / (trials - 1) / trials)
+    curves = {name: Curve(mean[i], standard_error[i]) for i, name in enumerate(errors)}
+    return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
+
+
+def _one_each(
+    argument: str, values: npt.ArrayLike, sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Check that a mechanism, or its mean error, returned one number for each dataset."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != sums.shape[:-1]:
+        raise ValueError(
+            f"`{argument}` must return one number for each of {len(sums)} datasets, "
+            f"got shape {array.shape}."
+        )
+    return array
+
+
+def _pool(
+    blocks: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and sum of squared deviations over all blocks, in their order."""
+    weights = sizes[:, None, None]
+    shift = blocks[..., 0] - blocks[0, ..., 0]
+    mean_shift = np.sum(weights * shift, axis=0) / sizes.sum()
+    between = np.sum(weights * np.square(shift - mean_shift), axis=0)
+    return blocks[0, ..., 0] + mean_shift, blocks[..., 1].sum(axis=0) + between
+
+
+def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generator:
+    """Return the stream of a block's data (no name), or of a mechanism and budget in the block."""
+    seeds = np.random.SeedSequence(entropy, spawn_key=(block, *name.encode()))
+    return np.random.default_rng(seeds)
+
+
+def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
+    scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
+    if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
+        refuse_type("eps", "a sequence of budgets", eps)
+    budgets = list(eps)
+    for budget in budgets:
+        read_eps(budget)
+    if not budgets:
+        raise ValueError("`eps` must hold at least one budget, got none.")
+    return budgets
+
+
+def _check_callables(argument: str, functions: Mapping[str, Any]) -> None:
+    if not isinstance(functions, Mapping):
+        refuse_type(argument, "a mapping from names to functions", functions)
+    if not functions:
+        raise ValueError(f"`{argument}` must hold at least one function, got none.")
+    for name, function in functions.items():
+        if not isinstance(name, str):
+            refuse_type(argument, "named by strings", name)
+        if not callable(function):
+            refuse_type(f"{argument}[{name!r}]", "callable", function)
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[], Any]]:
+    """Provide a function to call after each step, which moves a bar where a terminal shows one."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda: None
+        return
+    with tqdm(total=steps, leave=False) as bar:
+        yield bar.update

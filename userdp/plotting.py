@@ -10,12 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from userdp.experiments import Sweep
+
 _PALETTE = sns.color_palette("colorblind")
 
 LOOKS: dict[str, dict[str, Any]] = {
     "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
     "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": "--"},
     "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": ":"},
+    # Not mechanisms of the paper: the bound on OPT-worst-case, and AKMV with parts replaced.
+    "worst case": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
+    "full budget": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
+    "exact T": {"color": _PALETTE[2], "marker": "D", "linestyle": (0, (8, 2))},
 }
 """A mechanism keeps its colour, marker and line style on every page."""
 
@@ -73,16 +79,45 @@ def draw_estimate(
     ax.plot(x, y, label=label or mechanism, **look)
 
 
+def draw_sweep(ax: Axes, sweep: Sweep) -> None:
+    """Draw a sweep, a line with markers and a band of two standard errors for each mechanism.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    sweep : Sweep
+        What `userdp.error_sweep` or `userdp.mean_error_sweep` returned; its mechanisms are keys of
+        `LOOKS`. Bands narrower than the line are there, but cannot be seen.
+    """
+    for mechanism, (mean, standard_error) in sweep.curves.items():
+        look = LOOKS[mechanism]
+        ax.plot(sweep.eps, mean, label=mechanism, **look)
+        band = mean - 2 * standard_error, mean + 2 * standard_error
+        ax.fill_between(sweep.eps, *band, color=look["color"], alpha=0.25, linewidth=0)
+
+
 def label_budgets(ax: Axes) -> None:
     """Give an axes a logarithmic eps axis with plain numbers, and name it."""
     plain_log_axis(ax.xaxis)
     ax.set_xlabel("privacy budget ε (no unit; smaller is more private)")
 
 
-def label_errors(ax: Axes) -> None:
-    """Give an axes a logarithmic error axis with plain numbers, and name it."""
-    plain_log_axis(ax.yaxis)
-    ax.set_ylabel("bias + mean noise (km/h)")
+def label_ranks(ax: Axes) -> None:
+    """Give an axes logarithmic scales for numbers of samples against ranks, and name them."""
+    label_ratios(ax, "x", "rank of the user (1: most samples)")
+    label_ratios(ax, "y", "samples of the user")
+
+
+def label_errors(ax: Axes, what: str = "error of the mean") -> None:
+    """Give an axes a logarithmic error axis with plain numbers, and say which error it shows."""
+    label_ratios(ax, "y", f"{what} (km/h)")
+
+
+def label_ratios(ax: Axes, which: str, name: str) -> None:
+    """Make the axis "x" or "y" logarithmic with plain numbers, and name it."""
+    ax.set(**{f"{which}label": name})
+    plain_log_axis({"x": ax.xaxis, "y": ax.yaxis}[which])
 
 
 def plain_log_axis(axis: Axis) -> None:

@@ -1,0 +1,353 @@
+"""Sweeps: their arithmetic, their streams, and the paper's experimental claims."""
+
+import io
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+import userdp as ud
+from userdp import experiments
+
+U = 65
+GEOMETRIC = ud.geometric_collection(6, U)
+EXTREME = ud.extreme_collection(101, 10, U)
+SMALL = ud.Contributions([5, 3, 1, 1], U)
+MECHANISMS = {"Laplace": ud.laplace, "AKMV": ud.akmv, "OPT": ud.opt_worst_case}
+MEAN_ERRORS = {
+    "Laplace": ud.laplace_mean_error,
+    "AKMV": ud.akmv_mean_error,
+    "OPT": ud.opt_worst_case_mean_error,
+}
+PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaussian_sums)}
+both_collections = pytest.mark.parametrize(("users", "sampler"), PAPER.values(), ids=PAPER.keys())
+
+
+class Recording:
+    """A sampler that remembers what it drew."""
+
+    def __init__(self):
+        self.drawn = []
+
+    def __call__(self, users, n_trials, *, rng):
+        self.drawn.append(ud.uniform_sums(users, n_trials, rng=rng))
+        return self.drawn[-1]
+
+
+def assert_same_bits(first, second, names):
+    for name in names:
+        for a, b in zip(first[name], second[name], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+# The arithmetic
+
+
+@pytest.mark.parametrize("block", [8, 40, 10**6])
+def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
+    monkeypatch.setattr(experiments, "BLOCK", block)
+    sampler = Recording()
+    known = {"known": lambda sums, users, eps: eps * sums[:, 0] ** 2}
+    sweep = ud.mean_error_sweep(known, SMALL, [1, 3], sampler, 101, rng=0)
+    errors = np.concatenate(sampler.drawn)[:, 0] ** 2
+    for i, eps in enumerate((1, 3)):
+        assert sweep["known"].mean[i] == pytest.approx(eps * errors.mean(), rel=1e-13)
+        assert sweep["known"].standard_error[i] == pytest.approx(
+            eps * errors.std(ddof=1) / np.sqrt(101), rel=1e-12
+        )
+    assert len(sampler.drawn) == -(-101 // max(1, block // 4))
+
+
+def test_simulated_errors_are_distances_to_the_mean_of_the_data():
+    shifted = {"shifted": lambda sums, users, eps, rng: sums.sum(axis=-1) / users.total - eps}
+    sweep = ud.error_sweep(shifted, SMALL, [1, 2.5], ud.uniform_sums, 50, rng=0)
+    np.testing.assert_allclose(sweep["shifted"].mean, [1, 2.5], rtol=1e-13)
+    np.testing.assert_allclose(sweep["shifted"].standard_error, 0, atol=1e-14)
+
+
+def test_an_error_without_scatter_has_no_standard_error():
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, GEOMETRIC, [0.1, 0.7], ud.uniform_sums, 3000, rng=0)
+    np.testing.assert_array_equal(sweep["Laplace"].standard_error, [0, 0])
+    np.testing.assert_allclose(sweep["Laplace"].mean, 65 * 64 / 448 / sweep.eps, rtol=1e-15)
+
+
+def test_every_mechanism_sees_the_same_data():
+    seen = {}
+
+    def spy(sums, users, eps, rng, name):
+        seen.setdefault(name, []).append(sums.copy())
+        return sums.sum(axis=-1)
+
+    spies = {name: partial(spy, name=name) for name in ("first", "second")}
+    sampler = Recording()
+    ud.error_sweep(spies, SMALL, [1, 2], sampler, 10, rng=0)
+    assert len(sampler.drawn) == 1
+    for sums in [*seen["first"], *seen["second"]]:
+        np.testing.assert_array_equal(sums, sampler.drawn[0])
+
+
+def test_records_hold_one_row_a_mechanism_and_budget():
+    sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
+    rows = sweep.records()
+    assert [(row["mechanism"], row["eps"]) for row in rows] == [
+        (name, eps) for name in MECHANISMS for eps in (0.5, 1.0)
+    ]
+    assert rows[3]["error"] == sweep["AKMV"].mean[1]
+    assert rows[3]["standard_error"] == sweep["AKMV"].standard_error[1]
+    assert rows[3]["trials"] == 10
+
+
+# The streams
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return ud.error_sweep(MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_workers_do_not_change_a_bit(reference, workers):
+    sweep = ud.error_sweep(
+        MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7, workers=workers
+    )
+    assert_same_bits(sweep, reference, MECHANISMS)
+    exact = [
+        ud.mean_error_sweep(
+            MEAN_ERRORS, GEOMETRIC, [0.1, 0.5], ud.uniform_sums, 4000, rng=7, workers=n
+        )
+        for n in (1, workers)
+    ]
+    assert_same_bits(*exact, MEAN_ERRORS)
+
+
+def test_order_and_company_do_not_change_a_bit(reference):
+    backwards = dict(reversed(MECHANISMS.items()))
+    sweep = ud.error_sweep(backwards, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
+    assert_same_bits(sweep, reference, MECHANISMS)
+    alone = {"AKMV": ud.akmv}
+    fewer = ud.error_sweep(alone, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
+    np.testing.assert_array_equal(fewer["AKMV"].mean, reference["AKMV"].mean[[2, 1]])
+
+
+def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
+    other = ud.error_sweep(MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=8)
+    assert (other["AKMV"].mean != reference["AKMV"].mean).all()
+    twins = {"one": ud.laplace, "two": ud.laplace}
+    sweep = ud.error_sweep(twins, SMALL, [1, 2], ud.uniform_sums, 1000, rng=0)
+    assert (sweep["one"].mean != sweep["two"].mean).all()
+    assert sweep["one"].mean[0] != 2 * sweep["one"].mean[1]
+
+
+def test_blocks_have_streams_of_their_own(monkeypatch):
+    monkeypatch.setattr(experiments, "BLOCK", 40)
+    sampler = Recording()
+    noise = []
+
+    def spy(sums, users, eps, rng):
+        noise.append(rng.random())
+        return sums.sum(axis=-1)
+
+    ud.error_sweep({"spy": spy}, SMALL, [1], sampler, 100, rng=0)
+    assert len({float(sums[0, 0]) for sums in sampler.drawn} | set(noise)) == 20
+
+
+def test_a_generator_moves_on_by_the_same_step_however_large_the_sweep():
+    states = []
+    for n_trials, budgets in [(2, [1]), (5000, [0.1, 0.2])]:
+        rng = np.random.default_rng(3)
+        ud.error_sweep(MECHANISMS, SMALL, budgets, ud.uniform_sums, n_trials, rng=rng)
+        states.append(rng.bit_generator.state)
+    assert states[0] == states[1]
+
+
+def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_normal():
+    z = []
+    for users, sampler in PAPER.values():
+        budgets = [0.1, 0.3, 0.8, 2]
+        exact = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 4000, rng=100)
+        for seed in range(5):
+            drawn = ud.error_sweep(MECHANISMS, users, budgets, sampler, 2000, rng=seed)
+            for name in MECHANISMS:
+                spread = np.hypot(drawn[name].standard_error, exact[name].standard_error)
+                z.extend((drawn[name].mean - exact[name].mean) / spread)
+    z = np.array(z)
+    assert np.abs(z).max() < 6
+    # 120 squares of standard normals have mean 1 with standard deviation 0.13.
+    assert 0.5 < np.mean(z**2) < 1.6
+
+
+# The progress bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def run_small():
+    return ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0)
+
+
+def test_progress_appears_on_a_terminal_only(monkeypatch, capsys):
+    quiet = run_small()
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    shown = run_small()
+    assert "3/3" in sys.stderr.getvalue() or "/3" in sys.stderr.getvalue()
+    assert_same_bits(quiet, shown, MECHANISMS)
+
+
+def test_progress_needs_no_tqdm(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    run_small()
+    assert sys.stderr.getvalue() == ""
+
+
+def test_tqdm_is_not_loaded_where_there_is_no_terminal():
+    code = (
+        "import sys, userdp as ud\n"
+        "ud.error_sweep({'L': ud.laplace}, ud.Contributions([1], 1), [1], ud.uniform_sums, 2)\n"
+        "sys.exit('tqdm' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], check=False, stderr=subprocess.PIPE)
+    assert run.returncode == 0
+    assert run.stderr == b""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_errors_inside_a_sweep_come_out(workers):
+    def broken(users, n_trials, *, rng):
+        raise ArithmeticError("broken sampler")
+
+    with pytest.raises(ArithmeticError, match="broken sampler"):
+        ud.error_sweep(MECHANISMS, SMALL, [1], broken, 10, rng=0, workers=workers)
+
+
+# The claims of Section IV-D
+
+
+@both_collections
+def test_worst_case_of_the_optimum_lies_below_the_average_of_akmv(users, sampler):
+    budgets = np.geomspace(0.02, 200, 15).tolist()
+    mean, standard_error = ud.mean_error_sweep(
+        {"AKMV": ud.akmv_mean_error}, users, budgets, sampler, 200, rng=1
+    )["AKMV"]
+    worst = [ud.optimal_error(users, eps) for eps in budgets]
+    assert ((mean - worst) / standard_error > 6).all()
+
+
+@both_collections
+def test_the_optimum_beats_akmv_at_every_budget_of_the_figures(users, sampler):
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.3, 1, 2], sampler, 200, rng=1)
+    spread = np.hypot(sweep["AKMV"].standard_error, sweep["OPT"].standard_error)
+    assert ((sweep["AKMV"].mean - sweep["OPT"].mean) / spread > 6).all()
+
+
+def test_akmv_is_better_than_laplace_below_and_worse_above_one_third():
+    budgets = [0.1, 0.2, 0.28, 0.34, 0.5, 1, 2]
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, GEOMETRIC, budgets, ud.uniform_sums, 1000, rng=1)
+    z = (sweep["AKMV"].mean - sweep["Laplace"].mean) / sweep["AKMV"].standard_error
+    assert (z[:3] < -6).all()
+    assert (z[3:] > 6).all()
+    assert (np.abs(sweep["AKMV"].mean / sweep["Laplace"].mean - 1) < 0.2).all()
+
+
+def test_akmv_is_worse_than_laplace_everywhere_on_the_extreme_collection():
+    sweep = ud.mean_error_sweep(
+        MEAN_ERRORS, EXTREME, [0.1, 0.3, 1, 2], ud.gaussian_sums, 500, rng=1
+    )
+    z = (sweep["AKMV"].mean - sweep["Laplace"].mean) / sweep["AKMV"].standard_error
+    assert (z > 6).all()
+
+
+def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
+    def full_budget(sums, users, eps):
+        law = ud.quantile_cells(sums, users, ud.rank(eps), eps / 2)
+        return ud.capped_mean_error(law, users, eps)
+
+    def exact_quantile(sums, users, eps):
+        T = np.sort(sums, axis=-1)[..., -ud.rank(eps)]
+        bias = np.maximum(sums - T[..., None], 0).sum(axis=-1) / users.total
+        return ud.noisy_error(bias, 2 * T / eps / users.total)
+
+    repairs = {"AKMV": ud.akmv_mean_error, "full": full_budget, "exact": exact_quantile}
+    sweep = ud.mean_error_sweep(repairs, GEOMETRIC, [0.1, 0.5, 1.9], ud.uniform_sums, 500, rng=1)
+    akmv, full, exact = (sweep[name].mean for name in repairs)
+    assert (full >= akmv / 2).all()  # doubling the budget can at most halve the error
+    assert (full < 0.6 * akmv).all()
+    assert (exact[:2] < 0.8 * full[:2]).all()
+    assert exact[2] > full[2]
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 15])
+def test_the_average_error_doubles_where_the_threshold_does(k):
+    budgets = [2 / k * (1 - 1e-6), 2 / k]
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, GEOMETRIC, budgets, ud.uniform_sums, 200, rng=1)
+    T = [ud.threshold(GEOMETRIC, eps) for eps in budgets]
+    assert T[1] == 2 * T[0]
+    before, at = sweep["OPT"].mean
+    assert at / before == pytest.approx(2, rel=0.01)
+    worst = [ud.optimal_error(GEOMETRIC, eps) for eps in budgets]
+    assert worst[1] == pytest.approx(worst[0], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [np.full(127, 4), np.maximum(1, 64 // np.arange(1, 128)), [1, 1, 2, 9, 40]],
+    ids=["equal", "Zipf", "five users"],
+)
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        ud.uniform_sums,
+        ud.gaussian_sums,
+        partial(ud.beta_sums, a=8, b=2),
+        partial(ud.correlated_sums, correlation=0.5),
+        partial(ud.correlated_sums, correlation=1),
+    ],
+    ids=["uniform", "Gaussian", "Beta", "half correlated", "correlated"],
+)
+def test_the_optimum_beats_akmv_on_other_distributions(counts, sampler):
+    users = ud.Contributions(np.asarray(counts), U)
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.5, 2], sampler, 200, rng=1)
+    mean, standard_error = sweep["AKMV"]
+    worst = np.array([ud.optimal_error(users, eps) for eps in (0.1, 0.5, 2)])
+    assert ((mean - worst) / standard_error > 6).all()
+    spread = np.hypot(standard_error, sweep["OPT"].standard_error)
+    assert ((mean - sweep["OPT"].mean) / spread > 6).all()
+
+
+def test_without_heavy_users_akmv_is_not_close_to_laplace():
+    users = ud.Contributions(np.full(127, 4), U)
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.5, 2], ud.uniform_sums, 200, rng=1)
+    assert (sweep["AKMV"].mean > 1.5 * sweep["Laplace"].mean).all()
+    np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
+
+
+def test_akmv_wins_on_independent_samples_from_two_on():
+    """Beta(2, 18) samples on the paper's own collection: "uniformly better" is no theorem."""
+    slow = partial(ud.beta_sums, a=2, b=18)
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, EXTREME, [1.9, 2, 4], slow, 1000, rng=1)
+    z = (sweep["AKMV"].mean - sweep["OPT"].mean) / sweep["AKMV"].standard_error
+    assert z[0] > 6
+    assert (z[1:] < -6).all()
+
+
+@both_collections
+def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users, sampler):
+    """Clip each sample, or each user's average, on common uniform samples."""
+    rng, eps, counts = np.random.default_rng(1), 1.0, users.counts
+    samples = rng.uniform(0, U, (1000, users.total))
+    clipping = ud.optimal_clipping(users, eps)
+    ends = (np.repeat(end, counts) for end in (clipping.lower, clipping.upper))
+    bias = (samples - samples.clip(*ends)).sum(axis=-1) / users.total
+    each = ud.noisy_error(bias, ud.sensitivity(users, clipping) / eps)
+    sums = np.add.reduceat(samples, np.cumsum(counts) - counts, axis=1)
+    gain = each - ud.opt_worst_case_mean_error(sums, users, eps)
+    assert gain.mean() / (gain.std() / np.sqrt(gain.size)) > 6
+    worst = ud.opt_worst_case(users.largest_sums, users, eps, rng=np.random.default_rng(0))
+    noise = np.random.default_rng(0).laplace(scale=ud.threshold(users, eps) / eps) / users.total
+    assert U - (worst - noise) == pytest.approx(ud.worst_case_bias(users, clipping), rel=1e-12)

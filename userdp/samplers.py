@@ -1,0 +1,237 @@
+"""Random datasets, drawn as user sums: the samples of Section IV-B, and others to compare with.
+
+Every mechanism of the paper reads a dataset through its user sums only, so a sampler returns those:
+it is called as ``sampler(users, n_trials, rng=rng)`` and returns an array of shape (n_trials, L),
+each row one dataset. Laws with parameters are given theirs by `functools.partial`. The samples are
+drawn one by one and added up in blocks, so that memory does not grow with the counts.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from userdp._checks import (
+    RNGLike,
+    check_instance,
+    read_integer,
+    read_positive,
+    read_rng,
+    read_size,
+    refuse_value,
+)
+from userdp.model import Contributions
+
+Draw = Callable[[tuple[int, int, int]], NDArray[np.float64]]
+"""Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
+
+BLOCK = 2**20
+"""Samples held in memory at a time, where a user has more than one."""
+
+
+def uniform_sums(
+    users: Contributions, n_trials: int, *, rng: RNGLike | None = None
+) -> NDArray[np.float64]:
+    """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts and bound.
+    n_trials : int
+        Number of datasets, at least 1.
+    rng : Generator or seed, optional
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trials, L)
+        Sums of the samples of each user, in the unit of the samples: protected data.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is no Contributions, `n_trials` is not an integer of at least 1, or `rng` is no
+        source of randomness.
+
+    Examples
+    --------
+    >>> uniform_sums(Contributions([4, 1], upper=65), n_trials=2, rng=0).round(1)
+    array([[115.9,  41.4],
+           [183. ,  17.5]])
+    """
+    generator = read_rng(rng)
+    check_instance("users", users, Contributions)
+    upper = float(users.upper)
+    return _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape))
+
+
+def gaussian_sums(
+    users: Contributions,
+    n_trials: int,
+    *,
+    variance: float | None = None,
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
+
+    The paper calls these samples "projected" and draws them "by rejection sampling", which is what
+    is done here: the law is the Gaussian truncated to [0, U], centred at U/2. The paper writes it
+    N(U/2, U/4); by its own notation U/4 is the variance (before truncation).
+
+    Parameters
+    ----------
+    users, n_trials, rng
+        As in `uniform_sums`.
+    variance : float, optional
+        Variance before truncation, at most U^2, in the squared unit of the samples. The number U/4
+        without it; ``(U / 4)**2`` makes U/4 the standard deviation instead.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trials, L)
+        As `uniform_sums`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `uniform_sums`; if `variance` is not a real number above 0 and at most U^2.
+
+    Examples
+    --------
+    >>> gaussian_sums(Contributions([4, 1], upper=65), n_trials=2, rng=0).round(1)
+    array([[132.3,  33. ],
+           [131.1,  32. ]])
+    """
+    generator = read_rng(rng)
+    check_instance("users", users, Contributions)
+    upper = float(users.upper)
+    spread = np.sqrt(upper / 4 if variance is None else read_positive("variance", variance))
+    if spread > upper:  # hardly any draw would be kept
+        refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
+
+    def draw(shape: tuple[int, int, int]) -> NDArray[np.float64]:
+        samples = generator.normal(upper / 2, spread, shape)
+        while (outside := (samples < 0) | (samples > upper)).any():
+            samples[outside] = generator.normal(upper / 2, spread, np.count_nonzero(outside))
+        return samples
+
+    return _add_up(users, n_trials, draw)
+
+
+def beta_sums(
+    users: Contributions,
+    n_trials: int,
+    *,
+    a: float,
+    b: float,
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
+
+    Beyond the paper: skewed where a and b differ, almost all at the ends where both are small.
+
+    Parameters
+    ----------
+    users, n_trials, rng
+        As in `uniform_sums`.
+    a, b : float
+        Positive shape parameters; the mean is U a / (a + b).
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trials, L)
+        As `uniform_sums`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `uniform_sums`; if `a` or `b` is not a positive and finite real number.
+
+    Examples
+    --------
+    >>> beta_sums(Contributions([4, 1], upper=65), n_trials=2, a=8, b=2, rng=0).round(1)
+    array([[216. ,  48.9],
+           [213.8,  39.8]])
+    """
+    generator = read_rng(rng)
+    check_instance("users", users, Contributions)
+    upper, shape_a, shape_b = float(users.upper), read_positive("a", a), read_positive("b", b)
+    return _add_up(users, n_trials, lambda shape: upper * generator.beta(shape_a, shape_b, shape))
+
+
+def correlated_sums(
+    users: Contributions,
+    n_trials: int,
+    *,
+    correlation: float,
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Draw user sums of uniform samples that are correlated within a user, independent between.
+
+    Beyond the paper's experiments, but not beyond its motivation: a vehicle's speeds, say. Each
+    user has a level of their own, uniform on [0, U]. A sample equals the level with probability
+    sqrt(correlation), and is a fresh uniform number otherwise, so that any two samples of a user
+    have the correlation asked for and each sample by itself is uniform.
+
+    Parameters
+    ----------
+    users, n_trials, rng
+        As in `uniform_sums`.
+    correlation : float
+        From 0 (the law of `uniform_sums`) to 1 (all samples of a user are equal).
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trials, L)
+        As `uniform_sums`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `uniform_sums`; if `correlation` is not a real number from 0 to 1.
+
+    Examples
+    --------
+    >>> correlated_sums(Contributions([4, 1], upper=65), n_trials=2, correlation=1, rng=0).round(1)
+    array([[165.6,  17.5],
+           [ 10.7,   1.1]])
+    """
+    generator = read_rng(rng)
+    check_instance("users", users, Contributions)
+    upper, share = (
+        float(users.upper),
+        np.sqrt(float(read_size("correlation", correlation, exact=False))),
+    )
+    if share > 1:
+        refuse_value("correlation", "at most 1", correlation)
+    levels = generator.uniform(0.0, upper, (read_integer("n_trials", n_trials, 1), users.n_users))
+    copies = generator.binomial(users.counts, share, levels.shape)
+    fresh = _add_up(
+        users,
+        n_trials,
+        lambda shape: generator.uniform(0.0, upper, shape),
+        keep=users.counts - copies,
+    )
+    return fresh + copies * levels
+
+
+def _add_up(
+    users: Contributions, n_trials: int, draw: Draw, keep: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Draw all samples, for the users of one count at a time, and add them up for each user.
+
+    Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
+    """
+    trials = read_integer("n_trials", n_trials, least=1)
+    sums = np.zeros((trials, users.n_users))
+    for count in np.unique(users.counts):
+        who = np.flatnonzero(users.counts == count)
+        step = max(1, BLOCK // (trials * who.size))
+        for start in range(0, count, step):
+            index = np.arange(start, min(start + step, int(count)))
+            samples = draw((trials, who.size, index.size))
+            if keep is not None:
+                samples = np.where(index < keep[:, who, None], samples, 0.0)
+            sums[:, who] += samples.sum(axis=-1)
+    return sums
