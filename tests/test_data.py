@@ -110,6 +110,15 @@ def test_objective_of_the_optimum_chapter():
         assert data[name].min() == pytest.approx(ud.optimal_error(users, eps), rel=1e-5)
 
 
+def test_slopes_of_the_optimum_chapter():
+    data, users = pd.read_csv(DATA / "slopes.csv"), ud.Contributions([6, 4, 3, 1], 1)
+    fresh = [14 * ud.symmetric_error(users, S, 0.8) for S in data.total_width]
+    np.testing.assert_allclose(data.N_phi, fresh, SIX_DIGITS)
+    steps = np.diff(data.N_phi) / np.diff(data.total_width)
+    np.testing.assert_allclose(steps, data.slope[:-1], atol=2e-3)
+    assert data.total_width[data.N_phi.idxmin()] == ud.threshold(users, 0.8)
+
+
 def test_intervals_of_the_optimum_chapter():
     data, users = pd.read_csv(DATA / "intervals.csv"), COLLECTIONS["geometric"]
     for row in data.itertuples():
