@@ -68,6 +68,19 @@ def test_every_statement_of_the_paper_has_a_row(identifier):
     assert [row["id"] for row in ROWS].count(identifier) == 1
 
 
+def test_the_page_shows_every_row():
+    """The stored output of the claims page, in the order of the file."""
+    cells = nbformat.read(BOOK / "claims.ipynb", as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
+    places = [shown.find(f": {row['says']}\n") for row in ROWS]
+    assert min(places) >= 0
+    assert places == sorted(places)
+    assert all(row["why"] in shown for row in ROWS if "why" in row)
+    headings = [cell.source for cell in cells if cell.source.startswith("## ")]
+    assert headings == [f"## {part['part']}" for part in PARTS]
+
+
 def test_identifiers_are_unique():
     identifiers = [row["id"] for row in ROWS]
     assert len(identifiers) == len(set(identifiers))
