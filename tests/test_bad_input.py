@@ -307,6 +307,7 @@ TAKES_SUMS = {
 }
 BAD_SUMS = [
     ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
+    ([[1.0], [1.0, 2.0]], ValueError, "inhomogeneous"),
     ([[1.0], [2.0]], ValueError, "shape (2, 1)"),
     (1.0, ValueError, "shape ()"),
     ([21.0, 4.0], ValueError, "sums[0]=21.0"),

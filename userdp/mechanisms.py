@@ -106,7 +106,7 @@ def akmv(
 ) -> NDArray[np.float64]:
     """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
 
-    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 a rank; the
+    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
     other half adds Laplace noise of scale 2T / (N eps). By adaptive composition the pair of both
     is user-level eps-DP for replacing one user's samples, counts public; not safe for production
     (see the module's note on floating point).

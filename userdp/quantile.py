@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from userdp._checks import (
     RNGLike,
     check_instance,
+    read_array,
     read_integer,
     read_reals,
     read_rng,
@@ -56,7 +57,7 @@ class Draws(NamedTuple):
 def read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
     """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
     check_instance("users", users, Contributions)
-    given = np.asarray(sums).dtype
+    given = read_array("sums", sums).dtype
     rounding = max(ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else ROUNDING
     array = read_reals("sums", sums).astype(np.float64)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
@@ -99,7 +100,7 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
 
 
 def cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: Fraction) -> Cells:
-    """Return the cells for sums that were read already, and the exponent eta a rank."""
+    """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
     ends = np.full((*values.shape[:-1], users.n_users + 2), float(users.upper) * users.max_count)
     ends[..., 1:-1] = -np.sort(-values, axis=-1)
@@ -196,7 +197,7 @@ def private_quantile(
 ) -> NDArray[np.float64]:
     """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
 
-    The exponential mechanism with exponent eps/2 a rank on the public range [0, U m*].
+    The exponential mechanism with exponent eps/2 per rank on the public range [0, U m*].
     Neighbouring datasets differ in all samples of one user; counts, bound, rank and eps are
     public, the sums are protected. A demonstration in floating point: for releases to the world
     its low-order bits promise nothing.

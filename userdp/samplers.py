@@ -199,10 +199,8 @@ def correlated_sums(
     """
     generator = read_rng(rng)
     check_instance("users", users, Contributions)
-    upper, share = (
-        float(users.upper),
-        np.sqrt(float(read_size("correlation", correlation, exact=False))),
-    )
+    upper = float(users.upper)
+    share = np.sqrt(float(read_size("correlation", correlation, exact=False)))
     if share > 1:
         refuse_value("correlation", "at most 1", correlation)
     levels = generator.uniform(0.0, upper, (read_integer("n_trials", n_trials, 1), users.n_users))
