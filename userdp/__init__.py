@@ -17,8 +17,8 @@ from userdp.certificate import (
 from userdp.conditional import (
     akmv_mean_error,
     capped_mean_error,
+    clipped_mean_error,
     laplace_mean_error,
-    noisy_error,
     opt_worst_case_mean_error,
 )
 from userdp.experiments import (
@@ -29,11 +29,14 @@ from userdp.experiments import (
     mean_error_sweep,
     simulate_akmv_error,
 )
-from userdp.mechanisms import akmv, akmv_error, laplace, opt_worst_case
+from userdp.frontier import Member, Tradeoff, minimax_lower_bound, smallest_bias, tradeoff
+from userdp.mechanisms import akmv, akmv_error, clipped_mean, laplace, opt_worst_case
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
+from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
 from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
 from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
 from userdp.worstcase import (
+    centred_clipping,
     optimal_clipping,
     optimal_error,
     printed_bias,
@@ -55,13 +58,20 @@ __all__ = [
     "Curve",
     "Epsilon",
     "Estimate",
+    "LaplaceNoise",
+    "Member",
     "Solution",
+    "StaircaseNoise",
     "Sweep",
+    "Tradeoff",
     "akmv",
     "akmv_error",
     "akmv_mean_error",
     "beta_sums",
     "capped_mean_error",
+    "centred_clipping",
+    "clipped_mean",
+    "clipped_mean_error",
     "correlated_sums",
     "error_sweep",
     "extreme_collection",
@@ -71,6 +81,7 @@ __all__ = [
     "laplace",
     "laplace_mean_error",
     "mean_error_sweep",
+    "minimax_lower_bound",
     "noisy_error",
     "opt_worst_case",
     "opt_worst_case_mean_error",
@@ -86,10 +97,12 @@ __all__ = [
     "read_eps",
     "sensitivity",
     "simulate_akmv_error",
+    "smallest_bias",
     "solve_lp",
     "sum_of_largest",
     "symmetric_error",
     "threshold",
+    "tradeoff",
     "uniform_sums",
     "worst_case_bias",
     "worst_case_error",

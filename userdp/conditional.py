@@ -11,46 +11,16 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.special import expn
 
-from userdp._checks import check_instance, read_reals, refuse_entries
+from userdp._checks import Exact, check_instance
 from userdp.budget import Epsilon, rank, read_eps
+from userdp.mechanisms import clip_centred
 from userdp.model import Contributions
+from userdp.noise import NoiseName, Objective, noise_scale, noisy_error, read_noise
 from userdp.quantile import Cells, quantile_cells, read_sums, sums_reaching
-from userdp.worstcase import threshold
+from userdp.worstcase import read_centre, threshold
 
 NEGLIGIBLE = 40.0
 """Contributions below exp(-NEGLIGIBLE) of the largest term of a sum are left out."""
-
-
-def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of abs(d + Z) for Laplace noise Z of scale s: abs(d) + s exp(-abs(d)/s).
-
-    Parameters
-    ----------
-    bias, scale : array_like of float
-        The bias d and the scale s of the noise, not negative, in one unit; broadcast together.
-
-    Returns
-    -------
-    ndarray of float64
-        Mean absolute errors, in the same unit; abs(d) where the scale is zero.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an entry is no real number or not finite, or a scale is negative.
-
-    Examples
-    --------
-    >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
-    array([1.      , 1.367879, 1.      ])
-    """
-    distance = np.abs(read_reals("bias", bias).astype(np.float64))
-    scales = read_reals("scale", scale).astype(np.float64)
-    refuse_entries("scale", "at least 0", scales, scales < 0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
-    result: NDArray[np.float64] = (distance + noise)[()]
-    return result
 
 
 def laplace_mean_error(
@@ -83,12 +53,17 @@ def laplace_mean_error(
     0.4
     """
     values = read_sums(sums, users)
-    scale = float(users.upper) * users.max_count / users.total / float(read_eps(eps))
+    scale = noise_scale(float(users.upper) * users.max_count, eps) / users.total
     return noisy_error(np.zeros(values.shape[:-1]), scale)
 
 
 def opt_worst_case_mean_error(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
 ) -> NDArray[np.float64]:
     """Return the mean absolute error of `opt_worst_case` on given datasets, noise integrated out.
 
@@ -96,6 +71,8 @@ def opt_worst_case_mean_error(
     ----------
     sums, users, eps
         As in `laplace_mean_error`.
+    objective, noise : str, optional
+        As in `opt_worst_case`.
 
     Returns
     -------
@@ -105,7 +82,7 @@ def opt_worst_case_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `laplace_mean_error`.
+        As `opt_worst_case`.
 
     Examples
     --------
@@ -113,12 +90,47 @@ def opt_worst_case_mean_error(
     >>> float(opt_worst_case_mean_error([4.0, 1.0], users, eps=1).round(6))
     0.344626
     """
-    values = read_sums(sums, users)
-    total_width = float(threshold(users, eps))
-    centred = values - users.largest_sums.astype(np.float64) / 2
-    lost = centred - np.clip(centred, -total_width / 2, total_width / 2)
-    bias = lost.sum(axis=-1) / users.total
-    return noisy_error(bias, total_width / users.total / float(read_eps(eps)))
+    total_width = threshold(users, eps, objective, noise)
+    return clipped_mean_error(sums, users, total_width, eps, noise=noise)
+
+
+def clipped_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    total_width: Exact,
+    eps: Epsilon,
+    *,
+    centre: Exact | None = None,
+    noise: NoiseName = "laplace",
+) -> NDArray[np.float64]:
+    """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums, users, total_width, eps, centre, noise
+        As in `clipped_mean`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `clipped_mean`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(clipped_mean_error([3.0, 1.0], users, 0.5, eps=1, centre=0.7).round(6))
+    0.100484
+    """
+    values, law = read_sums(sums, users), read_noise(noise, eps)
+    kept, moved = clip_centred(values, users, total_width, centre)
+    centred = values - users.counts * float(read_centre(users, centre))
+    bias = (centred - kept).sum(axis=-1) / users.total
+    return law.mean_error(bias, moved / users.total)
 
 
 def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:

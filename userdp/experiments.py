@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from userdp._checks import RNGLike, check_instance, read_integer, read_rng, refuse_type
 from userdp.budget import Epsilon, rank, read_eps
-from userdp.mechanisms import noise_scale
 from userdp.model import Contributions
+from userdp.noise import noise_scale
 from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
 
 BLOCK = 2**17
@@ -333,7 +333,7 @@ def _sweep(
                 tick()
         return moments
 
-    with _progress(len(sizes) * len(errors) * len(budgets)) as tick:
+    with progress(len(sizes) * len(errors) * len(budgets)) as tick:
         if threads == 1:
             blocks = [run(block) for block in range(len(sizes))]
         else:
@@ -400,7 +400,7 @@ def _check_callables(argument: str, functions: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _progress(steps: int) -> Iterator[Callable[[], Any]]:
+def progress(steps: int) -> Iterator[Callable[[], Any]]:
     """Provide a function to call after each step, which moves a bar where a terminal shows one."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None

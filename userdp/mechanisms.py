@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import LARGEST, RNGLike, read_rng
+from userdp._checks import Exact, RNGLike, read_rng, read_size
 from userdp.budget import Epsilon, rank, read_eps
 from userdp.model import Contributions
+from userdp.noise import NoiseName, Objective, noise_scale, read_noise
 from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
-from userdp.worstcase import threshold
+from userdp.worstcase import read_centre, threshold
 
 
 def laplace(
@@ -62,13 +63,17 @@ def laplace(
 
 
 def opt_worst_case(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+    rng: RNGLike | None = None,
 ) -> NDArray[np.float64]:
-    """Release the mean clipped as in Theorem III.1, with Laplace noise of scale T_eps / (N eps).
+    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
 
-    Projecting a user's average to [a_l, U - a_l] is the same as centring the user's sum at
-    U m_l / 2 and clipping it to [-T/2, T/2], one interval for all users, which bounds each user's
-    influence by T also where U m_l is many orders of magnitude larger. User-level eps-DP for
+    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
     replacing one user's samples, counts public; not safe for production (see the module's note on
     floating point).
 
@@ -76,6 +81,10 @@ def opt_worst_case(
     ----------
     sums, users, eps, rng
         As in `laplace`.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is smallest: see `worst_case_error`.
+    noise : {"laplace", "staircase"}, optional
+        Its law: see `worst_case_error`.
 
     Returns
     -------
@@ -85,7 +94,7 @@ def opt_worst_case(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`.
+        As `laplace`; if `objective` or `noise` is no such name.
 
     Examples
     --------
@@ -93,12 +102,74 @@ def opt_worst_case(
     >>> float(opt_worst_case([3.0, 1.0], users, eps=1, rng=0).round(4))
     0.764
     """
-    values, generator = read_sums(sums, users), read_rng(rng)
-    half_width = float(threshold(users, eps)) / 2
-    centred = values - users.largest_sums.astype(np.float64) / 2
-    clipped = np.clip(centred, -half_width, half_width)
-    noisy = _noisy_mean(clipped, 2 * half_width, users, eps, generator)
-    return float(users.upper) / 2 + noisy
+    total_width = threshold(users, eps, objective, noise)
+    return clipped_mean(sums, users, total_width, eps, noise=noise, rng=rng)
+
+
+def clipped_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    total_width: Exact,
+    eps: Epsilon,
+    *,
+    centre: Exact | None = None,
+    noise: NoiseName = "laplace",
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Release the mean, every user's centred sum clipped to [-S/2, S/2]: one interval for all.
+
+    With the centre c, user l counts with c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
+    user's average to `centred_clipping` is the same, but centred sums bound each user's influence
+    by S also where U m_l is many orders of magnitude larger. The noise is scaled to the
+    sensitivity of these intervals, S/N unless they are cut off by [0, U]. User-level eps-DP for
+    replacing one user's samples, counts, S and c public; not safe for production (see the module's
+    note on floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `laplace`.
+    total_width, centre
+        As in `centred_clipping`; public, and not computed from the samples.
+    noise : {"laplace", "staircase"}, optional
+        Its law: see `worst_case_error`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace` and `centred_clipping`; if `noise` is no such name.
+
+    See Also
+    --------
+    centred_clipping : the intervals, for `worst_case_error`: the certificate of this release.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(clipped_mean([3.0, 1.0], users, 0.5, eps=1, centre=0.7, rng=0).round(4))
+    0.822
+    """
+    values, generator, law = read_sums(sums, users), read_rng(rng), read_noise(noise, eps)
+    kept, moved = clip_centred(values, users, total_width, centre)
+    noisy = kept.sum(axis=-1) + law.draw(moved, values.shape[:-1], generator)
+    release: NDArray[np.float64] = float(read_centre(users, centre)) + noisy / users.total
+    return release
+
+
+def clip_centred(
+    values: NDArray[np.float64], users: Contributions, total_width: Exact, centre: Exact | None
+) -> tuple[NDArray[np.float64], float]:
+    """Return the clipped centred sums, and how far one user can move their total."""
+    middle = float(read_centre(users, centre))
+    half_width = float(read_size("total_width", total_width, exact=False)) / 2
+    ends = users.max_count * middle, users.max_count * (float(users.upper) - middle)
+    moved = min(half_width, ends[0]) + min(half_width, ends[1])
+    return np.clip(values - users.counts * middle, -half_width, half_width), moved
 
 
 def akmv(
@@ -181,16 +252,6 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     error = sums_reaching(cells) - reaching * mean_threshold + noise
     result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
     return result
-
-
-def noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
-    """Return width / eps, the Laplace scale for a sum that one user moves by at most `width`."""
-    with np.errstate(over="ignore"):
-        scale = np.asarray(width / np.float64(read_eps(eps)))
-    # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
-    if not np.all(scale <= LARGEST / 64):
-        raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
-    return scale
 
 
 def _noisy_mean(

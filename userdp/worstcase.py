@@ -21,8 +21,9 @@ from userdp._checks import (
     refuse_type,
     refuse_value,
 )
-from userdp.budget import Epsilon, rank, read_eps
+from userdp.budget import Epsilon
 from userdp.model import Clipping, Contributions
+from userdp.noise import Noise, NoiseName, Objective, read_noise, read_objective
 
 
 def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact:
@@ -134,11 +135,20 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
     return _scalar(users, np.sum(_sum_per_user(users, larger))) / users.total
 
 
-def worst_case_error(users: Contributions, clipping: Clipping, eps: Epsilon) -> Exact:
-    """Return E = worst-case bias + sensitivity / eps: equation (3), with Lemma III.1 repaired.
+def worst_case_error(
+    users: Contributions,
+    clipping: Clipping,
+    eps: Epsilon,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Exact:
+    """Return the worst-case error of a clipped mean with noise that makes it user-level eps-DP.
 
-    The second term is E|Z| of the Laplace noise Z that makes the release of the clipped mean
-    user-level eps-DP (Theorem II.1).
+    With the worst-case bias of Lemma III.1 (repaired) and noise Z scaled to the sensitivity:
+
+    - "bound": bias + E|Z|, the measure of the paper, equation (3);
+    - "l1": the largest mean absolute error over all datasets, E|bias + Z|;
+    - "mse": the largest mean square error over all datasets, bias^2 + E Z^2.
 
     Parameters
     ----------
@@ -148,16 +158,21 @@ def worst_case_error(users: Contributions, clipping: Clipping, eps: Epsilon) -> 
         The intervals, one a user or one a sample.
     eps : float, Fraction, Decimal or str
         Privacy budget (dimensionless, public).
+    objective : {"bound", "l1", "mse"}, optional
+        Which error.
+    noise : {"laplace", "staircase"}, optional
+        The law of Z: `LaplaceNoise` (Theorem II.1) or `StaircaseNoise`.
 
     Returns
     -------
     float or Fraction
-        In the unit of the samples.
+        In the unit of the samples, or its square for "mse". Exact where the bound U is a Fraction
+        and the noise Laplace, but for "l1".
 
     Raises
     ------
     TypeError, ValueError
-        As `sensitivity`, and as `read_eps`.
+        As `sensitivity`, and as `read_eps`; if `objective` or `noise` is no such name.
 
     Examples
     --------
@@ -165,12 +180,25 @@ def worst_case_error(users: Contributions, clipping: Clipping, eps: Epsilon) -> 
     >>> worst_case_error(users, optimal_clipping(users, 1), eps=1)
     0.5
     """
-    budget = read_eps(eps)
-    return worst_case_bias(users, clipping) + _divide(sensitivity(users, clipping), budget)
+    objective, law = read_objective(objective), read_noise(noise, eps)
+    error = law.worst_case(
+        worst_case_bias(users, clipping), sensitivity(users, clipping), objective
+    )
+    return _scalar(users, error)
 
 
-def threshold(users: Contributions, eps: Epsilon) -> Exact:
-    """Return T_eps of Theorem III.1: the k-th largest U m_l, with k = ceil(2/eps); 0 if k > L.
+def threshold(
+    users: Contributions,
+    eps: Epsilon,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Exact:
+    """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
+
+    For the defaults that is T_eps of Theorem III.1: the k-th largest U m_l, with k = ceil(2/eps),
+    or 0 if k > L. For other noise k = ceil(2 E|Z|), with E|Z| at sensitivity 1. For the other
+    objectives it is the best of the stationary points S_n = n U M / (n + 2 x_n), clamped, where n
+    users are clipped, M is the mean of their counts and x_n the best ratio of bias to sensitivity.
 
     Parameters
     ----------
@@ -178,38 +206,65 @@ def threshold(users: Contributions, eps: Epsilon) -> Exact:
         The public counts and bound.
     eps : float, Fraction, Decimal or str
         Privacy budget (dimensionless, public).
+    objective, noise : str, optional
+        As in `worst_case_error`.
 
     Returns
     -------
     float or Fraction
-        The largest total interval width of one user, in the unit of the samples.
+        In the unit of the samples; the largest one, where several are best. Exact for "bound"; for
+        the others a Fraction, where the bound is one, stands for a rounded number.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions; as `read_eps`.
+        If `users` is no Contributions; as `read_eps`; if `objective` or `noise` is no such name.
 
     Examples
     --------
-    >>> threshold(Contributions([4, 2, 1], upper=65), eps=1)
-    130.0
+    >>> users = Contributions([4, 2, 1], upper=65)
+    >>> threshold(users, eps=1), round(threshold(users, eps=1, objective="l1"), 3)
+    (130.0, 90.859)
     """
     check_instance("users", users, Contributions)
-    k = rank(eps)
-    return users.upper * (int(_largest_counts(users, k).min()) if k <= users.n_users else 0)
+    objective, law = read_objective(objective), read_noise(noise, eps)
+    if objective != "bound":
+        width = _stationary_width(users, law, objective)
+        return Fraction(width) if users.is_exact else width
+    reached = law.rank <= users.n_users
+    return users.upper * (int(_largest_counts(users, law.rank).min()) if reached else 0)
 
 
-def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
-    """Return the intervals of Theorem III.1, which minimise `worst_case_error` over the class B.
+def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
+    """Find the width at which a strictly convex objective is smallest, over all its pieces."""
+    ends, sizes = np.unique(users.counts, return_counts=True)
+    # One piece for each distinct count: how many users lie above, and what they contribute.
+    above = np.cumsum(sizes[::-1])[::-1].astype(np.float64)
+    largest = float(users.upper) * np.append(0.0, ends)
+    total = np.cumsum((largest[1:] * sizes)[::-1])[::-1]
+    stationary = total / (above + 2 * law.best_ratio(above, objective))
+    widths = np.clip(stationary, largest[:-1], largest[1:])
+    biases = (total - above * widths) / 2
+    errors = [law.worst_case(b, w, objective) for b, w in zip(biases, widths, strict=True)]
+    return float(widths[int(np.argmin(errors))])
 
-    All samples of user l are projected to the interval centred at U/2 of width min(U, T_eps/m_l).
+
+def optimal_clipping(
+    users: Contributions,
+    eps: Epsilon,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Clipping:
+    """Return the intervals that minimise `worst_case_error` over the class B: Theorem III.1.
+
+    All samples of user l are projected to the interval centred at U/2 of width min(U, S/m_l), with
+    S = `threshold`. For each objective and noise no estimator at all has a smaller worst-case
+    error, if its noise is of this law, scaled to its sensitivity.
 
     Parameters
     ----------
-    users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    users, eps, objective, noise
+        As in `threshold`.
 
     Returns
     -------
@@ -226,30 +281,82 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
     >>> optimal_clipping(Contributions([4, 2, 1], upper=64), eps=1)
     Clipping(lower=array([16.,  0.,  0.]), upper=array([48., 64., 64.]))
     """
-    total_width = threshold(users, eps)
-    # As arrays, Fractions and floats divide and subtract alike.
-    upper = np.asarray(users.upper)
-    lower = (upper - np.minimum(upper, np.asarray(total_width) / users.counts)) / 2
-    return Clipping(lower, upper - lower)
+    return centred_clipping(users, threshold(users, eps, objective, noise))
 
 
-def optimal_error(users: Contributions, eps: Epsilon) -> Exact:
-    """Return E_OPT(eps), the smallest worst-case error of a clipped mean, in closed form.
+def centred_clipping(
+    users: Contributions, total_width: Exact, centre: Exact | None = None
+) -> Clipping:
+    """Return intervals of one total width S around one centre: [c - S/2m, c + S/2m] within [0, U].
 
-    E_OPT = (U / 2N) M(2/eps), with M(x) the fractional sum of the x largest counts; equation (12)
-    of the paper, repaired. Computed in exact arithmetic, and rounded once where U is a float.
+    Clipping the average of user l to its interval is the same as centring the user's samples at c
+    and clipping their sum to [-S/2, S/2], one interval for all users.
 
     Parameters
     ----------
     users : Contributions
         The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    total_width : float or Fraction
+        S, finite and at least 0, in the unit of the samples.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it, the best in the worst case.
+
+    Returns
+    -------
+    Clipping
+        One interval a user, shape (L,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is no Contributions, `total_width` not a finite number of at least 0, or
+        `centre` not one from 0 to U.
+
+    Examples
+    --------
+    >>> centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
+    Clipping(lower=array([6., 3.]), upper=array([ 8., 10.]))
+    """
+    check_instance("users", users, Contributions)
+    middle = np.asarray(read_centre(users, centre))
+    width = np.asarray(read_size("total_width", total_width, users.is_exact))
+    reach = width / (2 * users.counts)
+    upper = np.asarray(users.upper)
+    return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
+
+
+def read_centre(users: Contributions, centre: Exact | None) -> Exact:
+    """Return a centre within [0, U]; U/2 if none is given."""
+    if centre is None:
+        return users.upper / 2
+    value = read_size("centre", centre, users.is_exact)
+    if value > users.upper:
+        refuse_value("centre", f"at most U = {users.upper}", centre)
+    return value
+
+
+def optimal_error(
+    users: Contributions,
+    eps: Epsilon,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Exact:
+    """Return the smallest worst-case error of any estimator with noise of the given law.
+
+    For the defaults this is E_OPT(eps) = (U / 2N) M(2/eps), with M(x) the fractional sum of the x
+    largest counts: equation (12) of the paper, repaired. For other noise M(2 E|Z|). Computed in
+    exact arithmetic, and rounded once where U is a float. For the other objectives it is
+    `symmetric_error` at `threshold`.
+
+    Parameters
+    ----------
+    users, eps, objective, noise
+        As in `threshold`.
 
     Returns
     -------
     float or Fraction
-        In the unit of the samples.
+        In the unit of the samples, or its square for "mse".
 
     Raises
     ------
@@ -263,15 +370,25 @@ def optimal_error(users: Contributions, eps: Epsilon) -> Exact:
     (Fraction(65, 2), Fraction(130, 7))
     """
     check_instance("users", users, Contributions)
-    error = Fraction(users.upper) / (2 * users.total) * sum_of_largest(users, 2 / read_eps(eps))
+    if read_objective(objective) != "bound":
+        width = threshold(users, eps, objective, noise)
+        return symmetric_error(users, width, eps, objective, noise)
+    largest = sum_of_largest(users, 2 * Fraction(read_noise(noise, eps).mean_size))
+    error = Fraction(users.upper) / (2 * users.total) * largest
     return error if users.is_exact else float(error)
 
 
-def symmetric_error(users: Contributions, total_width: Exact, eps: Epsilon) -> Exact:
+def symmetric_error(
+    users: Contributions,
+    total_width: Exact,
+    eps: Epsilon,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Exact:
     """Return phi(S), the worst-case error of symmetric intervals of total width S.
 
-    phi(S) = (1/N) [ sum_l (U m_l - S)^+ / 2 + S / eps ]: the objective of the linear program (8)
-    once the alpha_l are chosen best. Convex and piecewise linear in S, smallest at `threshold`.
+    For the defaults phi(S) = (1/N) [ sum_l (U m_l - S)^+ / 2 + S / eps ]: the objective of the
+    linear program (8) once the alpha_l are chosen best. Convex in S, for every objective and noise.
 
     Parameters
     ----------
@@ -282,17 +399,19 @@ def symmetric_error(users: Contributions, total_width: Exact, eps: Epsilon) -> E
         at least 0, in the unit of the samples.
     eps : float, Fraction, Decimal or str
         Privacy budget (dimensionless, public).
+    objective, noise : str, optional
+        As in `worst_case_error`.
 
     Returns
     -------
     float or Fraction
-        In the unit of the samples.
+        In the unit of the samples, or its square for "mse".
 
     Raises
     ------
     TypeError, ValueError
         If `users` is no Contributions, or `total_width` not a finite number of at least 0; as
-        `read_eps`.
+        `read_eps`; if `objective` or `noise` is no such name.
 
     Examples
     --------
@@ -300,10 +419,10 @@ def symmetric_error(users: Contributions, total_width: Exact, eps: Epsilon) -> E
     0.5
     """
     check_instance("users", users, Contributions)
-    budget = read_eps(eps)
+    objective, law = read_objective(objective), read_noise(noise, eps)
     width = read_size("total_width", total_width, users.is_exact)
     bias = _scalar(users, np.sum(users.surplus(width))) / 2
-    return (bias + _divide(width, budget)) / users.total
+    return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
@@ -394,7 +513,3 @@ def _sum_per_user(users: Contributions, values: NDArray[Any]) -> NDArray[Any]:
 
 def _scalar(users: Contributions, value: Any) -> Exact:
     return value if users.is_exact and isinstance(value, Fraction) else float(value)
-
-
-def _divide(value: Exact, budget: Fraction) -> Exact:
-    return value / budget if isinstance(value, Fraction) else value / float(budget)

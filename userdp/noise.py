@@ -1,0 +1,313 @@
+"""Additive noise for eps-DP: the Laplace and the staircase law, and the errors they cause.
+
+A law is stated for a statistic of sensitivity 1, the largest change that replacing all samples of
+one user can cause; for sensitivity Delta the noise is Delta times as large. The noise does not
+depend on the data. Drawn in floating point, it is for demonstrations only: its low-order bits
+betray more than the laws allow.
+"""
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from math import ceil, exp, expm1
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+from scipy.optimize import elementwise
+
+from userdp._checks import LARGEST, Exact, read_reals, refuse_entries, refuse_value
+from userdp.budget import Epsilon, rank, read_eps
+
+Objective = Literal["bound", "l1", "mse"]
+"""What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
+square error."""
+
+Shape = tuple[int, ...]
+
+NoiseName = Literal["laplace", "staircase"]
+"""A law of additive noise."""
+
+
+class Noise(ABC):
+    """A symmetric law Z of additive noise for sensitivity 1.
+
+    Attributes
+    ----------
+    eps : Fraction
+        Privacy budget (dimensionless, public).
+    mean_size, mean_square : float or Fraction
+        E|Z| and E Z^2.
+    rank : int
+        k = ceil(2 E|Z|): the best threshold for the objective "bound" is the k-th largest U m_l.
+    """
+
+    eps: Fraction
+    mean_size: Exact
+    mean_square: Exact
+    rank: int
+
+    @abstractmethod
+    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+        """Return the natural logarithm of the density at z, shape (...)."""
+
+    @abstractmethod
+    def draw(
+        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw noise for a sensitivity, a number or an array of the given shape."""
+
+    @abstractmethod
+    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return P(Z > x) for x >= 0."""
+
+    @abstractmethod
+    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E(Z - x)^+ for x >= 0."""
+
+    def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
+        distance = np.abs(np.asarray(bias, dtype=np.float64))
+        if sensitivity == 0:
+            return distance
+        with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
+            ratio = np.minimum(distance / sensitivity, LARGEST)
+            added = 2 * sensitivity * self.excess(ratio)
+        result: NDArray[np.float64] = distance + added
+        return result
+
+    def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
+        """Return the worst-case error of an estimator with this bias and sensitivity.
+
+        Exact for Fractions and Laplace noise, but for "l1"; arrays of floats are taken as well.
+        """
+        if objective == "bound":
+            return bias + _times(sensitivity, self.mean_size)
+        if objective == "mse":
+            return bias**2 + _times(sensitivity**2, self.mean_square)
+        return float(self.mean_error(float(bias), float(sensitivity)))
+
+    def best_ratio(self, n: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:
+        """Return the ratio x of bias to sensitivity at which the error is smallest.
+
+        For a bias that falls by n/2 for each unit of sensitivity, shape (...). With h(x) = E|x + Z|
+        the mean absolute error Delta h(bias/Delta) has slope h(x) - (x + n/2) h'(x), which falls
+        in x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
+        """
+        if objective == "mse":
+            balance: NDArray[np.float64] = 2 * float(self.mean_square) / n
+            return balance
+
+        def slope(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+            tail = self.tail(x)
+            return 2 * self.excess(x) + 2 * x * tail - n * (0.5 - tail)
+
+        end = np.full(n.shape, float(self.mean_size))
+        while np.any(slope(end, n) > 0):
+            end *= 2
+        root: NDArray[np.float64] = elementwise.find_root(slope, (0 * end, end), args=(n,)).x
+        return root
+
+
+class LaplaceNoise(Noise):
+    """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps |z|): Theorem II.1.
+
+    A statistic of user-level sensitivity Delta with Delta times this noise is user-level eps-DP,
+    for replacing one user's samples with the counts public.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `read_eps`.
+
+    Examples
+    --------
+    >>> law = LaplaceNoise(2)
+    >>> law.mean_size, law.mean_square, law.rank
+    (Fraction(1, 2), Fraction(1, 2), 1)
+    """
+
+    def __init__(self, eps: Epsilon) -> None:
+        self.eps, self.rank = read_eps(eps), rank(eps)
+        self.mean_size = 1 / self.eps
+        self.mean_square = 2 / self.eps**2
+
+    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        eps, points = float(self.eps), read_reals("z", z).astype(np.float64)
+        result: NDArray[np.float64] = np.log(eps / 2) - eps * np.abs(points)
+        return result
+
+    def draw(
+        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw noise for a sensitivity, a number or an array of the given shape."""
+        return rng.laplace(scale=noise_scale(sensitivity, self.eps), size=shape)
+
+    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return P(Z > x) for x >= 0."""
+        result: NDArray[np.float64] = np.exp(-float(self.eps) * x) / 2
+        return result
+
+    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E(Z - x)^+ for x >= 0."""
+        return self.tail(x) / float(self.eps)
+
+
+class StaircaseNoise(Noise):
+    """The staircase law: of all eps-DP noise that ignores the data, the one with smallest E|Z|.
+
+    With gamma = 1 / (1 + exp(eps/2)) its density is sinh(eps/2) on [0, gamma), exp(-eps) times that
+    on [gamma, 1 + gamma), and so on down by a factor exp(-eps) a step; symmetric about zero (Geng,
+    Kairouz, Oh and Viswanath, 2015). E|Z| = 1 / (2 sinh(eps/2)) < 1/eps. Privacy as in
+    `LaplaceNoise`.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Attributes
+    ----------
+    gamma : float
+        Where the first step ends.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `read_eps`; if `eps` exceeds 1400, where the first step is too narrow for floats.
+
+    Examples
+    --------
+    >>> law = StaircaseNoise(2)
+    >>> round(law.mean_size, 6), round(law.gamma, 6), law.rank
+    (0.425459, 0.268941, 1)
+    """
+
+    def __init__(self, eps: Epsilon) -> None:
+        self.eps = read_eps(eps)
+        if self.eps > 1400:
+            refuse_value("eps", "at most 1400 for staircase noise", eps)
+        root = exp(-float(self.eps) / 2)
+        self.gamma = gamma = root / (1 + root)
+        self.mean_size = root / -expm1(-float(self.eps))
+        self.rank = ceil(2 * self.mean_size)
+        # |Z| is a geometric number of whole units and, independently, a part of one.
+        whole = root * self.mean_size
+        self.mean_square = whole * (1 + 2 * whole + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
+
+    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        size = np.abs(read_reals("z", z).astype(np.float64))
+        steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
+        result: NDArray[np.float64] = -np.log(2 * self.mean_size) - float(self.eps) * steps
+        return result
+
+    def draw(
+        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw noise for a sensitivity, a number or an array of the given shape."""
+        noise_scale(sensitivity, self.eps)  # refuses what would overflow
+        whole = np.floor(rng.exponential(1 / float(self.eps), shape))
+        beyond, place = rng.random(shape) < self.gamma, rng.random(shape)
+        part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
+        result: NDArray[np.float64] = rng.choice([-1.0, 1.0], shape) * sensitivity * (whole + part)
+        return result
+
+    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return P(Z > x) for x >= 0, linear on every step."""
+        whole, first, second = self._steps(x)
+        high = 1 / (2 * self.mean_size)
+        low = high * exp(-float(self.eps))
+        result: NDArray[np.float64] = whole * (0.5 - high * first - low * second)
+        return result
+
+    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
+        whole, first, second = self._steps(x)
+        high = 1 / (2 * self.mean_size)
+        low = high * exp(-float(self.eps))
+        on_first = (float(self.mean_size) - first + high * first**2) / 2
+        on_second = (0.5 - high * self.gamma - low * second / 2) * second
+        result: NDArray[np.float64] = whole * (on_first - on_second)
+        return result
+
+    def _steps(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
+        part = x - np.floor(x)
+        return (
+            np.exp(-float(self.eps) * np.floor(x)),
+            np.minimum(part, self.gamma),
+            np.maximum(part - self.gamma, 0.0),
+        )
+
+
+_LAWS: dict[str, type[LaplaceNoise] | type[StaircaseNoise]] = {
+    "laplace": LaplaceNoise,
+    "staircase": StaircaseNoise,
+}
+
+
+def read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
+    """Return the law of a name at a budget."""
+    if not isinstance(noise, str) or noise not in _LAWS:
+        refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
+    return _LAWS[noise](eps)
+
+
+def read_objective(objective: Objective) -> Objective:
+    """Return the name of an objective, or refuse it."""
+    if not isinstance(objective, str) or objective not in get_args(Objective):
+        refuse_value("objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective)
+    return objective
+
+
+def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64]:
+    """Return the mean of abs(d + Z) for Laplace noise Z of scale s: abs(d) + s exp(-abs(d)/s).
+
+    Parameters
+    ----------
+    bias, scale : array_like of float
+        The bias d and the scale s of the noise, not negative, in one unit; broadcast together.
+
+    Returns
+    -------
+    ndarray of float64
+        Mean absolute errors, in the same unit; abs(d) where the scale is zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an entry is no real number or not finite, or a scale is negative.
+
+    Examples
+    --------
+    >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
+    array([1.      , 1.367879, 1.      ])
+    """
+    distance = np.abs(read_reals("bias", bias).astype(np.float64))
+    scales = read_reals("scale", scale).astype(np.float64)
+    refuse_entries("scale", "at least 0", scales, scales < 0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
+    result: NDArray[np.float64] = (distance + noise)[()]
+    return result
+
+
+def noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
+    """Return width / eps, the Laplace scale for a sum that one user moves by at most `width`."""
+    with np.errstate(over="ignore"):
+        scale = np.asarray(width / np.float64(read_eps(eps)))
+    # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
+    if not np.all(scale <= LARGEST / 64):
+        raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
+    return scale
+
+
+def _times(value: Any, factor: Exact) -> Any:
+    return value * (factor if isinstance(value, Fraction) else float(factor))
