@@ -36,6 +36,11 @@ def mean_sweep(
     return ud.mean_error_sweep(mean_errors, users, eps, sampler, n_trials, **options)
 
 
+def choices(users=USERS, prior=ud.uniform_sums, n_trials=5, **options):
+    options = {"centres": [5], "total_widths": [2, 10], "rng": 0} | options
+    return ud.tradeoff(users, 1, prior, n_trials, **options)
+
+
 # Argument of every function that takes eps, and of every mechanism.
 TAKES_EPS = {
     "rank": lambda eps: ud.rank(eps),
@@ -61,6 +66,15 @@ TAKES_EPS = {
     "capped_mean_error": lambda eps: ud.capped_mean_error(LAW, USERS, eps),
     "error_sweep": lambda eps: sweep(eps=[eps]),
     "mean_error_sweep": lambda eps: mean_sweep(eps=[1, eps]),
+    "threshold l1": lambda eps: ud.threshold(USERS, eps, objective="l1"),
+    "optimal_error staircase": lambda eps: ud.optimal_error(USERS, eps, noise="staircase"),
+    "worst_case_error mse": lambda eps: ud.worst_case_error(USERS, CLIPPING, eps, "mse"),
+    "clipped_mean": lambda eps: ud.clipped_mean(SUMS, USERS, 2, eps, rng=0),
+    "clipped_mean_error": lambda eps: ud.clipped_mean_error(SUMS, USERS, 2, eps),
+    "LaplaceNoise": lambda eps: ud.LaplaceNoise(eps),
+    "StaircaseNoise": lambda eps: ud.StaircaseNoise(eps),
+    "minimax_lower_bound": lambda eps: ud.minimax_lower_bound(USERS, eps),
+    "tradeoff": lambda eps: ud.tradeoff(USERS, eps, ud.uniform_sums, 2, rng=0),
 }
 BAD_EPS = [
     (0, ValueError),
@@ -293,6 +307,69 @@ REFUSED = [
     ("n_trials", "n_trials=10.0", TypeError, lambda: mean_sweep(n_trials=10.0)),
     ("workers", "workers=0", ValueError, lambda: sweep(workers=0)),
     ("workers", "workers=1.5", TypeError, lambda: mean_sweep(workers=1.5)),
+    ("eps", "eps=1401", ValueError, lambda: ud.StaircaseNoise(1401)),
+    ("eps", "finite noise", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 3e-308)),
+    ("eps", "finite noise", ValueError, lambda: ud.laplace_mean_error(SUMS, USERS, 3e-308)),
+    ("eps", "finite noise", ValueError, lambda: ud.clipped_mean_error(SUMS, USERS, 10, 3e-308)),
+    (
+        "eps",
+        "finite noise",
+        ValueError,
+        lambda: ud.clipped_mean(SUMS, USERS, 2, 3e-308, noise="staircase"),
+    ),
+    ("objective", "objective='l2'", ValueError, lambda: ud.threshold(USERS, 1, "l2")),
+    ("objective", "objective=None", ValueError, lambda: ud.optimal_error(USERS, 1, None)),
+    ("objective", "objective=['l1']", ValueError, lambda: ud.optimal_clipping(USERS, 1, ["l1"])),
+    ("objective", "objective=1", ValueError, lambda: ud.worst_case_error(USERS, CLIPPING, 1, 1)),
+    ("objective", "'L1'", ValueError, lambda: ud.opt_worst_case(SUMS, USERS, 1, objective="L1")),
+    (
+        "objective",
+        "objective='rmse'",
+        ValueError,
+        lambda: ud.opt_worst_case_mean_error(SUMS, USERS, 1, objective="rmse"),
+    ),
+    ("noise", "noise='gauss'", ValueError, lambda: ud.threshold(USERS, 1, noise="gauss")),
+    ("noise", "noise=None", ValueError, lambda: ud.symmetric_error(USERS, 1, 1, noise=None)),
+    ("noise", "noise=2", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, noise=2)),
+    ("noise", "noise=''", ValueError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, noise="")),
+    ("noise", "noise='Laplace'", ValueError, lambda: choices(noise="Laplace")),
+    ("centre", "centre=11", ValueError, lambda: ud.centred_clipping(USERS, 2, 11)),
+    ("centre", "centre=-1", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=-1)),
+    ("centre", "nan", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=np.nan)),
+    ("centre", "'5'", TypeError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, centre="5")),
+    ("total_width", "total_width=-1", ValueError, lambda: ud.clipped_mean(SUMS, USERS, -1, 1)),
+    ("total_width", "inf", ValueError, lambda: ud.centred_clipping(USERS, np.inf)),
+    ("total_width", "None", TypeError, lambda: ud.clipped_mean_error(SUMS, USERS, None, 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.centred_clipping([2, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.smallest_bias([2, 1], 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.minimax_lower_bound([2, 1], 1)),
+    ("sensitivity", "sensitivity=-1", ValueError, lambda: ud.smallest_bias(USERS, -1)),
+    ("sensitivity", "nan", ValueError, lambda: ud.smallest_bias(USERS, np.nan)),
+    ("sensitivity", "'1'", TypeError, lambda: ud.smallest_bias(USERS, "1")),
+    ("sensitivity", "-2", ValueError, lambda: ud.LaplaceNoise(1).mean_error(1, -2)),
+    ("bias", "bias[1]=nan", ValueError, lambda: ud.StaircaseNoise(1).mean_error([0, np.nan])),
+    ("z", "z[0]=inf", ValueError, lambda: ud.StaircaseNoise(1).log_density([np.inf])),
+    ("z", "<U1", TypeError, lambda: ud.LaplaceNoise(1).log_density(["1"])),
+    ("users", "users=None", TypeError, lambda: choices(None)),
+    ("n_trials", "n_trials=1", ValueError, lambda: choices(n_trials=1)),
+    ("n_trials", "n_trials=2.0", TypeError, lambda: choices(n_trials=2.0)),
+    ("prior", "prior=3", TypeError, lambda: choices(prior=3)),
+    ("prior", "(5, 3)", ValueError, lambda: choices(prior=lambda u, n, rng: np.zeros((n, 3)))),
+    ("prior", "(2,)", ValueError, lambda: choices(prior=lambda u, n, rng: np.zeros(2))),
+    (
+        "sums",
+        "sums[0, 0]=-1.0",
+        ValueError,
+        lambda: choices(prior=lambda u, n, rng: -np.ones((n, 2))),
+    ),
+    ("centres", "centres[1]=11.0", ValueError, lambda: choices(centres=[5, 11])),
+    ("centres", "centres[0]=-1.0", ValueError, lambda: choices(centres=[5, -1])),
+    ("centres", "got none", ValueError, lambda: choices(centres=[])),
+    ("total_widths", "total_widths[0]=-2.0", ValueError, lambda: choices(total_widths=[1, -2])),
+    ("total_widths", "total_widths[0]=nan", ValueError, lambda: choices(total_widths=[np.nan])),
+    ("tau", "tau=-0.1", ValueError, lambda: choices().best(-0.1)),
+    ("tau", "tau=0", ValueError, lambda: choices(centres=[1], total_widths=[1]).best(0)),
+    ("tau", "tau='1'", TypeError, lambda: choices().best("1")),
 ]
 
 TAKES_SUMS = {
@@ -304,6 +381,8 @@ TAKES_SUMS = {
     "laplace_mean_error": lambda sums: ud.laplace_mean_error(sums, USERS, 1),
     "opt_worst_case_mean_error": lambda sums: ud.opt_worst_case_mean_error(sums, USERS, 1),
     "akmv_mean_error": lambda sums: ud.akmv_mean_error(sums, USERS, 1),
+    "clipped_mean": lambda sums: ud.clipped_mean(sums, USERS, 2, 1, rng=0),
+    "clipped_mean_error": lambda sums: ud.clipped_mean_error(sums, USERS, 2, 1),
 }
 BAD_SUMS = [
     ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
@@ -335,6 +414,8 @@ TAKES_RNG = {
     "correlated_sums": lambda rng: ud.correlated_sums(USERS, 2, correlation=0, rng=rng),
     "error_sweep": lambda rng: sweep(rng=rng),
     "mean_error_sweep": lambda rng: mean_sweep(rng=rng),
+    "clipped_mean": lambda rng: ud.clipped_mean(SUMS, USERS, 2, 1, rng=rng),
+    "tradeoff": lambda rng: choices(rng=rng),
 }
 BAD_RNG = [
     ("seed", TypeError),
@@ -399,6 +480,23 @@ ACCEPTED = [
     lambda: ud.beta_sums(USERS, 1, a=1e-3, b=np.float32(2)),
     lambda: sweep(eps=(e for e in (1, "0.5", Fraction(1, 3)))),
     lambda: sweep(eps=np.array([0.5]), n_trials=2, workers=3),
+    lambda: ud.StaircaseNoise(1400),
+    lambda: ud.StaircaseNoise(1400).mean_error([0, 1e300]),
+    lambda: ud.LaplaceNoise("1e-300").mean_error(1e300, 1e-300),
+    lambda: ud.threshold(USERS, 1400, "l1", "staircase"),
+    lambda: ud.threshold(USERS, 1e-9, "l1", "staircase"),
+    lambda: ud.threshold(USERS, 1e-100, "mse"),
+    lambda: ud.threshold(USERS, 1e300, "l1"),
+    lambda: ud.threshold(ud.Contributions([2, 1], Fraction(10)), 1, "l1"),
+    lambda: ud.centred_clipping(USERS, 0, 0),
+    lambda: ud.centred_clipping(USERS, 10**9, 10),
+    lambda: ud.centred_clipping(ud.Contributions([2, 1], Fraction(10)), Fraction(1, 3), 0.1),
+    lambda: ud.clipped_mean(SUMS, USERS, 2, 1e-307, noise="staircase"),
+    lambda: ud.clipped_mean(SUMS, USERS, 0, 1, centre=0, noise="staircase"),
+    lambda: ud.minimax_lower_bound(USERS, 1e300),
+    lambda: ud.smallest_bias(USERS, 10**9),
+    lambda: choices(centres=[10], total_widths=0, n_trials=2),
+    lambda: choices(centres=5, total_widths=[0, 1e9]).best(1e9),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 import userdp as ud
 
 FUNCTIONS = [name for name in ud.__all__ if inspect.isfunction(getattr(ud, name))]
-DRAWING = ["akmv", "laplace", "opt_worst_case", "private_quantile"]
+DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile"]
 
 
 @pytest.mark.parametrize("heavy", ["matplotlib", "seaborn", "pandas"])

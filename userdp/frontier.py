@@ -23,6 +23,7 @@ from userdp._checks import (
     read_rng,
     read_size,
     refuse_entries,
+    refuse_type,
 )
 from userdp.budget import Epsilon, read_eps
 from userdp.conditional import clipped_mean_error
@@ -251,12 +252,15 @@ def tradeoff(
     (1040.0, 520.0, 180.9)
     """
     check_instance("users", users, Contributions)
+    if not callable(prior):
+        refuse_type("prior", "callable", prior)
     trials = read_integer("n_trials", n_trials, least=2)
-    sums = read_sums(np.asarray(prior(users, trials, rng=read_rng(rng))), users)
-    if sums.shape != (trials, users.n_users):
+    drawn = np.asarray(prior(users, trials, rng=read_rng(rng)))
+    if drawn.shape != (trials, users.n_users):
         raise ValueError(
-            f"`prior` must return sums of shape {(trials, users.n_users)}, got shape {sums.shape}."
+            f"`prior` must return sums of shape {(trials, users.n_users)}, got shape {drawn.shape}."
         )
+    sums = read_sums(drawn, users)
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
     refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.optimize import elementwise
 
-from userdp._checks import LARGEST, Exact, read_reals, refuse_entries, refuse_value
+from userdp._checks import LARGEST, Exact, read_reals, read_size, refuse_entries, refuse_value
 from userdp.budget import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
@@ -53,9 +53,9 @@ class Noise(ABC):
 
     @abstractmethod
     def draw(
-        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw noise for a sensitivity, a number or an array of the given shape."""
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
 
     @abstractmethod
     def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,12 +67,14 @@ class Noise(ABC):
 
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance = np.abs(np.asarray(bias, dtype=np.float64))
-        if sensitivity == 0:
+        distance: NDArray[np.float64] = np.abs(read_reals("bias", bias).astype(np.float64))
+        change = float(read_size("sensitivity", sensitivity, exact=False))
+        noise_scale(change, float(self.eps))  # refuses what might overflow
+        if change == 0:
             return distance
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            ratio = np.minimum(distance / sensitivity, LARGEST)
-            added = 2 * sensitivity * self.excess(ratio)
+            ratio = np.minimum(distance / change, LARGEST)
+            added = 2 * change * self.excess(ratio)
         result: NDArray[np.float64] = distance + added
         return result
 
@@ -144,10 +146,10 @@ class LaplaceNoise(Noise):
         return result
 
     def draw(
-        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw noise for a sensitivity, a number or an array of the given shape."""
-        return rng.laplace(scale=noise_scale(sensitivity, self.eps), size=shape)
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        return rng.laplace(scale=noise_scale(sensitivity, float(self.eps)), size=shape)
 
     def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return P(Z > x) for x >= 0."""
@@ -209,10 +211,10 @@ class StaircaseNoise(Noise):
         return result
 
     def draw(
-        self, sensitivity: float | NDArray[np.float64], shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw noise for a sensitivity, a number or an array of the given shape."""
-        noise_scale(sensitivity, self.eps)  # refuses what would overflow
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
         beyond, place = rng.random(shape) < self.gamma, rng.random(shape)
         part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)

@@ -318,10 +318,14 @@ def centred_clipping(
     Clipping(lower=array([6., 3.]), upper=array([ 8., 10.]))
     """
     check_instance("users", users, Contributions)
-    middle = np.asarray(read_centre(users, centre))
-    width = np.asarray(read_size("total_width", total_width, users.is_exact))
-    reach = width / (2 * users.counts)
-    upper = np.asarray(users.upper)
+    middle, width = (
+        read_centre(users, centre),
+        read_size("total_width", total_width, users.is_exact),
+    )
+    number = Fraction if users.is_exact else float
+    # As arrays, Fractions and floats divide and subtract alike.
+    upper, middle = np.asarray(users.upper), np.asarray(number(middle))
+    reach = np.asarray(number(width)) / (2 * users.counts)
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
 
 
