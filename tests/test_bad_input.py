@@ -491,7 +491,7 @@ ACCEPTED = [
     lambda: ud.centred_clipping(USERS, 0, 0),
     lambda: ud.centred_clipping(USERS, 10**9, 10),
     lambda: ud.centred_clipping(ud.Contributions([2, 1], Fraction(10)), Fraction(1, 3), 0.1),
-    lambda: ud.clipped_mean(SUMS, USERS, 2, 1e-307, noise="staircase"),
+    lambda: ud.clipped_mean(SUMS, USERS, 2, 1e-306, noise="staircase"),
     lambda: ud.clipped_mean(SUMS, USERS, 0, 1, centre=0, noise="staircase"),
     lambda: ud.minimax_lower_bound(USERS, 1e300),
     lambda: ud.smallest_bias(USERS, 10**9),

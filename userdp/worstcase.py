@@ -318,14 +318,11 @@ def centred_clipping(
     Clipping(lower=array([6., 3.]), upper=array([ 8., 10.]))
     """
     check_instance("users", users, Contributions)
-    middle, width = (
-        read_centre(users, centre),
-        read_size("total_width", total_width, users.is_exact),
-    )
     number = Fraction if users.is_exact else float
+    width = number(read_size("total_width", total_width, users.is_exact))
+    middle = np.asarray(number(read_centre(users, centre)))
     # As arrays, Fractions and floats divide and subtract alike.
-    upper, middle = np.asarray(users.upper), np.asarray(number(middle))
-    reach = np.asarray(number(width)) / (2 * users.counts)
+    reach, upper = np.asarray(width) / (2 * users.counts), np.asarray(users.upper)
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
 
 
