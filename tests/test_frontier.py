@@ -121,7 +121,7 @@ LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
 ERRORS = list(product(LAWS, ("bound", "l1", "mse")))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(users=collections(max_samples=12), data=st.data())
 def test_symmetric_clipping_is_best_in_every_error(users, data):
     eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
@@ -133,6 +133,20 @@ def test_symmetric_clipping_is_best_in_every_error(users, data):
         assert error <= LAWS[noise](eps).worst_case(bias, change, objective) * (1 + 1e-12)
         best = ud.optimal_error(users, eps, objective, noise)
         assert best <= error * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("counts", [[3], [4, 1], [5, 3, 3, 1], [6, 5, 4, 3, 2, 1]])
+@pytest.mark.parametrize(("noise", "objective"), ERRORS)
+def test_smallest_error_is_the_smallest_on_the_frontier(noise, objective, counts):
+    """Scanned finely: below no point of the frontier, and at one of them."""
+    users = ud.Contributions(counts, 1)
+    deltas = np.linspace(0, users.max_count / users.total, 401)
+    points = [(ud.smallest_bias(users, delta), delta) for delta in deltas]
+    for eps in (0.2, 0.7, 1.5, 3):
+        law, best = LAWS[noise](eps), ud.optimal_error(users, eps, objective, noise)
+        smallest = min(law.worst_case(*point, objective) for point in points)
+        assert best <= smallest * (1 + 1e-12)
+        assert best == pytest.approx(smallest, rel=2e-3)
 
 
 @pytest.mark.parametrize("law", LAWS.values())

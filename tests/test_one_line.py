@@ -72,9 +72,11 @@ def test_sensitivity_and_bias_by_definition(problem):
     arguments = m, U, ud.centred_clipping(users, S, centre)
     sensitivity = (min(S / 2, centre * most) + min(S / 2, (U - centre) * most)) / N
     assert sensitivity == oracle.largest_change(*arguments) <= S / N
+    assert sensitivity == ud.sensitivity(users, arguments[2])
     assert (sensitivity == S / N) == (2 * most * min(centre, U - centre) >= S)
     below, above = (sum(max(d * count - S / 2, 0) for count in m) for d in (centre, U - centre))
     assert max(below, above) / N == oracle.largest_bias(*arguments)
+    assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
 
 
 @given(users=collections(), data=st.data())
