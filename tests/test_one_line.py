@@ -1,0 +1,173 @@
+"""One interval for all users around any centre, and the code that the page offers to copy."""
+
+import math
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import budgets, collections
+
+import userdp as ud
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+SIX_DIGITS = 5.1e-6
+shares = st.fractions(0, 1, max_denominator=12)
+widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
+
+
+@st.composite
+def problems(draw, max_samples):
+    """Users, a centre in [0, U] with both ends among them, and a total width."""
+    users = draw(collections(max_samples=max_samples))
+    return users, draw(shares) * users.upper, draw(widths) * users.upper * users.max_count
+
+
+def one_line(sums, users, centre, total_width):
+    counts = [int(m) for m in users.counts]
+    centred = [s - centre * m for s, m in zip(sums, counts, strict=True)]
+    clipped = [oracle.project(y, -total_width / 2, total_width / 2) for y in centred]
+    return centre + sum(clipped) / users.total
+
+
+@given(problem=problems(max_samples=24), data=st.data())
+def test_both_forms_agree_on_every_dataset(problem, data):
+    users, centre, S = problem
+    clipping = ud.centred_clipping(users, S, centre)
+    averages = [data.draw(shares) * users.upper for _ in users.counts]
+    ends = zip(averages, clipping.lower, clipping.upper, strict=True)
+    counts = [int(m) for m in users.counts]
+    projected = [oracle.project(x, a, b) for x, a, b in ends]
+    expected = sum(m * x for m, x in zip(counts, projected, strict=True)) / users.total
+    sums = [m * x for m, x in zip(counts, averages, strict=True)]
+    assert one_line(sums, users, centre, S) == expected
+    assert (clipping.lower == [max(centre - S / (2 * m), 0) for m in counts]).all()
+    assert (clipping.upper == [min(centre + S / (2 * m), users.upper) for m in counts]).all()
+
+
+@given(problem=problems(max_samples=24), data=st.data(), seed=st.integers(0, 99))
+def test_the_library_releases_the_one_line(problem, data, seed):
+    users, centre, S = problem
+    eps = data.draw(budgets())
+    sums = [data.draw(shares) * top for top in users.largest_sums]
+    counts = ud.Contributions(users.counts, float(users.upper))
+    options = {"centre": float(centre), "rng": seed}
+    released = ud.clipped_mean([float(s) for s in sums], counts, float(S), eps, **options)
+    change = ud.sensitivity(users, ud.centred_clipping(users, S, centre))
+    noise = np.random.default_rng(seed).laplace(scale=float(change / eps))
+    expected = float(one_line(sums, users, centre, S)) + noise
+    assert released == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(problem=problems(max_samples=5))
+def test_sensitivity_and_bias_by_definition(problem):
+    users, centre, S = problem
+    U, m, most, N = users.upper, users.counts.tolist(), users.max_count, users.total
+    arguments = m, U, ud.centred_clipping(users, S, centre)
+    sensitivity = (min(S / 2, centre * most) + min(S / 2, (U - centre) * most)) / N
+    assert sensitivity == oracle.largest_change(*arguments) <= S / N
+    assert sensitivity == ud.sensitivity(users, arguments[2])
+    assert (sensitivity == S / N) == (2 * most * min(centre, U - centre) >= S)
+    below, above = (sum(max(d * count - S / 2, 0) for count in m) for d in (centre, U - centre))
+    assert max(below, above) / N == oracle.largest_bias(*arguments)
+    assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
+
+
+@given(users=collections(), data=st.data())
+def test_the_middle_is_the_theorem_and_zero_is_capping(users, data):
+    eps, T = data.draw(budgets()), data.draw(widths) * users.upper * users.max_count
+    sums = [data.draw(shares) * top for top in users.largest_sums]
+    threshold, intervals = ud.threshold(users, eps), ud.optimal_clipping(users, eps)
+    middle = ud.centred_clipping(users, threshold, users.upper / 2)
+    assert (middle.lower == intervals.lower).all()
+    assert (middle.upper == intervals.upper).all()
+    assert one_line(sums, users, 0, 2 * T) == sum(min(s, T) for s in sums) / users.total
+    capped = ud.centred_clipping(users, 2 * T, Fraction(0))
+    largest_change = min(T, users.upper * users.max_count)
+    assert ud.sensitivity(users, capped) == largest_change / users.total
+    cut = [max(users.upper * int(m) - T, 0) for m in users.counts]
+    assert ud.worst_case_bias(users, capped) == sum(cut) / users.total
+
+
+def source(start):
+    """The page's cell that starts so: what a reader would copy."""
+    cells = nbformat.read(BOOK / "one-line.ipynb", as_version=4).cells
+    (cell,) = [c.source for c in cells if c.cell_type == "code" and c.source.startswith(start)]
+    return cell
+
+
+def random_samples(rng):
+    counts = rng.integers(1, 20, size=rng.integers(1, 30))
+    user = rng.permutation(np.repeat(np.arange(counts.size), counts))
+    return counts, user, 65 * rng.beta(0.3, 0.3, size=user.size)
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
+def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
+    namespace = {"np": np, "math": math}
+    exec(source("def private_mean"), namespace)
+    rng = np.random.default_rng(1)
+    for seed in range(20):
+        counts, user, samples = random_samples(rng)
+        users, sums = ud.Contributions(counts, 65), np.bincount(user, samples)
+        arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
+        expected = ud.opt_worst_case(sums, users, eps, rng=seed)
+        assert namespace["private_mean"](*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
+
+
+def test_rounding_two_over_eps_does_no_harm():
+    eps, users = 2 / 49, ud.geometric_collection(6, 65)
+    assert math.ceil(2 / eps) == 50 == ud.rank(eps) + 1
+    ranked = np.sort(users.largest_sums)[::-1]
+    errors = [ud.symmetric_error(users, ranked[k - 1], eps) for k in (49, 50)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-12)
+
+
+def test_sql_of_the_page_is_the_clipped_sum():
+    rng = np.random.default_rng(2)
+    namespace = {}
+    exec(source("statement =").split("database =")[0], namespace)
+    for _ in range(10):
+        counts, user, samples = random_samples(rng)
+        centre, T = 65 * rng.random(), 65 * rng.integers(0, 8)
+        with sqlite3.connect(":memory:") as database:
+            database.execute("CREATE TABLE trips (vehicle INTEGER, speed REAL)")
+            trips = zip(user.tolist(), samples.tolist(), strict=True)
+            database.executemany("INSERT INTO trips VALUES (?, ?)", trips)
+            public = {"c": centre, "T": float(T), "N": int(counts.sum())}
+            (by_sql,) = database.execute(namespace["statement"], public).fetchone()
+        database.close()
+        users = ud.Contributions(counts, 65)
+        expected = one_line(np.bincount(user, samples), users, centre, T)
+        assert by_sql == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("change", "budget", "spent"), [(1, 1, 1), (0.5, 1, 2), (0.5, 0.5, 1)])
+def test_noise_for_adding_or_removing_spends_twice_the_budget(change, budget, spent):
+    """Two sums a whole interval apart, under noise for a change by `change` intervals."""
+    y = np.linspace(-3, 3, 601)
+    law, eps = ud.LaplaceNoise(Fraction(budget) * 3 / 4), 0.75
+    density = [law.log_density((y - end) / change) for end in (-0.5, 0.5)]
+    assert np.abs(density[0] - density[1]).max() == pytest.approx(spent * eps)
+
+
+def test_plotted_numbers():
+    nine = pd.read_csv(BOOK / "data" / "one-line.csv")
+    users = ud.Contributions(nine.samples, 65)
+    T, intervals = ud.threshold(users, 0.4), ud.optimal_clipping(users, 0.4)
+    np.testing.assert_allclose(nine.lower, intervals.lower, SIX_DIGITS)
+    np.testing.assert_allclose(nine.upper, intervals.upper, SIX_DIGITS)
+    clipped = nine.average.clip(intervals.lower, intervals.upper)
+    np.testing.assert_allclose(nine.clipped_average, clipped, SIX_DIGITS)
+    centred = nine.samples * (nine.average - 32.5)
+    np.testing.assert_allclose(nine.centred_sum, centred, atol=5e-3)
+    np.testing.assert_allclose(nine.clipped_sum, nine.centred_sum.clip(-T / 2, T / 2), SIX_DIGITS)
+    back = 32.5 + nine.clipped_sum / nine.samples
+    np.testing.assert_allclose(back, nine.clipped_average, atol=1e-3)
+    assert nine.samples[nine.centred_sum != nine.clipped_sum].tolist() == [16, 10, 8]
