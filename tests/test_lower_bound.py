@@ -3,12 +3,13 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 from strategies import budgets, collections
@@ -92,6 +93,7 @@ def test_bound_is_the_formula_over_all_groups(users, eps):
     assert ud.minimax_lower_bound(users, eps) == pytest.approx(expected, rel=1e-12)
 
 
+@settings(max_examples=50)
 @given(collections(), all_budgets)
 def test_no_mechanism_of_the_book_beats_the_bound(users, eps):
     bound = ud.minimax_lower_bound(users, eps)
@@ -126,6 +128,7 @@ def test_flat_density_is_attained_in_the_middle():
         assert moment / mass == pytest.approx(r, rel=1e-12)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(0, 5), min_size=5, max_size=5).filter(any),
     st.floats(0.1, 4),
@@ -174,6 +177,7 @@ def test_factor_of_laplace_and_staircase_noise(users, eps):
         assert laplace == pytest.approx(waste * staircase, rel=1e-9)
 
 
+@settings(max_examples=50)
 @given(collections())
 def test_factor_is_met_at_its_end(users):
     bound = ud.minimax_lower_bound(users, 2 * A)
@@ -200,7 +204,8 @@ def test_bracket_of_a_user_without_privacy_to_speak_of():
     assert bracket((1,), 1e-6, 4) == pytest.approx((0.5, 0.5), abs=SOLVER)
 
 
-def read_certificates():
+@cache
+def certificates():
     """A proved lower bound of R_1 for each budget, in exact arithmetic."""
     data = pd.read_csv(DATA / "lower-bound-certificates.csv", dtype=str)
     proved = {}
@@ -217,12 +222,9 @@ def read_certificates():
     return proved
 
 
-CERTIFICATES = read_certificates()
-
-
 def test_certificates_prove_three():
     """Equation (eq-three): together the steps cover both intervals."""
-    proved, step = CERTIFICATES, Fraction(1, 24)
+    proved, step = certificates(), Fraction(1, 24)
     for start, end in ((Fraction(7, 6), Fraction(2)), (Fraction(7, 3), Fraction(7, 2))):
         y = start
         while y < end:
@@ -235,16 +237,17 @@ def test_certificates_prove_three():
 def test_certificates_are_below_the_upper_end_of_the_bracket():
     for budget in (Fraction(5, 4), Fraction(7, 3), Fraction(7, 2)):
         low, high = bracket((1,), float(budget), 8)
-        assert low - 0.02 <= CERTIFICATES[budget] <= high + SOLVER
+        assert low - 0.02 <= certificates()[budget] <= high + SOLVER
 
 
+@settings(max_examples=50)
 @given(collections(), all_budgets)
 def test_three_is_enough(users, eps):
     """The certified bound of all group sizes together, against the optimum."""
     bound = 0.0
     largest = sorted(users.counts.tolist(), reverse=True)
     for n in range(1, users.n_users + 1):
-        usable = [r for budget, r in CERTIFICATES.items() if budget >= n * eps]
+        usable = [r for budget, r in certificates().items() if budget >= n * eps]
         share = float(users.upper) * sum(largest[:n]) / users.total
         bound = max(bound, share * float(max(usable, default=0)))
     bound = max(bound, ud.minimax_lower_bound(users, eps))
@@ -291,7 +294,7 @@ def test_table():
         assert low - SOLVER <= row.low <= row.high <= high + SOLVER
 
 
-@pytest.mark.parametrize(("counts", "g"), [((1,), 24), ((1, 1), 8), ((2, 1), 6)])
+@pytest.mark.parametrize(("counts", "g"), [((1,), 24), ((2, 1), 6)])
 def test_table_by_all_pairs(counts, g):
     data = pd.read_csv(DATA / "lower-bound-tight.csv")
     row = data[(data.counts == "+".join(map(str, counts))) & (data.eps == 0.5)]
