@@ -1,0 +1,302 @@
+"""What no mechanism can beat: the bound, its factor, the bracket and the certificates."""
+
+import itertools
+import math
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+from strategies import budgets, collections
+
+import userdp as ud
+
+DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+COLLECTIONS = {
+    "geometric": ud.geometric_collection(6, 65),
+    "extreme": ud.extreme_collection(101, 10, 65),
+}
+SIX_DIGITS = 5.1e-6
+A = 2 * math.log(1 + math.sqrt(2))
+KAPPA = (2 + math.sqrt(2)) / math.log(1 + math.sqrt(2))
+ROUNDING = 1 + 1e-12
+SOLVER = 1e-6
+
+wide_budgets = st.floats(-4, 2.5).map(lambda power: 10**power)
+proof_budgets = st.sampled_from([c / n for c in (A, 2.0, 7 / 3) for n in range(1, 9)])
+all_budgets = st.one_of(wide_budgets, proof_budgets, st.sampled_from([2 * A, 3.5]))
+
+
+def slow_bound(counts, upper, eps):
+    """Equation (eq-minimax) for every group of users, not only the largest of each size."""
+    best = 0.0
+    for size in range(1, len(counts) + 1):
+        x = float(eps) * size
+        unlike = max(1 / (1 + math.exp(x)), 1 / (2 * (1 + math.exp(x / 2))))
+        groups = itertools.combinations(counts, size)
+        best = max(best, *(float(upper) * sum(g) / sum(counts) * unlike for g in groups))
+    return best
+
+
+def smallest_risk(inputs, outputs, truths, eps, neighbours):
+    """The least risk of a finite mechanism, with one privacy constraint a pair and output.
+
+    truths[x] holds the means that belong to the input x.
+    """
+    X, Y = len(inputs), len(outputs)
+    entries, n_rows = [], 0  # row, column, value
+    for x, other in itertools.permutations(range(X), 2):
+        if neighbours(inputs[x], inputs[other]):
+            for y in range(Y):
+                entries.append((n_rows, x * Y + y, 1.0))
+                entries.append((n_rows, other * Y + y, -math.exp(eps)))
+                n_rows += 1
+    for x in range(X):
+        for truth in truths[x]:
+            entries += [(n_rows, x * Y + i, abs(y - truth)) for i, y in enumerate(outputs)]
+            entries.append((n_rows, X * Y, -1.0))
+            n_rows += 1
+    row, column, value = zip(*entries, strict=True)
+    A = sparse.csr_matrix((value, (row, column)), shape=(n_rows, X * Y + 1))
+    total = sparse.csr_matrix(np.hstack([np.kron(np.eye(X), np.ones(Y)), np.zeros((X, 1))]))
+    goal = np.append(np.zeros(X * Y), 1)
+    options = {"method": "highs-ipm"}
+    return optimize.linprog(goal, A, np.zeros(n_rows), total, np.ones(X), **options).fun
+
+
+def bracket(counts, eps, g):
+    """Both ends of prp-bracket for U = 1, in fractions of the range."""
+    N, L = sum(counts), len(counts)
+    outputs = [k / (N * g) for k in range(N * g + 1)]
+
+    def mean(x):
+        return sum(m * i for m, i in zip(counts, x, strict=True)) / (N * g)
+
+    def neighbours(x, z):
+        return sum(a != b for a, b in zip(x, z, strict=True)) == 1
+
+    points = list(itertools.product(range(g + 1), repeat=L))
+    cells = list(itertools.product(range(g), repeat=L))
+    low = smallest_risk(points, outputs, [[mean(x)] for x in points], eps, neighbours)
+    ends = [[mean(x), mean(x) + 1 / g] for x in cells]
+    return low, smallest_risk(cells, outputs, ends, eps, neighbours)
+
+
+@given(collections(), st.one_of(budgets(), all_budgets))
+def test_bound_is_the_formula_over_all_groups(users, eps):
+    expected = slow_bound(users.counts.tolist(), users.upper, eps)
+    assert ud.minimax_lower_bound(users, eps) == pytest.approx(expected, rel=1e-12)
+
+
+@settings(max_examples=50)
+@given(collections(), all_budgets)
+def test_no_mechanism_of_the_book_beats_the_bound(users, eps):
+    bound = ud.minimax_lower_bound(users, eps)
+    for noise in ("laplace", "staircase"):
+        assert bound <= ud.optimal_error(users, eps, "l1", noise) * ROUNDING
+
+
+@given(st.floats(0.01, 6), st.floats(-0.5, 1.5))
+def test_flat_density(eps, y):
+    """The mean distance from y, were the density as concentrated around y as it may be."""
+    q = math.exp(eps)
+
+    def spread(reach):
+        ends = (0.0, y - reach, y, y + reach, 1.0)
+        pieces = itertools.pairwise(sorted(min(max(p, 0.0), 1.0) for p in ends))
+        mass = moment = 0.0
+        for low, high in pieces:  # on each the density is constant and the distance linear
+            middle = (low + high) / 2
+            weight = (q if abs(middle - y) < reach else 1.0) * (high - low)
+            mass, moment = mass + weight, moment + weight * abs(middle - y)
+        return moment / mass
+
+    bound = 1 / (2 * (1 + math.sqrt(q)))
+    assert min(spread(reach) for reach in [*np.linspace(0, 1.5, 61), bound]) >= bound - 1e-12
+
+
+def test_flat_density_is_attained_in_the_middle():
+    for eps in (0.1, 1.0, 4.0):
+        q, r = math.exp(eps), 1 / (2 * (1 + math.exp(eps / 2)))
+        mass = 2 * (q * r + (0.5 - r))
+        moment = q * r**2 + (0.25 - r**2)
+        assert moment / mass == pytest.approx(r, rel=1e-12)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.integers(0, 5), min_size=5, max_size=5).filter(any),
+    st.floats(0.1, 4),
+)
+def test_a_certificate_bounds_every_finite_mechanism(weights, eps):
+    """lem-prior against the linear program: random priors, nu = r pi with the largest r."""
+    pi, places = np.array(weights) / sum(weights), np.linspace(0, 1, 5)
+    q = math.exp(eps)
+    gaps = np.abs(places[:, None] - places)
+
+    def smallest_sum(r, gaps=gaps):
+        u = pi[:, None] * (gaps - r)
+        return np.minimum(u, q * u).sum(axis=0).min()
+
+    r = optimize.brentq(smallest_sum, 0, 1, xtol=1e-13) if smallest_sum(0) > 0 else 0.0
+    everywhere = np.abs(places[:, None] - np.linspace(-0.3, 1.3, 321))
+    assert smallest_sum(r, everywhere) >= -1e-9
+    outputs = np.linspace(0, 1, 9)
+    truths = [[place] for place in places]
+    risk = smallest_risk(places, outputs, truths, eps, lambda x, z: True)
+    assert r <= risk + SOLVER
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (2, 1), (3, 1)])
+@pytest.mark.parametrize("eps", [0.4, 1.1, 2.5])
+def test_one_user_with_the_budget_of_a_group(counts, eps):
+    """lem-one-user, where samples are on a grid on both sides."""
+    low, _ = bracket(counts, eps, 2)
+    for n in (1, 2):
+        one, _ = bracket((1,), n * eps, 2)
+        assert low >= sum(sorted(counts)[-n:]) / sum(counts) * one - SOLVER
+
+
+@given(collections(), all_budgets)
+def test_factor_of_laplace_and_staircase_noise(users, eps):
+    bound = ud.minimax_lower_bound(users, eps) * ROUNDING
+    laplace = float(ud.optimal_error(users, eps))
+    staircase = float(ud.optimal_error(users, eps, noise="staircase"))
+    assert staircase <= KAPPA * bound
+    if eps <= 2 * A:
+        assert laplace <= KAPPA * bound
+    else:
+        assert staircase <= (1 + math.sqrt(2)) * bound
+    if eps >= 2:
+        waste = 2 * math.sinh(eps / 2) / eps
+        assert laplace == pytest.approx(waste * staircase, rel=1e-9)
+
+
+@settings(max_examples=50)
+@given(collections())
+def test_factor_is_met_at_its_end(users):
+    bound = ud.minimax_lower_bound(users, 2 * A)
+    assert float(ud.optimal_error(users, 2 * A)) == pytest.approx(KAPPA * bound, rel=1e-12)
+    further = ud.optimal_error(users, 2 * A * 1.001) / ud.minimax_lower_bound(users, 2 * A * 1.001)
+    assert further > KAPPA
+
+
+@pytest.mark.parametrize(("counts", "eps"), [((1,), 0.5), ((1,), 2.0), ((1, 1), 1.0)])
+def test_bracket_closes(counts, eps):
+    coarse, fine = bracket(counts, eps, 2), bracket(counts, eps, 4)
+    users = ud.Contributions(counts, 1.0)
+    assert max(coarse[0], ud.minimax_lower_bound(users, eps)) <= fine[1] + SOLVER
+    assert coarse[0] <= fine[0] + SOLVER  # the grid of 4 contains that of 2
+    assert fine[1] <= coarse[1] + SOLVER
+    for (low, high), g in ((coarse, 2), (fine, 4)):
+        assert low - SOLVER <= high <= low + 1 / g + SOLVER
+        assert low <= ud.optimal_error(users, eps, "l1", "staircase") + SOLVER
+
+
+def test_bracket_of_a_user_without_privacy_to_speak_of():
+    """At huge budgets the error is that of the grid, at tiny ones 1/2."""
+    assert bracket((1,), 12.0, 4) == pytest.approx((0, 1 / 8), abs=1e-4)
+    assert bracket((1,), 1e-6, 4) == pytest.approx((0.5, 0.5), abs=SOLVER)
+
+
+@cache
+def certificates():
+    """A proved lower bound of R_1 for each budget, in exact arithmetic."""
+    data = pd.read_csv(DATA / "lower-bound-certificates.csv", dtype=str)
+    proved = {}
+    for name, part in data.groupby("budget"):
+        places, pi, nu = ([int(x) for x in part[column]] for column in ("place", "pi", "nu"))
+        assert places == list(range(21))
+        assert min(pi) >= 0
+        budget = Fraction(name)
+        q = Fraction(math.exp(budget)) * (1 + Fraction(1, 2**40))
+        for y in places:
+            u = [Fraction(p * abs(i - y), 20) - v for i, p, v in zip(places, pi, nu, strict=True)]
+            assert sum(min(x, q * x) for x in u) >= 0
+        proved[budget] = Fraction(sum(nu), sum(pi))
+    return proved
+
+
+def test_certificates_prove_three():
+    """Equation (eq-three): together the steps cover both intervals."""
+    proved, step = certificates(), Fraction(1, 24)
+    for start, end in ((Fraction(7, 6), Fraction(2)), (Fraction(7, 3), Fraction(7, 2))):
+        y = start
+        while y < end:
+            assert 3 * y * proved[y + step] >= 1
+            y += step
+        assert y == end
+    assert 6 * proved[Fraction(7, 3)] >= 1
+
+
+def test_certificates_are_below_the_upper_end_of_the_bracket():
+    for budget in (Fraction(5, 4), Fraction(7, 3), Fraction(7, 2)):
+        low, high = bracket((1,), float(budget), 8)
+        assert low - 0.02 <= certificates()[budget] <= high + SOLVER
+
+
+@settings(max_examples=50)
+@given(collections(), all_budgets)
+def test_three_is_enough(users, eps):
+    """The certified bound of all group sizes together, against the optimum."""
+    bound = 0.0
+    largest = sorted(users.counts.tolist(), reverse=True)
+    for n in range(1, users.n_users + 1):
+        usable = [r for budget, r in certificates().items() if budget >= n * eps]
+        share = float(users.upper) * sum(largest[:n]) / users.total
+        bound = max(bound, share * float(max(usable, default=0)))
+    bound = max(bound, ud.minimax_lower_bound(users, eps))
+    assert float(ud.optimal_error(users, eps, noise="staircase")) <= 3 * bound * ROUNDING
+    if eps <= 3.5:
+        assert float(ud.optimal_error(users, eps)) <= 3 * bound * ROUNDING
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_picture(name):
+    data, users = pd.read_csv(DATA / "lower-bound.csv"), COLLECTIONS[name]
+    part = data[data.collection == name]
+    assert len(part) == 363
+    for noise in ("laplace", "staircase"):
+        fresh = []
+        for eps in part.eps:
+            mean_size = 1 / eps if noise == "laplace" else 1 / (2 * math.sinh(eps / 2))
+            optimum = 65 * float(ud.sum_of_largest(users, Fraction(2 * mean_size))) / users.total
+            fresh.append(optimum / 2 / ud.minimax_lower_bound(users, eps))
+        # Digits of eps that were cut off count up to e^(eps/2) here.
+        slack = SIX_DIGITS * (2 + part.eps)
+        assert (np.abs(part[noise] / fresh - 1) <= slack).all()
+    assert (part.staircase <= KAPPA * (1 + SIX_DIGITS)).all()
+    assert (part.laplace[part.eps <= 3.525] <= KAPPA * (1 + SIX_DIGITS)).all()
+
+
+def test_table():
+    data = pd.read_csv(DATA / "lower-bound-tight.csv")
+    assert len(data) == 12
+    for row in data.itertuples():
+        counts = tuple(map(int, str(row.counts).split("+")))
+        users = ud.Contributions(counts, 1.0)
+        ours = ud.optimal_clipping(users, row.eps)
+        for stored, fresh in (
+            (row.bound, slow_bound(counts, 1, row.eps)),
+            (row.staircase, ud.optimal_error(users, row.eps, "l1", "staircase")),
+            (row.E1, ud.worst_case_error(users, ours, row.eps, "l1")),
+            (row.E_OPT, ud.optimal_error(users, row.eps)),
+        ):
+            assert stored == pytest.approx(fresh, rel=4 * SIX_DIGITS)
+        assert max(row.low, row.bound) <= min(row.high, row.staircase)
+        g = {(1,): 8, (1, 1): 4, (2, 1): 3}[counts]  # divides the page's number of cells
+        low, high = bracket(counts, row.eps, g)
+        assert low - SOLVER <= row.low <= row.high <= high + SOLVER
+
+
+@pytest.mark.parametrize(("counts", "g"), [((1,), 24), ((2, 1), 6)])
+def test_table_by_all_pairs(counts, g):
+    data = pd.read_csv(DATA / "lower-bound-tight.csv")
+    row = data[(data.counts == "+".join(map(str, counts))) & (data.eps == 0.5)]
+    expected = bracket(counts, 0.5, g)
+    assert (row.low.item(), row.high.item()) == pytest.approx(expected, abs=SOLVER)
