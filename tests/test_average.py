@@ -432,7 +432,8 @@ def test_heavy_users_at_the_top_hurt_the_settings_tuned_to_the_average():
         dropped = drop_errors(users, k, 1, sums, {k - 1: np.array([kept])})[0]
         capped = ud.clipped_mean_error(sums, users, 2 * T * U, 1, centre=0)[0]
         clipped = ud.clipped_mean_error(sums, users, S * U, 1)[0]
-        assert 1.7 * opt < min(dropped, capped, clipped)
+        laplace = ud.laplace_mean_error(sums, users, 1)[0]
+        assert 1.7 * opt < min(dropped, capped, clipped, laplace)
         assert dropped <= drop_certificate(users, k, 1)
 
 
@@ -515,5 +516,9 @@ def test_knob():
             errors = ud.clipped_mean_error(sums, users, row.total_width, eps)
             assert close(row.error, row.standard_error, *mean_and_spread(errors))
         assert (part.error.diff().dropna() <= 6 * part.standard_error.iloc[1:]).all()
+    half = (data.error / data.opt)[data.tau == 0.5]
+    geometric = (data.collection == "geometric")[half.index]
+    assert (half[geometric] < 0.35).all()
+    assert (half[~geometric & (data.eps < 2)[half.index]] > 0.9).all()
     lunch = data[(data.tau == 0) & (data.eps == 2)].set_index("collection")
     np.testing.assert_allclose(lunch.error / lunch.opt, [0.5, 0.1], rtol=1e-3)
