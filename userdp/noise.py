@@ -112,7 +112,7 @@ class Noise(ABC):
 
 
 class LaplaceNoise(Noise):
-    """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps |z|): Theorem II.1.
+    """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps abs(z)): Theorem II.1.
 
     A statistic of user-level sensitivity Delta with Delta times this noise is user-level eps-DP,
     for replacing one user's samples with the counts public.
