@@ -34,6 +34,7 @@ from userdp.mechanisms import akmv, akmv_error, clipped_mean, laplace, opt_worst
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
 from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
 from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
+from userdp.release import Release, release_mean
 from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
 from userdp.worstcase import (
     centred_clipping,
@@ -60,6 +61,7 @@ __all__ = [
     "Estimate",
     "LaplaceNoise",
     "Member",
+    "Release",
     "Solution",
     "StaircaseNoise",
     "Sweep",
@@ -95,6 +97,7 @@ __all__ = [
     "quantile_log_density",
     "rank",
     "read_eps",
+    "release_mean",
     "sensitivity",
     "simulate_akmv_error",
     "smallest_bias",

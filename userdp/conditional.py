@@ -13,7 +13,7 @@ from scipy.special import expn
 
 from userdp._checks import Exact, check_instance
 from userdp.budget import Epsilon, rank, read_eps
-from userdp.mechanisms import clip_centred
+from userdp.mechanisms import centred_ends
 from userdp.model import Contributions
 from userdp.noise import NoiseName, Objective, noise_scale, noisy_error, read_noise
 from userdp.quantile import Cells, quantile_cells, read_sums, sums_reaching
@@ -127,10 +127,11 @@ def clipped_mean_error(
     0.100484
     """
     values, law = read_sums(sums, users), read_noise(noise, eps)
-    kept, moved = clip_centred(values, users, total_width, centre)
-    centred = values - users.counts * float(read_centre(users, centre))
-    bias = (centred - kept).sum(axis=-1) / users.total
-    return law.mean_error(bias, moved / users.total)
+    middle = float(read_centre(users, centre))
+    low, high = centred_ends(users, total_width, middle)
+    centred = values - users.counts * middle
+    bias = (centred - np.clip(centred, low, high)).sum(axis=-1) / users.total
+    return law.mean_error(bias, (high - low) / users.total)
 
 
 def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:

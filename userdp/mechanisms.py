@@ -2,8 +2,8 @@
 
 Every mechanism here is user-level eps-DP in exact arithmetic: neighbouring datasets differ in all
 samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. They
-are demonstrations: floating-point noise leaks through its low-order bits, so releases to the world
-should draw their noise from a library made for that.
+are demonstrations: floating-point noise leaks through its low-order bits. Releases to the world are
+for `userdp.release_mean`, which draws its noise elsewhere.
 
 The samples enter through each user's sum only. For `opt_worst_case` that is the paper's
 pre-processing, which replaces a user's samples by their average before they are clipped.
@@ -19,6 +19,9 @@ from userdp.model import Contributions
 from userdp.noise import NoiseName, Objective, noise_scale, read_noise
 from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
 from userdp.worstcase import read_centre, threshold
+
+SMALLEST_EXPONENT = -1074
+"""2^-1074 is the smallest positive float."""
 
 
 def laplace(
@@ -58,8 +61,8 @@ def laplace(
     1.0561
     """
     values, generator = read_sums(sums, users), read_rng(rng)
-    largest_sum = float(users.upper) * users.max_count
-    return _noisy_mean(values, largest_sum, users, eps, generator)
+    total, moved = grid_sum(values, 0.0, float(users.upper) * users.max_count)
+    return _noisy_mean(total, moved, users, eps, generator)
 
 
 def opt_worst_case(
@@ -123,7 +126,7 @@ def clipped_mean(
     by S also where U m_l is many orders of magnitude larger. The noise is scaled to the
     sensitivity of these intervals, S/N unless they are cut off by [0, U]. User-level eps-DP for
     replacing one user's samples, counts, S and c public; not safe for production (see the module's
-    note on floating point).
+    note on floating point, and `release_mean`).
 
     Parameters
     ----------
@@ -155,21 +158,55 @@ def clipped_mean(
     0.822
     """
     values, generator, law = read_sums(sums, users), read_rng(rng), read_noise(noise, eps)
-    kept, moved = clip_centred(values, users, total_width, centre)
-    noisy = kept.sum(axis=-1) + law.draw(moved, values.shape[:-1], generator)
-    release: NDArray[np.float64] = float(read_centre(users, centre)) + noisy / users.total
+    middle = float(read_centre(users, centre))
+    ends = centred_ends(users, total_width, middle)
+    total, moved = grid_sum(values - users.counts * middle, *ends)
+    release: NDArray[np.float64] = (
+        middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
+    )
     return release
 
 
-def clip_centred(
-    values: NDArray[np.float64], users: Contributions, total_width: Exact, centre: Exact | None
-) -> tuple[NDArray[np.float64], float]:
-    """Return the clipped centred sums, and how far one user can move their total."""
-    middle = float(read_centre(users, centre))
+def centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
+    """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
     half_width = float(read_size("total_width", total_width, exact=False)) / 2
-    ends = users.max_count * middle, users.max_count * (float(users.upper) - middle)
-    moved = min(half_width, ends[0]) + min(half_width, ends[1])
-    return np.clip(values - users.counts * middle, -half_width, half_width), moved
+    return (
+        -min(half_width, users.max_count * middle),
+        min(half_width, users.max_count * (float(users.upper) - middle)),
+    )
+
+
+def grid_sum(
+    values: NDArray[np.float64],
+    lowest: float | NDArray[np.float64],
+    highest: float | NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Clip values to an interval and add them up; return the sum and what one value can move."""
+    steps, moved, step = grid_steps(values, lowest, highest)
+    return steps * step, moved * step
+
+
+def grid_steps(
+    values: NDArray[np.float64],
+    lowest: float | NDArray[np.float64],
+    highest: float | NDArray[np.float64],
+    bits: int = 53,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Clip values to an interval and add them up along the last axis, in whole steps of a grid.
+
+    Floating-point sums are rounded, differently in different orders, so that one value may move a
+    sum by more than the width of its interval. Here everything is first rounded to a grid, the
+    multiples of a power of two of about 2^-bits of the largest sum, whose sums floats hold exactly.
+    The interval is narrowed to the grid, and its new width is what one value can move. Returned
+    are the sum and that width, both whole numbers of steps, and the step.
+    """
+    mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
+    # Below 2^growth in size after addition, for values below 2^exponent.
+    _, growth = np.frexp(values.shape[-1] * mantissa)
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, SMALLEST_EXPONENT))
+    low, high = np.ceil(lowest / step), np.floor(highest / step)
+    steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
+    return np.rint(steps).sum(axis=-1), high - low, step
 
 
 def akmv(
@@ -206,7 +243,8 @@ def akmv(
     values, generator = read_sums(sums, users), read_rng(rng)
     cells = cells_of(values, users, rank(eps), read_eps(eps) / 4)
     T = draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
-    return _noisy_mean(np.minimum(values, T[..., None]), 2 * T, users, eps, generator)
+    total, moved = grid_sum(values, 0.0, T)
+    return _noisy_mean(total, 2 * moved, users, eps, generator)
 
 
 def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
@@ -255,13 +293,13 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
 
 
 def _noisy_mean(
-    values: NDArray[np.float64],
-    width: float | NDArray[np.float64],
+    total: NDArray[np.float64],
+    width: NDArray[np.float64],
     users: Contributions,
     eps: Epsilon,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """(sum of values + Laplace noise) / N, for values that one user moves by at most `width`."""
-    noise = rng.laplace(scale=noise_scale(width, eps), size=values.shape[:-1])
-    release: NDArray[np.float64] = (values.sum(axis=-1) + noise) / users.total
+    """(total + Laplace noise) / N, for a total that one user moves by at most `width`."""
+    noise = rng.laplace(scale=noise_scale(width, eps), size=total.shape)
+    release: NDArray[np.float64] = (total + noise) / users.total
     return release

@@ -1,0 +1,129 @@
+"""Releases meant for the world: the mean with noise that is drawn by OpenDP, in whole numbers.
+
+The demonstrations of `userdp.mechanisms` add floating-point noise to floating-point sums; which
+numbers can come out then depends on the data, in the last digits. Here the clipped sums are whole
+numbers of steps of a grid, and so is the noise (the discrete Laplace law, sampled exactly from the
+operating system's entropy, which takes no seed). What is computed from the result afterwards is
+post-processing.
+"""
+
+from fractions import Fraction
+from math import floor, inf, log2, nextafter
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from userdp._checks import Exact, refuse_value
+from userdp.budget import Epsilon, read_eps
+from userdp.mechanisms import centred_ends, grid_steps
+from userdp.model import Contributions
+from userdp.noise import Objective
+from userdp.quantile import read_sums
+from userdp.worstcase import centred_clipping, read_centre, threshold, worst_case_error
+
+LARGEST_SCALE_BITS = 56
+"""Noise of a larger scale, in steps, might leave the 64 bits that OpenDP adds it in: with this one
+only with probability exp(-2^6)."""
+
+
+class Release(NamedTuple):
+    """A private mean, and what may be said about it in public."""
+
+    mean: float
+    """The release, in the unit of the samples; it may lie outside [0, U]."""
+    eps: float
+    """The budget spent, by OpenDP's own account: at most the one asked for."""
+    noise_scale: float
+    """Scale of the noise of `mean`, in the unit of the samples."""
+    worst_case_error: float
+    """The certificate: bias plus mean size of the noise, on the worst dataset."""
+
+
+def release_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    total_width: Exact | None = None,
+    centre: Exact | None = None,
+    objective: Objective = "bound",
+) -> Release:
+    """Release the clipped mean of one dataset with noise that is safe to publish.
+
+    The mechanism of `clipped_mean`, user-level eps-DP for replacing one user's samples, with
+    counts, bound, S and c public: the centred sums are clipped to [-S/2, S/2], on a grid; OpenDP
+    adds discrete Laplace noise for the width of that interval. There is no seed. Side channels,
+    such as the time taken, are not protected, and every release spends its own budget.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (L,)
+        Each user's sum of samples, in [0, U m_l]: protected.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public), at least 2^-40.
+    total_width : float or Fraction, optional
+        S; without it `threshold` for the objective.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error the threshold minimises.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+    TypeError, ValueError
+        If `sums` is not one dataset that fits `users`; if `eps` is below 2^-40; as `clipped_mean`
+        and `threshold`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=65)
+    >>> release = release_mean([130.0, 65.0, 32.5], users, eps=1)
+    >>> release.eps, round(release.noise_scale, 4), round(release.worst_case_error, 4)
+    (1.0, 18.5714, 27.8571)
+    """
+    values, budget = read_sums(sums, users), read_eps(eps)
+    if values.ndim != 1:
+        raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
+    if budget < Fraction(1, 2**40):
+        refuse_value("eps", "at least 2^-40 for a release", eps)
+    if total_width is None:
+        total_width = threshold(users, eps, objective)
+    middle = float(read_centre(users, centre))
+    bits = min(53, LARGEST_SCALE_BITS - 1 + floor(log2(budget)))
+    steps, moved, step = grid_steps(
+        values - users.counts * middle, *centred_ends(users, total_width, middle), bits
+    )
+    noise = _discrete_laplace(int(moved), budget)
+    unit = float(step) / users.total
+    certificate = worst_case_error(users, centred_clipping(users, total_width, centre), eps)
+    return Release(
+        mean=middle + noise(int(steps)) * unit,
+        eps=float(noise.map(int(moved))),
+        noise_scale=int(moved) / float(budget) * unit,
+        worst_case_error=float(certificate),
+    )
+
+
+def _discrete_laplace(moved: int, budget: Fraction) -> Any:
+    """OpenDP's measurement with the smallest scale whose map keeps the budget for this change."""
+    try:
+        import opendp.prelude as dp
+    except ImportError as error:
+        raise ImportError("`release_mean` needs OpenDP: pip install 'userdp[release]'.") from error
+    dp.enable_features("contrib")
+    scale = float(moved / budget)
+    while True:
+        space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+        noise: Any = dp.m.make_laplace(*space, scale=scale)
+        # The map rounds upwards, so that a rounded scale may cost a little more than was asked.
+        if Fraction(noise.map(moved)) <= budget:
+            return noise
+        scale = nextafter(scale, inf)
