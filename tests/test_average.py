@@ -140,6 +140,46 @@ def test_default_grid_reaches_the_edge_of_the_certificate(noise):
                 assert np.abs(trade.certificate[0, below] / limit - 1).min() < 1e-12
 
 
+def test_default_grid_holds_zero_and_80_widths_in_equal_ratios():
+    for users in (SMALL, *COLLECTIONS.values()):
+        trade = ud.tradeoff(users, 2, ud.uniform_sums, 2, centres=[1], rng=1)
+        largest = float(users.upper) * users.max_count
+        ratios = np.r_[0, largest * 1000 ** (-np.arange(80) / 79)]
+        nearest = np.abs(np.subtract.outer(ratios, trade.total_widths)).min(axis=1)
+        assert (nearest <= 1e-12 * largest).all()
+        assert trade.total_widths.max() == largest
+
+
+def test_default_grid_has_the_threshold_of_its_noise():
+    """Just below eps = 1: the third largest sum for Laplace noise, the second for the staircase."""
+    users = ud.Contributions([90, 40, 11, 7, 3], 10)
+    widths = {noise: ud.threshold(users, 0.99, noise=noise) for noise in ("laplace", "staircase")}
+    assert widths == {"laplace": 110, "staircase": 400}
+    for noise, width in widths.items():
+        trade = ud.tradeoff(users, 0.99, ud.uniform_sums, 2, centres=[5], noise=noise, rng=1)
+        assert width in trade.total_widths
+        assert trade.certificate.min() == pytest.approx(trade.smallest_certificate, rel=1e-12)
+
+
+def test_tradeoff_depends_on_the_seed_alone():
+    first, again, other = (
+        ud.tradeoff(SMALL, 1, ud.uniform_sums, 3, centres=[5], rng=seed) for seed in (4, 4, 5)
+    )
+    assert (first.mean_error == again.mean_error).all()
+    assert not (first.mean_error == other.mean_error).all()
+
+
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_clipped_mean_draws_noise_of_its_law_and_sensitivity(noise):
+    law = ud.LaplaceNoise(3) if noise == "laplace" else ud.StaircaseNoise(3)
+    sums, width, centre = np.array([[46.0, 3, 17, 9.5], [0, 30, 12, 4]]), 12, 8
+    kept = np.clip(sums - centre * SMALL.counts, -width / 2, width / 2).sum(axis=1)
+    moved = SMALL.total * ud.sensitivity(SMALL, ud.centred_clipping(SMALL, width, centre))
+    drawn = law.draw(moved, (2,), np.random.default_rng(7))
+    release = ud.clipped_mean(sums, SMALL, width, 3, centre=centre, noise=noise, rng=7)
+    np.testing.assert_allclose(release, centre + (kept + drawn) / SMALL.total)
+
+
 def test_best_is_the_smallest_average_within_the_certificate():
     trade, previous = small_trade(n_trials=20), np.inf
     grid = list(itertools.product(range(21), range(trade.total_widths.size)))
@@ -173,6 +213,12 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
             assert (points <= point).all(axis=1).any()
         assert members[0].certificate == trade.certificate.min()
         assert members[-1].mean_error == trade.mean_error.min()
+
+
+def test_members_that_cost_and_err_the_same_count_once():
+    trade = small_trade(centres=[5], total_widths=[50, 70, 90])  # nothing is clipped by any
+    assert np.ptp(trade.certificate) == np.ptp(trade.mean_error) == 0
+    assert len(trade.frontier()) == 1
 
 
 @pytest.mark.parametrize(
