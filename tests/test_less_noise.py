@@ -111,6 +111,16 @@ def test_mean_size_of_the_staircase(eps):
     assert np.exp(law.log_density(0.0)) == pytest.approx(np.sinh(eps / 2), rel=1e-13)
 
 
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_an_edge_belongs_to_the_lower_step(eps):
+    law = ud.StaircaseNoise(eps)
+    edge = np.array([-law.gamma, law.gamma])
+    top = float(law.log_density(0.0))
+    np.testing.assert_allclose(law.log_density(edge), top - eps, rtol=1e-12)
+    np.testing.assert_allclose(law.log_density(np.nextafter(edge, 0)), top, rtol=1e-12)
+    np.testing.assert_allclose(law.log_density([-1.0, 1.0]), top - eps, rtol=1e-12)
+
+
 def steps(z, gamma):
     whole = abs(z) // 1
     return int(whole) + (abs(z) - whole >= gamma)
@@ -184,6 +194,10 @@ def test_no_noise_is_smaller_by_a_linear_program(eps):
         size, promise, np.zeros(promise.shape[0]), np.ones((1, size.size)), [1], method="highs-ipm"
     )
     assert exact.fun == pytest.approx(mean_size(law), abs=1e-7)
+    # No other law is as small: the solver has found the staircase.
+    found, near = exact.x * 4, size < 4
+    stairs = np.exp(ud.StaircaseNoise(law).log_density(size[near]))
+    np.testing.assert_allclose(found[near], stairs, atol=1e-5)
 
 
 def test_identity_of_the_lower_bound():
@@ -229,6 +243,7 @@ def test_tail_excess_and_mean_error_by_quadrature(law, eps):
             assert error == pytest.approx(Delta * (x + 2 * excess), rel=1e-9)
     assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
     assert law.mean_error(-1.5, 0.0) == 1.5
+    assert law.mean_error(1e308, 1e-10) == 1e308
 
 
 @every_law
