@@ -159,6 +159,16 @@ def stationary(users, eps, objective):
 
 
 @pytest.mark.parametrize("objective", FELT)
+def test_threshold_is_a_fraction_where_the_bound_is_one(objective):
+    counts = [4, 2, 1]
+    exact = ud.threshold(ud.Contributions(counts, Fraction(65)), 1, objective)
+    rounded = ud.threshold(ud.Contributions(counts, 65.0), 1, objective)
+    assert isinstance(exact, Fraction)
+    assert isinstance(rounded, float)
+    assert float(exact) == rounded
+
+
+@pytest.mark.parametrize("objective", FELT)
 def test_threshold_is_the_best_stationary_point(objective):
     for users, eps, _ in random_instances(200, seed=5):
         expected = stationary(users, eps, objective)

@@ -64,6 +64,19 @@ def test_threshold_and_value_with_staircase_noise(users, eps):
         assert float(error) * users.total == pytest.approx(min(phi.values()), rel=1e-12)
 
 
+def test_rank_of_the_staircase_at_a_whole_number():
+    """Where 2 E|Z| is k, so is the rank: of all best thresholds the largest one."""
+    whole = 0
+    for k in range(1, 9):
+        eps = 2 * np.arcsinh(1 / k)
+        for near in eps + np.spacing(eps) * np.arange(-8, 9):
+            law = ud.StaircaseNoise(float(near))
+            if 2 * law.mean_size == k:
+                assert law.rank == k
+                whole += 1
+    assert whole > 0
+
+
 @given(collections(), fractions)
 def test_gain_of_the_staircase(users, eps):
     best = [float(ud.optimal_error(users, eps, noise=law)) for law in ("laplace", "staircase")]
