@@ -122,6 +122,14 @@ def test_default_grid_holds_both_ends_of_the_flat_piece():
         assert trade.centres.size == 21
         assert 5 in trade.centres
         assert trade.certificate.min() == pytest.approx(trade.smallest_certificate)
+    assert 0 in small_trade(20, 2).total_widths
+
+
+def test_of_equal_members_the_frontier_keeps_one():
+    """Beyond U m* all widths are the same choice."""
+    options = {"centres": [5], "total_widths": [60, 70], "rng": 1}
+    trade = ud.tradeoff(SMALL, 1, ud.uniform_sums, 20, **options)
+    assert len(trade.frontier()) == 1
 
 
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])

@@ -317,6 +317,13 @@ REFUSED = [
         ValueError,
         lambda: ud.clipped_mean(SUMS, USERS, 2, 3e-308, noise="staircase"),
     ),
+    ("eps", "for squares", ValueError, lambda: ud.threshold(USERS, 1e-200, "mse")),
+    (
+        "eps",
+        "for squares",
+        ValueError,
+        lambda: ud.worst_case_error(USERS, CLIPPING, 1e-200, "mse", "staircase"),
+    ),
     ("objective", "objective='l2'", ValueError, lambda: ud.threshold(USERS, 1, "l2")),
     ("objective", "objective=None", ValueError, lambda: ud.optimal_error(USERS, 1, None)),
     ("objective", "objective=['l1']", ValueError, lambda: ud.optimal_clipping(USERS, 1, ["l1"])),

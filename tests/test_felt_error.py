@@ -150,12 +150,22 @@ def stationary(users, eps, objective):
     """The best of the points S_n of the theorems, each from its closed form."""
     v = np.append(np.sort(users.largest_sums)[::-1], 0)
     n = np.arange(1, v.size)
-    kappa = n * eps / 2
-    r = -1 - kappa - lambertw(-kappa * np.exp(-1 - kappa), -1).real
+    omega = n * eps / 2
+    r = -1 - omega - lambertw(-omega * np.exp(-1 - omega), -1).real
     x = {"l1": r / eps, "mse": 4 / (n * eps**2)}[objective]
     points = np.clip(np.cumsum(v[:-1]) / (n + 2 * x), v[1:], v[:-1])
     errors = [objective_by_definition(S, v, eps, objective) for S in points]
     return points[np.argmin(errors)]
+
+
+@pytest.mark.parametrize("objective", FELT)
+def test_threshold_is_a_fraction_where_the_bound_is_one(objective):
+    counts = [4, 2, 1]
+    exact = ud.threshold(ud.Contributions(counts, Fraction(65)), 1, objective)
+    rounded = ud.threshold(ud.Contributions(counts, 65.0), 1, objective)
+    assert isinstance(exact, Fraction)
+    assert isinstance(rounded, float)
+    assert float(exact) == rounded
 
 
 @pytest.mark.parametrize("objective", FELT)
@@ -168,10 +178,10 @@ def test_threshold_is_the_best_stationary_point(objective):
 def test_ratios_are_those_of_the_lambert_function():
     n = np.arange(1.0, 120)
     for eps in np.geomspace(0.005, 5, 40):
-        law, kappa = ud.LaplaceNoise(eps), n * eps / 2
+        law, omega = ud.LaplaceNoise(eps), n * eps / 2
         r = eps * law.best_ratio(n, "l1")
-        by_lambert = -1 - kappa - lambertw(-kappa * np.exp(-1 - kappa), -1).real
-        np.testing.assert_allclose(kappa * np.expm1(r), 1 + r, rtol=1e-9)
+        by_lambert = -1 - omega - lambertw(-omega * np.exp(-1 - omega), -1).real
+        np.testing.assert_allclose(omega * np.expm1(r), 1 + r, rtol=1e-9)
         np.testing.assert_allclose(r, by_lambert, rtol=1e-8)
         np.testing.assert_allclose(law.best_ratio(n, "mse"), 4 / (n * eps**2), rtol=1e-12)
 

@@ -149,6 +149,14 @@ def test_smallest_error_is_the_smallest_on_the_frontier(noise, objective, counts
         assert best == pytest.approx(smallest, rel=2e-3)
 
 
+@pytest.mark.parametrize(("noise", "objective"), ERRORS)
+def test_optimal_clipping_attains_the_smallest_error_of_its_law(noise, objective):
+    users, eps = ud.Contributions([4, 2, 1], 65), 1.8  # the two laws differ in their rank
+    clipping = ud.optimal_clipping(users, eps, objective, noise)
+    error = ud.worst_case_error(users, clipping, eps, objective, noise)
+    assert error == pytest.approx(ud.optimal_error(users, eps, objective, noise), rel=1e-12)
+
+
 @pytest.mark.parametrize("law", LAWS.values())
 @pytest.mark.parametrize("eps", [0.3, 1, 4])
 def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):

@@ -64,6 +64,19 @@ def test_threshold_and_value_with_staircase_noise(users, eps):
         assert float(error) * users.total == pytest.approx(min(phi.values()), rel=1e-12)
 
 
+def test_rank_of_the_staircase_at_a_whole_number():
+    """Where 2 E|Z| is k, so is the rank: of all best thresholds the largest one."""
+    whole = 0
+    for k in range(1, 9):
+        eps = 2 * np.arcsinh(1 / k)
+        for near in eps + np.spacing(eps) * np.arange(-8, 9):
+            law = ud.StaircaseNoise(float(near))
+            if 2 * law.mean_size == k:
+                assert law.rank == k
+                whole += 1
+    assert whole > 0
+
+
 @given(collections(), fractions)
 def test_gain_of_the_staircase(users, eps):
     best = [float(ud.optimal_error(users, eps, noise=law)) for law in ("laplace", "staircase")]
@@ -109,6 +122,16 @@ def test_mean_size_of_the_staircase(eps):
     assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
     assert law.mean_size < 1 / eps
     assert np.exp(law.log_density(0.0)) == pytest.approx(np.sinh(eps / 2), rel=1e-13)
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_an_edge_belongs_to_the_lower_step(eps):
+    law = ud.StaircaseNoise(eps)
+    edge = np.array([-law.gamma, law.gamma])
+    top = float(law.log_density(0.0))
+    np.testing.assert_allclose(law.log_density(edge), top - eps, rtol=1e-12)
+    np.testing.assert_allclose(law.log_density(np.nextafter(edge, 0)), top, rtol=1e-12)
+    np.testing.assert_allclose(law.log_density([-1.0, 1.0]), top - eps, rtol=1e-12)
 
 
 def steps(z, gamma):
@@ -184,6 +207,10 @@ def test_no_noise_is_smaller_by_a_linear_program(eps):
         size, promise, np.zeros(promise.shape[0]), np.ones((1, size.size)), [1], method="highs-ipm"
     )
     assert exact.fun == pytest.approx(mean_size(law), abs=1e-7)
+    # No other law is as small: the solver has found the staircase.
+    found, near = exact.x * 4, size < 4
+    stairs = np.exp(ud.StaircaseNoise(law).log_density(size[near]))
+    np.testing.assert_allclose(found[near], stairs, atol=1e-5)
 
 
 def test_identity_of_the_lower_bound():
@@ -229,6 +256,7 @@ def test_tail_excess_and_mean_error_by_quadrature(law, eps):
             assert error == pytest.approx(Delta * (x + 2 * excess), rel=1e-9)
     assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
     assert law.mean_error(-1.5, 0.0) == 1.5
+    assert law.mean_error(1e308, 1e-10) == 1e308
 
 
 @every_law

@@ -204,6 +204,14 @@ def test_bracket_of_a_user_without_privacy_to_speak_of():
     assert bracket((1,), 1e-6, 4) == pytest.approx((0.5, 0.5), abs=SOLVER)
 
 
+def exponential_from_above(x, n=40):
+    """A fraction above e^x, 0 <= x < n: the series, its rest by a geometric one."""
+    terms = [Fraction(1)]
+    for i in range(1, n):
+        terms.append(terms[-1] * x / i)
+    return sum(terms) + terms[-1] * x / (n - x)
+
+
 @cache
 def certificates():
     """A proved lower bound of R_1 for each budget, in exact arithmetic."""
@@ -215,6 +223,7 @@ def certificates():
         assert min(pi) >= 0
         budget = Fraction(name)
         q = Fraction(math.exp(budget)) * (1 + Fraction(1, 2**40))
+        assert q >= exponential_from_above(budget)
         for y in places:
             u = [Fraction(p * abs(i - y), 20) - v for i, p, v in zip(places, pi, nu, strict=True)]
             assert sum(min(x, q * x) for x in u) >= 0

@@ -82,6 +82,12 @@ def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
     assert printed <= 2 * true
 
 
+def test_symmetric_error_beyond_the_heaviest_user_pays_for_the_whole_width():
+    users = exact([2, 1])
+    assert ud.symmetric_error(users, Fraction(2), 1) == Fraction(2, 3)
+    assert ud.symmetric_error(users, Fraction(5), 1) == Fraction(5, 3)
+
+
 def test_sensitivity_without_clipping_is_that_of_the_mean():
     users = exact([3, 1, 2], 65)
     everything = ud.Clipping([Fraction(0)] * 3, [users.upper] * 3)

@@ -23,6 +23,9 @@ Objective = Literal["bound", "l1", "mse"]
 """What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
 square error."""
 
+SMALLEST_FOR_SQUARES = 1e-150
+"""Below this budget the mean square of the noise may exceed the largest float."""
+
 Shape = tuple[int, ...]
 
 NoiseName = Literal["laplace", "staircase"]
@@ -86,6 +89,7 @@ class Noise(ABC):
         if objective == "bound":
             return bias + _times(sensitivity, self.mean_size)
         if objective == "mse":
+            self._refuse_squares_that_overflow()
             return bias**2 + _times(sensitivity**2, self.mean_square)
         return float(self.mean_error(float(bias), float(sensitivity)))
 
@@ -97,6 +101,7 @@ class Noise(ABC):
         in x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
         """
         if objective == "mse":
+            self._refuse_squares_that_overflow()
             balance: NDArray[np.float64] = 2 * float(self.mean_square) / n
             return balance
 
@@ -109,6 +114,10 @@ class Noise(ABC):
             end *= 2
         root: NDArray[np.float64] = elementwise.find_root(slope, (0 * end, end), args=(n,)).x
         return root
+
+    def _refuse_squares_that_overflow(self) -> None:
+        if self.eps < SMALLEST_FOR_SQUARES:
+            refuse_value("eps", f"at least {SMALLEST_FOR_SQUARES} for squares", float(self.eps))
 
 
 class LaplaceNoise(Noise):

@@ -390,6 +390,7 @@ def symmetric_error(
 
     For the defaults phi(S) = (1/N) [ sum_l (U m_l - S)^+ / 2 + S / eps ]: the objective of the
     linear program (8) once the alpha_l are chosen best. Convex in S, for every objective and noise.
+    Noise is scaled to S, also beyond U m*, where the intervals do not grow any more.
 
     Parameters
     ----------
