@@ -84,8 +84,8 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
 
     (U/N) max_n M(n) max{1 / (1 + e^(n eps)), 1 / (2 (1 + e^(n eps / 2)))}, with M(n) the sum of the
     n largest counts: a mechanism of any kind can tell apart datasets that differ in n users only
-    as well as a budget of n eps allows. For eps <= 3.5, E_OPT is at most 3.874 times this bound, and
-    at most 3 times the smallest possible error itself.
+    as well as a budget of n eps allows. For eps <= 3.5 E_OPT is at most 3.874 times this bound,
+    and at most 3 times the smallest possible error itself.
 
     Parameters
     ----------
