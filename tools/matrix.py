@@ -21,6 +21,7 @@ HOME = ROOT / ".matrix"
 WANTED = ["3.11", "3.12", "3.13"]
 SETS = ["oldest", "newest"]
 UNUSED = {"ruff", "mypy"}  # they read the source, which no library changes
+BUILT_ON_NUMPY = {"pandas"}  # the pins that an old numpy may not go with
 COLUMNS = ["Python", "libraries", "numpy", "scipy", "tests", "chapters", "data"]
 PROBE = """import json, sys, venv, ensurepip
 print(json.dumps([sys.executable, "%d.%d" % sys.version_info[:2], sys.version_info >= (3, 11)]))"""
@@ -153,9 +154,10 @@ def install(folder: Path, interpreter: str, which: str) -> tuple[list[str], dict
     pinned = pins((copy / "requirements.txt").read_text(), set(lowest))
     wheels = ["--only-binary", ",".join(lowest)]
     pip = [python, "-m", "pip", "install", *wheels, *libraries, "-e", copy]
-    # Old libraries may not go with a pin: then pip chooses, and the report says what it chose.
-    if not run(log, [*pip, *pinned]) and not run(log, [*pip, *map(name_of, pinned)]):
-        return None
+    if not run(log, [*pip, *pinned]):
+        freed = [name_of(line) if name_of(line) in BUILT_ON_NUMPY else line for line in pinned]
+        if not run(log, [*pip, *freed]):
+            return None
     run(log, [python, "-c", "import matplotlib.pyplot"])  # builds its font cache, and says so
     asked = subprocess.run([python, "-c", INSTALLED], capture_output=True, text=True, check=True)
     return pinned, json.loads(asked.stdout)
