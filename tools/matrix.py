@@ -130,6 +130,11 @@ def run(log: Path, command: list[str | Path], **options: object) -> bool:
         ).returncode
 
 
+def ask(command: list[str | Path]) -> str:
+    """Return what a command prints; it must succeed."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def oldest(python: Path, log: Path, lowest: dict[str, str]) -> list[str]:
     """Return for each package the oldest version admitted that has a wheel for this Python."""
     asking = [python, "-m", "pip", "install", "--dry-run", "--no-deps", "--only-binary", ":all:"]
@@ -140,10 +145,14 @@ def oldest(python: Path, log: Path, lowest: dict[str, str]) -> list[str]:
     return chosen
 
 
-def install(folder: Path, interpreter: str, which: str) -> tuple[list[str], dict[str, str]] | None:
-    """Clone the last commit, make its environment, and return its pins and what it holds."""
+def install(
+    folder: Path, interpreter: str, which: str, commit: str
+) -> tuple[list[str], dict[str, str]] | None:
+    """Clone the commit, make its environment, and return its pins and what it holds."""
     log, copy, python = folder / "install.log", folder / "copy", folder / "env" / "bin" / "python"
     if not run(log, ["git", "clone", "--quiet", ROOT, copy]):
+        return None
+    if not run(log, ["git", "-C", copy, "checkout", "--quiet", "--detach", commit]):
         return None
     if not run(log, [interpreter, "-m", "venv", folder / "env"]):
         return None
@@ -159,8 +168,7 @@ def install(folder: Path, interpreter: str, which: str) -> tuple[list[str], dict
         if not run(log, [*pip, *freed]):
             return None
     run(log, [python, "-c", "import matplotlib.pyplot"])  # builds its font cache, and says so
-    asked = subprocess.run([python, "-c", INSTALLED], capture_output=True, text=True, check=True)
-    return pinned, json.loads(asked.stdout)
+    return pinned, json.loads(ask([python, "-c", INSTALLED]))
 
 
 def outcomes(xml: str) -> list[tuple[str, str]]:
@@ -191,13 +199,13 @@ def check(folder: Path, what: str, arguments: list[str]) -> list[tuple[str, str]
     return found if found and fine == all(word != "failed" for _, word in found) else None
 
 
-def row(version: str, interpreter: str, which: str) -> tuple[list[str], bool]:
+def row(version: str, interpreter: str, which: str, commit: str) -> tuple[list[str], bool]:
     """Test one environment; return its line of the table, and whether all is well."""
     folder = HOME / f"python{version}-{which}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     say(f"Python {version}, {which} libraries: installing")
-    made = install(folder, interpreter, which)
+    made = install(folder, interpreter, which, commit)
     if made is None:
         report(f"Python {version}, {which}: not installed; see {folder / 'install.log'}")
         return [version, which, "not installed"], False
@@ -218,7 +226,7 @@ def row(version: str, interpreter: str, which: str) -> tuple[list[str], bool]:
     differ = sorted({place for place, word in cells or [] if word != "passed"})
     agree = f"{len(chapters) - len(differ)} agree, {len(differ)} differ"
     git = ["git", "-C", folder / "copy", "status", "--porcelain", "--", "book"]
-    changed = subprocess.run(git, capture_output=True, text=True, check=True).stdout.splitlines()
+    changed = ask(git).splitlines()
     for line in [*differ, *changed]:
         report(f"Python {version}, {which}: differs: {line.strip()}")
 
@@ -245,15 +253,17 @@ def table(rows: list[list[str]]) -> str:
 def main() -> int:
     """Run the whole matrix and return the exit status."""
     found, lacking = interpreters(os.environ.get("PYTHON"))
-    git = ["git", "-C", ROOT, "status", "--porcelain"]
-    if subprocess.run(git, capture_output=True, text=True, check=True).stdout:
-        report("The matrix tests the last commit: what is not committed is left out.")
+    # Named once: a commit made while this runs must not split the table between two.
+    commit = ask(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip()
+    changes = ask(["git", "-C", ROOT, "status", "--porcelain"])
+    left_out = ", without what is not committed" if changes else ""
+    report(f"Testing commit {commit[:7]}{left_out}.")
     for version, reason in lacking.items():
         report(f"LACKING {version}: {reason}")
     rows, fine = [COLUMNS], bool(found)
     for version, interpreter in found.items():
         for which in SETS:
-            line, passed = row(version, interpreter, which)
+            line, passed = row(version, interpreter, which, commit)
             rows.append(line)
             fine = fine and passed
     rows += [[version, "NOT RUN", reason] for version, reason in lacking.items()]
