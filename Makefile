@@ -5,8 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin/python
 READY := $(VENV)/ready
 
+NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+  echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
+
 .DEFAULT_GOAL := help
-.PHONY: help book test lint refresh bench serve clean
+.PHONY: help book test lint refresh bench matrix serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,16 +39,20 @@ bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
 
+matrix: ## test on each Python found, with the oldest and the newest numpy and scipy
+	@$(NEED_PYTHON)
+	@echo "Testing on every Python found (several minutes each); environments and logs go to .matrix."
+	@PYTHON='$(PYTHON)' $(PYTHON) tools/matrix.py
+
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
-clean: ## remove the built book and the environment
-	rm -rf _build $(VENV)
+clean: ## remove the built book and the environments
+	rm -rf _build $(VENV) .matrix
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
 $(READY): requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
+	@$(NEED_PYTHON)
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@echo "Making the environment in $(VENV) (once, a minute or two)."
