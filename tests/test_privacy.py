@@ -188,6 +188,19 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
             assert all(call.size == () for call in one)
 
 
+@every_mean
+def test_audits_of_many_datasets_at_once_are_audits_of_each(name):
+    """Nothing in a release or in a law depends on the other datasets of a batch."""
+    mechanism, _ = MEANS[name]
+    for users, first, _ in audit.hard_pairs(80, rng=19):
+        batch = mechanism(first, users, 1, audit.Recorder())
+        cells = ud.quantile_cells(first, users, 2, 1)
+        for row, sums in enumerate(first):
+            assert mechanism(sums, users, 1, audit.Recorder()) == batch[row]
+            for one, many in zip(ud.quantile_cells(sums, users, 2, 1), cells, strict=True):
+                np.testing.assert_array_equal(one, many[row])
+
+
 @every_eps
 def test_akmv_makes_the_same_calls_and_its_scale_depends_on_the_threshold_only(eps):
     k = ud.rank(eps)
@@ -224,10 +237,15 @@ def law_of(cells, t):
 def test_quantile_sampler_is_the_inverse_of_its_density(eps):
     levels, places = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
     for pairs in audit.hard_pairs(40, rng=7):
-        for sums in pairs.first:
+        for sums in np.concatenate([pairs.first, pairs.second[:1]]):
             cells = ud.quantile_cells(sums, pairs.users, ud.rank(eps), eps)
             batch = np.broadcast_to(cells.probability, (*levels.shape, len(cells.lower)))
             draws = quantile.draw_from(cells, audit.Recorder(random=[levels, places]), levels.shape)
+            many = ud.quantile_cells(
+                np.broadcast_to(sums, (*levels.shape, sums.size)), pairs.users, ud.rank(eps), eps
+            )
+            again = quantile.draw_from(many, audit.Recorder(random=[levels, places]), levels.shape)
+            np.testing.assert_array_equal(draws, again)
             below = law_of(cells, cells.lower[draws.cell])
             chance = np.take_along_axis(batch, draws.cell[..., None], axis=-1)[..., 0]
             assert np.all(chance > 0)
