@@ -500,6 +500,7 @@ def test_release_is_the_clipped_mean(silent, centre, objective):
         made = ud.release_mean(SUMS, USERS, eps, centre=centre, objective=objective)
         exact = ud.clipped_mean(SUMS, USERS, total_width, eps, centre=centre, rng=audit.Recorder())
         step = made.noise_scale * eps / max(silent.last.moved, 1)
+        assert silent.last.moved <= 2.0**56 * eps  # the noise fits 64 bits
         assert abs(made.mean - float(exact.value)) <= 6 * step + 1e-14
         assert made.noise_scale == pytest.approx(
             float(exact.scale), rel=1e-3 if eps < 1e-9 else 1e-5
