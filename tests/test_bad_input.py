@@ -75,6 +75,7 @@ TAKES_EPS = {
     "StaircaseNoise": lambda eps: ud.StaircaseNoise(eps),
     "minimax_lower_bound": lambda eps: ud.minimax_lower_bound(USERS, eps),
     "tradeoff": lambda eps: ud.tradeoff(USERS, eps, ud.uniform_sums, 2, rng=0),
+    "release_mean": lambda eps: ud.release_mean(SUMS, USERS, eps),
 }
 BAD_EPS = [
     (0, ValueError),
@@ -341,6 +342,16 @@ REFUSED = [
     ("noise", "noise=''", ValueError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, noise="")),
     ("noise", "noise='Laplace'", ValueError, lambda: choices(noise="Laplace")),
     ("centre", "centre=11", ValueError, lambda: ud.centred_clipping(USERS, 2, 11)),
+    ("sums", "shape (1, 2)", ValueError, lambda: ud.release_mean([SUMS], USERS, 1)),
+    ("sums", "shape (0, 2)", ValueError, lambda: ud.release_mean(np.empty((0, 2)), USERS, 1)),
+    ("users", "users=[2, 1]", TypeError, lambda: ud.release_mean(SUMS, [2, 1], 1)),
+    ("eps", "eps=1e-13", ValueError, lambda: ud.release_mean(SUMS, USERS, 1e-13)),
+    ("eps", "2^-40", ValueError, lambda: ud.release_mean(SUMS, USERS, 2.0**-40 * (1 - 2**-53))),
+    ("objective", "l2", ValueError, lambda: ud.release_mean(SUMS, USERS, 1, objective="l2")),
+    ("total_width", "nan", ValueError, lambda: ud.release_mean(SUMS, USERS, 1, total_width=np.nan)),
+    ("total_width", "'2'", TypeError, lambda: ud.release_mean(SUMS, USERS, 1, total_width="2")),
+    ("centre", "centre=11", ValueError, lambda: ud.release_mean(SUMS, USERS, 1, centre=11)),
+    ("centre", "True", TypeError, lambda: ud.release_mean(SUMS, USERS, 1, centre=True)),
     ("centre", "centre=-1", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=-1)),
     ("centre", "nan", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=np.nan)),
     ("centre", "'5'", TypeError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, centre="5")),
@@ -390,6 +401,7 @@ TAKES_SUMS = {
     "akmv_mean_error": lambda sums: ud.akmv_mean_error(sums, USERS, 1),
     "clipped_mean": lambda sums: ud.clipped_mean(sums, USERS, 2, 1, rng=0),
     "clipped_mean_error": lambda sums: ud.clipped_mean_error(sums, USERS, 2, 1),
+    "release_mean": lambda sums: ud.release_mean(sums, USERS, 1),
 }
 BAD_SUMS = [
     ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
@@ -504,6 +516,11 @@ ACCEPTED = [
     lambda: ud.smallest_bias(USERS, 10**9),
     lambda: choices(centres=[10], total_widths=0, n_trials=2),
     lambda: choices(centres=5, total_widths=[0, 1e9]).best(1e9),
+    lambda: ud.release_mean(SUMS, USERS, 2.0**-40),
+    lambda: ud.release_mean(SUMS, USERS, "1e9", objective="l1"),
+    lambda: ud.release_mean([20 * (1 + 5e-10), -5e-10], USERS, Fraction(1, 3), centre=10),
+    lambda: ud.release_mean(np.array([20, 10], dtype=np.float32), USERS, 1, total_width=0),
+    lambda: ud.release_mean([3], ud.Contributions([10**15], 65), 1, total_width=Fraction(1, 3)),
 ]
 
 

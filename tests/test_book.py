@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import userdp as ud
-from userdp import plotting
+from userdp import audit, plotting
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
@@ -129,6 +129,8 @@ def test_names_of_userdp_in_prose_exist(path):
         assert name in ud.Solution._fields, name
     for name in re.findall(r"`(tests/\w+\.py)`", text):
         assert (ROOT / name).exists(), name
+    for name in re.findall(r"`~?(?:userdp\.)?audit\.(\w+)`", text):
+        assert name in audit.__all__, name
 
 
 @every_chapter
@@ -138,8 +140,12 @@ def test_names_of_the_plotting_module_exist(path):
 
 
 def test_reference_page_lists_everything_that_is_exported():
-    listed = re.findall(r"auto(?:class|function|data):: (\w+)", (BOOK / "reference.md").read_text())
-    assert sorted(listed) == ud.__all__
+    parts = re.split(r"currentmodule:: ([\w.]+)", (BOOK / "reference.md").read_text())[1:]
+    listed = {
+        module: sorted(re.findall(r"auto(?:class|function|data):: (\w+)", text))
+        for module, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+    assert listed == {"userdp": ud.__all__, "userdp.audit": audit.__all__}
 
 
 def test_picture_of_the_readme_is_the_landing_pages():

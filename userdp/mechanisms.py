@@ -201,8 +201,8 @@ def grid_steps(
     are the sum and that width, both whole numbers of steps, and the step.
     """
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
-    # Below 2^growth in size after addition, for values below 2^exponent.
-    _, growth = np.frexp(values.shape[-1] * mantissa)
+    # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
+    _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
     step = np.ldexp(1.0, np.maximum(exponent + growth - bits, SMALLEST_EXPONENT))
     low, high = np.ceil(lowest / step), np.floor(highest / step)
     steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]

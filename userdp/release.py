@@ -36,7 +36,8 @@ class Release(NamedTuple):
     noise_scale: float
     """Scale of the noise of `mean`, in the unit of the samples."""
     worst_case_error: float
-    """The certificate: bias plus mean size of the noise, on the worst dataset."""
+    """The certificate: bias, mean size of the noise and rounding to the grid, on the worst dataset.
+    """
 
 
 def release_mean(
@@ -98,17 +99,18 @@ def release_mean(
         total_width = threshold(users, eps, objective)
     middle = float(read_centre(users, centre))
     bits = min(53, LARGEST_SCALE_BITS - 1 + floor(log2(budget)))
-    steps, moved, step = grid_steps(
-        values - users.counts * middle, *centred_ends(users, total_width, middle), bits
-    )
+    low, high = centred_ends(users, total_width, middle)
+    steps, moved, step = grid_steps(values - users.counts * middle, low, high, bits)
     noise = _discrete_laplace(int(moved), budget)
     unit = float(step) / users.total
+    # The grid moves each user's clipped sum by at most one step, within the interval.
+    rounding = users.n_users * min(float(step), high - low) / users.total
     certificate = worst_case_error(users, centred_clipping(users, total_width, centre), eps)
     return Release(
         mean=middle + noise(int(steps)) * unit,
         eps=float(noise.map(int(moved))),
         noise_scale=int(moved) / float(budget) * unit,
-        worst_case_error=float(certificate),
+        worst_case_error=float(certificate) + rounding,
     )
 
 

@@ -1,0 +1,579 @@
+"""Privacy: exact audits, the calls made of the Generator, samplers, sums, and the safe release."""
+
+import inspect
+import math
+import sys
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import userdp as ud
+from userdp import audit, mechanisms, quantile, release
+from userdp.mechanisms import grid_steps, grid_sum
+
+BUDGETS = (0.1, 0.5, 1, 2, 5)
+ROUNDING = 1e-9
+REACHED = 0.999
+FALSE_ALARM = 1e-9
+USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
+SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
+HEAVY = ud.Contributions([10**15, 1, 1, 1], 65)
+
+
+def opt(objective, noise="laplace"):
+    return lambda sums, users, eps, rng: ud.opt_worst_case(
+        sums, users, eps, objective=objective, noise=noise, rng=rng
+    )
+
+
+def clipped(width, centre, noise="laplace"):
+    """The width and the centre in units of U."""
+    return lambda sums, users, eps, rng: ud.clipped_mean(
+        sums, users, width * users.upper, eps, centre=centre * users.upper, noise=noise, rng=rng
+    )
+
+
+MEANS = {
+    "laplace": (lambda sums, users, eps, rng: ud.laplace(sums, users, eps, rng=rng), None),
+    "opt bound": (opt("bound"), None),
+    "opt l1": (opt("l1"), None),
+    "opt mse": (opt("mse"), None),
+    "opt bound staircase": (opt("bound", "staircase"), ud.StaircaseNoise),
+    "opt l1 staircase": (opt("l1", "staircase"), ud.StaircaseNoise),
+    "opt mse staircase": (opt("mse", "staircase"), ud.StaircaseNoise),
+    "clipped off centre": (clipped(1.7, 0.3), None),
+    "clipped at the edge": (clipped(0.9, 1), None),
+    "clipped wide": (clipped(1e3, 0.5), None),
+    "clipped staircase": (clipped(1.1, 0.2, "staircase"), ud.StaircaseNoise),
+}
+every_mean = pytest.mark.parametrize("name", MEANS)
+every_eps = pytest.mark.parametrize("eps", BUDGETS)
+
+
+def spent_on_mean(name, eps, n_pairs):
+    mechanism, law = MEANS[name]
+    return audit.largest_log_ratio(
+        lambda pairs: audit.mean_log_ratio(
+            lambda sums, users, rng: mechanism(sums, users, eps, rng), pairs, law and law(eps)
+        ),
+        n_pairs,
+        rng=1,
+    )
+
+
+def spent_on_quantile(rank, eps, n_pairs):
+    return audit.largest_log_ratio(
+        lambda pairs: audit.quantile_log_ratio(pairs, rank, eps), n_pairs, rng=2
+    )
+
+
+def spent_on_akmv(eps, n_pairs):
+    return audit.largest_log_ratio(lambda pairs: audit.akmv_log_ratio(pairs, eps), n_pairs, rng=3)
+
+
+# Exact audits: 11 x 10,000, 20,000 and 1,600 pairs.
+
+
+@every_eps
+@every_mean
+def test_means_spend_their_budget_and_no_more(name, eps):
+    spent = spent_on_mean(name, eps, 2000)
+    assert REACHED * eps <= spent <= eps * (1 + ROUNDING)
+
+
+@every_eps
+@pytest.mark.parametrize("rank", [1, 2, 4, 20])
+def test_quantile_spends_its_budget_and_no_more(rank, eps):
+    spent = spent_on_quantile(rank, eps, 1000)
+    assert REACHED * eps <= spent <= eps * (1 + ROUNDING)
+
+
+@every_eps
+def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
+    spent = spent_on_quantile(25, eps, 500)
+    assert REACHED * eps / 2 <= spent <= eps * (1 + ROUNDING)
+    beyond = max(
+        np.max(audit.quantile_log_ratio(pairs, pairs.users.n_users, eps))
+        for pairs in audit.hard_pairs(500, rng=2)
+    )
+    assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
+
+
+@every_eps
+def test_threshold_and_output_of_akmv_together_spend_its_budget_and_no_more(eps):
+    spent = spent_on_akmv(eps, 320)
+    assert REACHED * eps <= spent <= eps * (1 + ROUNDING)
+
+
+def test_hard_pairs_are_neighbours_and_hard():
+    seen = []
+    for users, first, second in audit.hard_pairs(4000, rng=4):
+        assert np.all(np.sum(first != second, axis=1) <= 1)
+        for sums in (first, second):
+            assert np.all((sums >= 0) & (sums <= users.largest_sums))
+        ties = np.any(np.diff(np.sort(first, axis=1)) == 0, axis=1)
+        seen.append((users.n_users == 1, users.max_count, ties.mean(), np.all(first == 0, axis=1)))
+    single, most, ties, empty = zip(*seen, strict=True)
+    assert any(single)
+    assert max(most) == 10**15
+    assert max(ties) > 0.3
+    assert any(np.any(rows) for rows in empty)
+
+
+# The audits see what they are for.
+
+
+def test_an_audit_sees_half_of_a_scale_and_a_scale_from_the_data(monkeypatch):
+    scale = mechanisms.noise_scale
+    monkeypatch.setattr(mechanisms, "noise_scale", lambda width, eps: scale(width / 2, eps))
+    assert spent_on_mean("laplace", 1, 80) == pytest.approx(2)
+    assert spent_on_akmv(1, 80) == np.inf  # a scale that is not 2T/eps
+    monkeypatch.undo()
+    monkeypatch.setattr(
+        mechanisms, "grid_sum", lambda values, low, high: grid_sum(values, low, values.max(-1))
+    )
+    assert spent_on_mean("laplace", 1, 80) == np.inf
+
+
+def test_an_audit_sees_staircase_noise_that_is_too_small(monkeypatch):
+    def small(self, sensitivity, shape, rng):
+        return draw(self, sensitivity / 1.01, shape, rng)
+
+    draw = ud.StaircaseNoise.draw
+    monkeypatch.setattr(ud.StaircaseNoise, "draw", small)
+    assert spent_on_mean("opt bound staircase", 1, 80) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("factor", [2, 0.5])
+def test_an_audit_sees_a_threshold_drawn_with_another_exponent(monkeypatch, factor):
+    monkeypatch.setattr(
+        mechanisms,
+        "cells_of",
+        lambda values, users, rank, eta: quantile.cells_of(values, users, rank, factor * eta),
+    )
+    assert spent_on_akmv(1, 80) == np.inf
+
+
+def test_noise_that_is_used_in_any_other_way_is_refused():
+    with pytest.raises(TypeError):
+        np.clip(audit.Recorder().laplace(0, 1, (3,)), 0, 1)
+    with pytest.raises(AssertionError, match="normal"):
+        audit.Recorder().normal()
+    with pytest.raises(AssertionError, match="bit_generator"):
+        audit.Recorder().bit_generator  # noqa: B018
+
+
+# Grey box: what is asked of the Generator.
+
+
+def calls(mechanism, sums, users, eps, **script):
+    rng = audit.Recorder(**script)
+    mechanism(sums, users, eps, rng)
+    return rng.calls
+
+
+@every_eps
+@every_mean
+def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
+    mechanism, law = MEANS[name]
+    wanted = ["laplace"] if law is None else ["exponential", "random", "random", "choice"]
+    for users, first, second in audit.hard_pairs(80, rng=5):
+        for pair in zip(first, second, strict=True):
+            one, other = (calls(mechanism, sums, users, eps) for sums in pair)
+            assert one == other
+            assert [call.name for call in one] == wanted
+            assert all(call.size == () for call in one)
+
+
+@every_mean
+def test_audits_of_many_datasets_at_once_are_audits_of_each(name):
+    """Nothing in a release or in a law depends on the other datasets of a batch."""
+    mechanism, _ = MEANS[name]
+    for users, first, _ in audit.hard_pairs(80, rng=19):
+        batch = mechanism(first, users, 1, audit.Recorder())
+        cells = ud.quantile_cells(first, users, 2, 1)
+        for row, sums in enumerate(first):
+            assert mechanism(sums, users, 1, audit.Recorder()) == batch[row]
+            for one, many in zip(ud.quantile_cells(sums, users, 2, 1), cells, strict=True):
+                np.testing.assert_array_equal(one, many[row])
+
+
+@every_eps
+def test_akmv_makes_the_same_calls_and_its_scale_depends_on_the_threshold_only(eps):
+    k = ud.rank(eps)
+    for users, first, second in audit.hard_pairs(80, rng=6):
+        scales = {}
+        for sums in np.concatenate([first, second]):
+            for level, place in ((0.01, 0.25), (0.5, 0.5), (0.999, 0.75)):
+                script = {"random": [level, place]}
+                T = ud.private_quantile(sums, users, k, eps / 2, rng=audit.Recorder(**script))
+                made = calls(
+                    lambda *args: ud.akmv(*args[:-1], rng=args[-1]), sums, users, eps, **script
+                )
+                assert [(call.name, call.size) for call in made] == [
+                    ("random", ()),
+                    ("random", ()),
+                    ("laplace", ()),
+                ]
+                scale = made[-1].numbers[1]
+                assert scale == pytest.approx(2 * T / eps, rel=1e-12)
+                assert scales.setdefault(float(T), scale) == scale
+        assert len(scales) < 6 * len(first) or users.n_users > 2  # some thresholds recur
+
+
+# Samplers against densities.
+
+
+def law_of(cells, t):
+    """The distribution function, from the densities of the cells, at t."""
+    inside = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
+    return np.sum(inside * np.exp(cells.log_density), axis=-1)
+
+
+@every_eps
+def test_quantile_sampler_is_the_inverse_of_its_density(eps):
+    levels, places = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
+    for pairs in audit.hard_pairs(40, rng=7):
+        for sums in np.concatenate([pairs.first, pairs.second[:1]]):
+            cells = ud.quantile_cells(sums, pairs.users, ud.rank(eps), eps)
+            batch = np.broadcast_to(cells.probability, (*levels.shape, len(cells.lower)))
+            draws = quantile.draw_from(cells, audit.Recorder(random=[levels, places]), levels.shape)
+            many = ud.quantile_cells(
+                np.broadcast_to(sums, (*levels.shape, sums.size)), pairs.users, ud.rank(eps), eps
+            )
+            again = quantile.draw_from(many, audit.Recorder(random=[levels, places]), levels.shape)
+            np.testing.assert_array_equal(draws, again)
+            below = law_of(cells, cells.lower[draws.cell])
+            chance = np.take_along_axis(batch, draws.cell[..., None], axis=-1)[..., 0]
+            assert np.all(chance > 0)
+            np.testing.assert_allclose(
+                law_of(cells, draws.threshold), below + places * chance, rtol=0, atol=1e-12
+            )
+            # A cell is chosen by the levels that its probability covers, counted from the top.
+            above = np.cumsum(cells.probability)[draws.cell]
+            assert np.all(levels <= above + 1e-12)
+            assert np.all(levels >= above - chance - 1e-12)
+
+
+def test_cells_and_log_density_are_the_same_law():
+    for users, first, _ in audit.hard_pairs(200, rng=8):
+        for rank in (1, 3):
+            cells = ud.quantile_cells(first, users, rank, 1)
+            width = cells.upper - cells.lower
+            np.testing.assert_allclose(
+                cells.probability, width * np.exp(cells.log_density), rtol=1e-12, atol=1e-300
+            )
+            np.testing.assert_array_equal(
+                np.where(width > 0, cells.log_density, 0),
+                np.where(
+                    width > 0,
+                    ud.quantile_log_density(
+                        np.moveaxis(cells.upper, -1, 0), first, users, rank, 1
+                    ).T,
+                    0,
+                ),
+            )
+
+
+def distribution(law, z):
+    tail = law.tail(np.abs(z))
+    return np.where(z < 0, tail, 1 - tail)
+
+
+@every_eps
+@pytest.mark.parametrize("name", [ud.LaplaceNoise, ud.StaircaseNoise])
+def test_tails_are_integrals_of_the_densities(name, eps):
+    law = name(eps)
+    jumps = np.arange(12) + getattr(law, "gamma", 0.5)
+    ends = np.sort(np.concatenate([[0.0], jumps, np.linspace(0, 11, 45)]))
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    half = np.diff(ends) / 2
+    inside = (ends[:-1] + half)[:, None] + half[:, None] * nodes
+    mass = np.exp(law.log_density(inside)) @ weights * half
+    np.testing.assert_allclose(-np.diff(law.tail(ends)), mass, rtol=0, atol=1e-12)
+
+
+@every_eps
+def test_laplace_sampler_is_the_inverse_of_its_density(eps):
+    """Numpy makes a Laplace variable of the uniform number that `random` would return."""
+    law = ud.LaplaceNoise(eps)
+    draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
+    uniforms = np.random.default_rng(9).random(10_000)
+    np.testing.assert_allclose(distribution(law, draws), uniforms, rtol=0, atol=1e-12)
+    release = ud.laplace(np.broadcast_to(SUMS, (10_000, 6)), USERS, eps, rng=9)
+    noise = (release * USERS.total - SUMS.sum()) / 50
+    np.testing.assert_allclose(distribution(law, noise), uniforms, rtol=0, atol=1e-12)
+
+
+@every_eps
+def test_staircase_sampler_is_the_inverse_of_its_density(eps):
+    """Whole units by an exponential; then which part of a unit, and where in it."""
+    law = ud.StaircaseNoise(eps)
+    whole, chosen, place = np.meshgrid(
+        np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
+    )
+    beyond = chosen < law.gamma
+    for sign in (-1.0, 1.0):
+        rng = audit.Recorder(
+            exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
+        )
+        z = law.draw(2.0, whole.shape, rng) / 2.0
+        assert rng.calls[0].numbers == (1 / eps,)
+        assert rng.calls[-1].numbers == (-1.0, 1.0)
+        part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
+        size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
+        np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.5, 5])
+@pytest.mark.parametrize("name", ["laplace", "opt bound", "opt bound staircase", "clipped wide"])
+def test_releases_follow_their_law_and_a_tenth_more_noise_would_be_noticed(name, eps):
+    mechanism, law = MEANS[name]
+    centre = mechanism(SUMS, USERS, eps, audit.Recorder())
+    draws = mechanism(np.broadcast_to(SUMS, (200_000, 6)), USERS, eps, np.random.default_rng(10))
+    noise = (draws - float(centre.value)) / float(centre.scale)
+    law = stats.laplace.cdf if law is None else lambda z: distribution(ud.StaircaseNoise(eps), z)
+    # The centre of the recorder's staircase noise is a unit off: it stands for the value alone.
+    assert stats.kstest(noise, law).pvalue > FALSE_ALARM
+    assert stats.kstest(1.1 * noise, law).pvalue < FALSE_ALARM
+    assert stats.kstest(noise / 1.1, law).pvalue < FALSE_ALARM
+
+
+def test_outputs_of_akmv_follow_their_joint_law_and_a_tenth_more_would_be_noticed():
+    """Given T and the output, two uniforms come back: from the law of T and that of the noise."""
+    n, eps = 200_000, 3
+    batch, k = np.broadcast_to(SUMS, (n, 6)), ud.rank(eps)
+    outputs = ud.akmv(batch, USERS, eps, rng=11)
+    T = ud.private_quantile(batch, USERS, k, eps / 2, rng=11)
+    centre = np.minimum(SUMS, T[:, None]).sum(axis=1)
+    noise = (outputs * USERS.total - centre) * eps / (2 * T)
+    for budget, scale, good in ((1, 1, True), (1.1, 1, False), (1, 1.1, False)):
+        of_T = law_of(ud.quantile_cells(SUMS, USERS, k, eps / 2 * budget), T)
+        of_noise = stats.laplace.cdf(noise * scale)
+        values = [stats.kstest(u, stats.uniform.cdf).pvalue for u in (of_T, of_noise)]
+        assert (min(values) > FALSE_ALARM) == good
+    assert abs(np.corrcoef(of_T, of_noise)[0, 1]) < 6.2 / np.sqrt(n)
+
+
+# Sums in floating point.
+
+
+def exact_total(values):
+    return sum(map(Fraction, values.tolist()), Fraction(0))
+
+
+def test_influence_on_the_computed_total_never_exceeds_the_width():
+    rng = np.random.default_rng(12)
+    for _ in range(1500):
+        n = int(rng.choice([1, 2, 3, 7, 100]))
+        low, high = (
+            rng.choice([0.0, -1.0, -rng.random(), -1e-300]),
+            rng.random() * 10.0 ** rng.integers(-5, 17),
+        )
+        values = (rng.random((2, n)) - 0.5) * 10.0 ** rng.integers(0, 18, n)
+        values[1, 1:] = values[0, 1:]
+        values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
+        total, width = grid_sum(values, low, high)
+        assert abs(Fraction(float(total[1])) - Fraction(float(total[0]))) <= Fraction(float(width))
+        assert Fraction(float(width)) <= Fraction(float(high)) - Fraction(float(low))
+        assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
+        kept = exact_total(np.clip(values[0], low, high))
+        assert abs(Fraction(float(total[0])) - kept) <= Fraction(n**2 * max(-low, high)) / 2**50
+
+
+def test_width_of_one_users_interval_is_not_rounded():
+    """Both ends may be 2^53 steps away, and an odd difference of more is no float."""
+    rng = np.random.default_rng(13)
+    for low, high in zip(-0.5 - rng.random(300) / 2, 0.5 + rng.random(300) / 2, strict=True):
+        steps, width, _ = grid_steps(np.array([[low], [high]]), low, high)
+        assert int(steps[1]) - int(steps[0]) <= int(width)
+
+
+def test_plain_sums_let_a_user_move_more_than_the_width():
+    rng = np.random.default_rng(14)
+    worst = 0.0
+    for _ in range(300):
+        values = np.tile(rng.random(100) * 0.1, (2, 1))
+        values[:, 0] = 0, 0.1
+        one, other = (Fraction(float(total)) for total in values.sum(axis=1))
+        worst = max(worst, other - one - Fraction(0.1))
+    assert worst > 0
+
+
+def test_totals_do_not_depend_on_the_order():
+    rng = np.random.default_rng(15)
+    for scale in (1, 1e15, 1e-300):
+        values = rng.random(10_001) * scale * 10.0 ** rng.integers(-6, 1, 10_001)
+        totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(20)}
+        assert len(totals) == 1
+
+
+def test_counts_from_one_to_1e15_side_by_side():
+    """A heavy user's rounding errors, of whole km/h here, do not leak into the others' part."""
+    for last, change in ((0.0, 65), (64.0, 1)):
+        sums = np.array([[3.25e16 + 4, 65.0, 0.0, 65.0], [3.25e16 + 4, 65.0, 0.0, last]])
+        one, other = ud.opt_worst_case(sums, HEAVY, 0.5, rng=audit.Recorder())
+        assert one.scale * HEAVY.total * Fraction(1, 2) == 65
+        assert (one.value - other.value) * HEAVY.total == change
+        kept = 4 + Fraction(65, 2)
+        assert one.value * HEAVY.total == Fraction(65, 2) * HEAVY.total + kept
+
+
+def test_ten_million_samples():
+    rng = np.random.default_rng(16)
+    values = rng.random(10_000_000)
+    steps, width, step = grid_steps(values, 0.0, 0.9)
+    assert int(np.rint(np.minimum(values, width * step) / step).astype(np.int64).sum()) == steps
+    assert grid_steps(values[::-1], 0.0, 0.9)[0] == steps
+    for value in (0.0, 1.0):
+        values[4_321_987] = value
+        change = int(grid_steps(values, 0.0, 0.9)[0]) - int(steps)
+        assert abs(change) <= int(width)
+        steps += change
+
+
+@pytest.mark.parametrize("name", ["laplace", "opt bound", "clipped off centre"])
+def test_sums_in_float32_are_taken_at_their_value(name):
+    single = (np.linspace(0, 1, 6) * USERS.largest_sums).astype(np.float32)
+    one, other = (
+        MEANS[name][0](sums, USERS, 1, audit.Recorder())
+        for sums in (single, single.astype(np.float64))
+    )
+    assert one == other
+
+
+# The release for the world.
+
+
+class Silent:
+    """In place of OpenDP's measurement: no noise, and a record of what it was given."""
+
+    def __init__(self, moved, budget):
+        self.moved, self.budget, self.given = moved, budget, []
+        Silent.last = self
+
+    def __call__(self, value):
+        self.given.append(value)
+        return value
+
+    def map(self, moved):
+        return float(self.budget)
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    monkeypatch.setattr(release, "_discrete_laplace", Silent)
+    return Silent
+
+
+def test_release_takes_no_seed():
+    names = set(inspect.signature(ud.release_mean).parameters)
+    assert names == {"sums", "users", "eps", "total_width", "centre", "objective"}
+
+
+@every_eps
+def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_width(silent, eps):
+    reached = 0.0
+    for users, first, second in audit.hard_pairs(160, rng=17):
+        for pair in zip(first, second, strict=True):
+            records = []
+            for sums in pair:
+                ud.release_mean(sums, users, eps)
+                records.append(silent.last)
+            one, other = records
+            assert all(type(r.given[0]) is int and type(r.moved) is int for r in records)
+            assert one.moved == other.moved
+            assert one.budget == Fraction(eps)
+            assert abs(one.given[0] - other.given[0]) <= one.moved
+            reached = max(reached, abs(one.given[0] - other.given[0]) / max(one.moved, 1))
+    assert reached == 1
+
+
+@pytest.mark.parametrize("centre", [None, 2.0])
+@pytest.mark.parametrize("objective", ["bound", "mse"])
+def test_release_is_the_clipped_mean(silent, centre, objective):
+    sums = 0.98765 * SUMS
+    for eps in (2.0**-40, 2.0**-20, 0.5, 5):
+        total_width = ud.threshold(USERS, eps, objective)
+        made = ud.release_mean(sums, USERS, eps, centre=centre, objective=objective)
+        exact = ud.clipped_mean(sums, USERS, total_width, eps, centre=centre, rng=audit.Recorder())
+        step = made.noise_scale * eps / max(silent.last.moved, 1)
+        assert silent.last.moved <= 2.0**56 * eps  # the noise fits 64 bits
+        assert abs(made.mean - float(exact.value)) <= 6 * step + 1e-14
+        assert made.noise_scale == pytest.approx(
+            float(exact.scale), rel=1e-3 if eps < 1e-9 else 1e-5
+        )
+        clipping = ud.centred_clipping(USERS, total_width, centre)
+        certificate = ud.worst_case_error(USERS, clipping, eps)
+        assert certificate <= made.worst_case_error <= certificate * (1 + 1e-9) + 6 * step
+
+
+def test_release_counts_the_rounding_of_many_users(silent):
+    users = ud.Contributions(np.ones(1_000_000, dtype=int), 1)
+    sums = np.full(1_000_000, 0.3)
+    made = ud.release_mean(sums, users, 1)
+    certificate = ud.worst_case_error(users, ud.centred_clipping(users, 1), 1)
+    assert abs(made.mean - 0.3) <= made.worst_case_error - certificate + 1e-12
+    assert made.worst_case_error > certificate
+
+
+def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
+    rng = np.random.default_rng(18)
+    for _ in range(1000):
+        moved = int(2.0 ** rng.uniform(0, 54))
+        budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
+        spent = Fraction(release._discrete_laplace(moved, budget).map(moved))
+        assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
+
+
+@pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 2])
+def test_release_says_what_it_spent(eps):
+    made = ud.release_mean(SUMS, USERS, eps, total_width=10)
+    assert float(Fraction(eps)) * (1 - 1e-12) <= made.eps
+    assert Fraction(made.eps) <= Fraction(eps)
+
+
+def test_noise_of_a_release_has_its_size_and_a_tenth_more_would_be_noticed():
+    """A sum of n sizes of Laplace noise has a gamma law; there is no seed to fix."""
+    n, scale = 24_000, 2000
+    noise = release._discrete_laplace(1000, Fraction(1, 2))
+    draws = np.array([noise(0) for _ in range(n)])
+    size = np.abs(draws).mean() * math.sinh(1 / scale)
+    low, high = stats.gamma(n).ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2]) / n
+    assert low < size < high
+    assert 1.1 * size > high
+    assert size / 1.1 < low
+
+
+def test_error_of_releases_is_that_of_their_noise():
+    users, sums = ud.Contributions([2, 2, 2], 10), np.array([20.0, 0.0, 10.0])
+    made = [ud.release_mean(sums, users, 1, total_width=20) for _ in range(1000)]
+    size = np.mean([abs(r.mean - 5) for r in made]) / (20 / 6)
+    low, high = stats.gamma(1000).ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2]) / 1000
+    assert low < size < high
+    assert len({r.mean for r in made}) > 900
+
+
+def test_release_of_a_constant_needs_no_noise():
+    made = ud.release_mean(SUMS, USERS, 0.1)
+    assert (made.mean, made.eps, made.noise_scale) == (5.0, 0.0, 0.0)
+
+
+def test_without_opendp_the_release_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(ImportError, match=r"pip install 'userdp\[release\]'"):
+        ud.release_mean(SUMS, USERS, 1)
+    assert ud.opt_worst_case(SUMS, USERS, 1, rng=0).shape == ()
+
+
+def test_release_is_of_one_dataset_with_a_budget_that_fits_64_bits():
+    with pytest.raises(ValueError, match=r"got shape \(2, 6\)"):
+        ud.release_mean([SUMS, SUMS], USERS, 1)
+    with pytest.raises(ValueError, match="at least 2\\^-40"):
+        ud.release_mean(SUMS, USERS, 2.0**-41)
+    noise = SimpleNamespace(**ud.release_mean(SUMS, USERS, 2.0**-40, total_width=10)._asdict())
+    assert noise.eps <= 2.0**-40

@@ -1,0 +1,61 @@
+"""The attack of the page on trust, and the bar codes that it draws."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from page_functions import functions_of
+
+import userdp as ud
+from userdp import audit
+from userdp.mechanisms import grid_steps
+
+DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+PEOPLE = ud.Contributions([1] * 5, 1)
+ANSWERS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
+PAGE = functions_of("trust", audit=audit, log=np.vectorize(math.log), people=PEOPLE)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(("mechanism", "least"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
+def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, least, name):
+    outputs = mechanism(np.broadcast_to(ANSWERS[name], (20_000, 5)), PEOPLE, 1, rng=20)
+    (other,) = [sums for n, sums in ANSWERS.items() if n != name]
+    assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
+    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least
+
+
+def test_bar_codes():
+    stored = pd.read_csv(DATA / "trust-barcode.csv")
+    window = 0.2 + stored.n.to_numpy() * np.spacing(0.2)
+    for name, sums in ANSWERS.items():
+        expected = PAGE.possible(window, ud.laplace, sums)
+        np.testing.assert_array_equal(stored[f"laplace, {name}"], expected)
+        _, _, step = grid_steps(sums - 0.5, -0.5, 0.5)
+        near = np.arange(-(2**13), 2**13)
+        points = set((0.5 + (round(-0.3 * 5 / step) + near) * (step / 5)).tolist())
+        assert min(points) < window[0] < window[-1] < max(points)
+        np.testing.assert_array_equal(stored[f"release, {name}"], [y in points for y in window])
+    assert np.any(stored["laplace, nobody"] != stored["laplace, one person"])
+
+
+def test_releases_of_neighbours_lie_on_one_grid():
+    for sums in ANSWERS.values():
+        _, moved, step = grid_steps(sums - 0.5, -0.5, 0.5)
+        for _ in range(50):
+            release = ud.release_mean(sums, PEOPLE, 1)
+            assert release.noise_scale == pytest.approx(moved * step / 5)
+            k = round((release.mean - 0.5) / (step / 5))
+            assert any(0.5 + (k + i) * (step / 5) == release.mean for i in (-1, 0, 1))
+
+
+def test_slips_of_the_page_are_seen():
+    page = functions_of("trust", audit=audit)
+    for slip, least in ((page.average_user, 1.5), (page.range_of_the_data, np.inf)):
+        mechanism = page.mean(slip, 1)
+        assert audit.largest_log_ratio(mechanism, 400, rng=21) >= least
+    for pairs in audit.hard_pairs(80, rng=22):
+        if pairs.users.n_users > 1:
+            assert np.max(audit.mean_log_ratio(page.second_largest, pairs)) == np.inf

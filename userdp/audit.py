@@ -1,0 +1,418 @@
+"""Audits: the largest log ratio that the code's own densities reach on neighbouring datasets.
+
+Nothing is sampled, and no mechanism is written a second time. A stand-in for numpy's Generator
+answers the real mechanisms with a symbol in place of noise, so that a release comes back as its
+statistic plus a multiple of the noise, both exact; uniform numbers are scripted, so that a random
+threshold takes whatever value is wanted. Of these, and of the density of the private quantile, the
+largest log ratio over all outputs is known in closed form. Not imported by `userdp`: use it as
+``from userdp import audit``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from userdp._checks import Exact, RNGLike, read_rng
+from userdp.budget import Epsilon, rank, read_eps
+from userdp.mechanisms import akmv
+from userdp.model import Contributions
+from userdp.noise import StaircaseNoise
+from userdp.quantile import private_quantile, quantile_cells, quantile_log_density
+
+__all__ = [
+    "Call",
+    "Noisy",
+    "Pairs",
+    "Recorder",
+    "akmv_log_ratio",
+    "hard_pairs",
+    "largest_log_ratio",
+    "mean_log_ratio",
+    "quantile_log_ratio",
+]
+
+LIKELY = 1e-12
+"""Cells of less probability than this are left out of audits that have to hit them: floating-point
+uniforms hardly can."""
+ROUNDING = 1e-9
+"""What the audits allow thresholds to deviate from what was scripted, relatively."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """A number plus a multiple of noise, ``value + scale * Z``, in exact arithmetic.
+
+    It can be shifted and stretched by known numbers, and nothing else: code that clips, compares
+    or rounds the noise fails with a TypeError instead of passing an audit.
+
+    Examples
+    --------
+    >>> (3 + Noisy(Fraction(0), Fraction(2))) / 4
+    Noisy(value=Fraction(3, 4), scale=Fraction(1, 2))
+    """
+
+    value: Fraction
+    scale: Fraction
+
+    def __add__(self, other: Exact) -> "Noisy":
+        return Noisy(self.value + Fraction(other), self.scale)
+
+    def __mul__(self, other: Exact) -> "Noisy":
+        factor = Fraction(other)
+        return Noisy(self.value * factor, self.scale * factor)
+
+    def __truediv__(self, other: Exact) -> "Noisy":
+        return self * (1 / Fraction(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+_SYMBOLS = np.frompyfunc(lambda scale: Noisy(Fraction(0), Fraction(scale)), 1, 1)
+
+
+class Call(NamedTuple):
+    """One call of a Generator: the method, its numbers, and the shape that was asked for."""
+
+    name: str
+    numbers: tuple[float, ...]
+    size: tuple[int, ...]
+
+
+class Recorder(np.random.Generator):
+    """A stand-in for numpy's Generator: it records every call, and draws nothing.
+
+    Scripted methods return their script's values in turn. Without a script, `laplace` returns
+    noise of its scale as `Noisy`, `choice` (the sign of staircase noise) a `Noisy` of scale 1, and
+    `exponential` and `random` what makes one whole unit of that. All other methods are refused:
+    an audit is of known draws only.
+
+    Parameters
+    ----------
+    **script : list of array_like
+        For each method, what its calls return, in order; broadcast to the shape asked for.
+
+    Attributes
+    ----------
+    calls : list of Call
+        What was asked for.
+
+    Examples
+    --------
+    >>> from userdp import Contributions, laplace
+    >>> rng = Recorder()
+    >>> laplace([3.0, 1.0], Contributions([4, 1], upper=1), eps=2, rng=rng)
+    Noisy(value=Fraction(4, 5), scale=Fraction(2, 5))
+    >>> rng.calls
+    [Call(name='laplace', numbers=(0.0, 2.0), size=())]
+    """
+
+    def __init__(self, **script: list[npt.ArrayLike]) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.calls: list[Call] = []
+        self._script = {name: iter(values) for name, values in script.items()}
+        self._units = iter([1.0, 0.0] * 100)
+
+    def __getattribute__(self, name: str) -> Any:
+        public = not name.startswith("_") and hasattr(np.random.Generator, name)
+        if public and name not in vars(Recorder):
+            raise AssertionError(f"`{name}` of the Generator is not among the audited draws.")
+        return super().__getattribute__(name)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return noise of a scale, as a symbol."""
+        shape = np.shape(scale) if size is None else size
+        return self._answer("laplace", (loc, scale), shape, _SYMBOLS, scale)
+
+    def choice(self, a: Any, size: Any = ()) -> Any:  # type: ignore[override]
+        """Return the sign of staircase noise, as a symbol of scale 1."""
+        return self._answer("choice", (*a,), size, _SYMBOLS, 1)
+
+    def exponential(self, scale: Any = 1.0, size: Any = ()) -> Any:
+        """Return one: a whole unit of staircase noise."""
+        return self._answer("exponential", (scale,), size, np.positive, 1.0)
+
+    def random(self, size: Any = ()) -> Any:  # type: ignore[override]
+        """Return one and zero in turn: nothing beyond the whole unit."""
+        return self._answer("random", (), size, np.positive, next(self._units))
+
+    def _answer(self, name: str, numbers: Any, size: Any, make: Any, default: Any) -> Any:
+        flat = [float(x) for number in numbers for x in np.ravel(number)]
+        self.calls.append(Call(name, tuple(flat), tuple(size)))
+        if name in self._script:
+            return np.broadcast_to(np.asarray(next(self._script[name]), dtype=float), size)
+        return make(np.broadcast_to(default, size))
+
+
+class Pairs(NamedTuple):
+    """Pairs of neighbouring datasets of the same users, one pair a row."""
+
+    users: Contributions
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+
+Release = Callable[[NDArray[np.float64], Contributions, Recorder], Any]
+"""A mechanism of sums, users and a Generator, all its other arguments fixed."""
+
+
+def mean_log_ratio(
+    release: Release, pairs: Pairs, noise: StaircaseNoise | None = None
+) -> NDArray[np.float64]:
+    """Return the largest log ratio of a release's two densities, for each pair of neighbours.
+
+    The statistic and the noise scale are those that the mechanism really uses. For Laplace noise
+    the largest log ratio is the distance of the statistics over the scale; for staircase noise it
+    is looked up in `log_density`, between all points at which one of the two densities jumps.
+    Scales that differ between neighbours make it infinite, for then it is.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism with additive noise, called as ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets.
+    noise : StaircaseNoise, optional
+        The law of the noise, if it is not the Laplace law.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import laplace
+    >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
+    >>> mean_log_ratio(lambda sums, users, rng: laplace(sums, users, 0.5, rng=rng), pairs)
+    array([0.5])
+    """
+    one, other = (release(sums, pairs.users, Recorder()) for sums in (pairs.first, pairs.second))
+    shift = np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
+    return shift if noise is None else _staircase_log_ratio(noise, shift)
+
+
+def _shift(one: Noisy, other: Noisy) -> float:
+    """Return how far apart two noisy numbers are, in units of their common scale."""
+    if one == other:
+        return 0.0
+    if one.scale != other.scale or one.scale == 0:
+        return np.inf
+    return float(abs((one.value - other.value) / one.scale))
+
+
+def _staircase_log_ratio(law: StaircaseNoise, shift: NDArray[np.float64]) -> NDArray[np.float64]:
+    distance = np.minimum(shift, 8.0)[:, None]
+    jumps = np.arange(12) + law.gamma
+    jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
+    edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1), axis=1)
+    inside = (edges[:, 1:] + edges[:, :-1]) / 2
+    gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
+    # On pieces as narrow as rounding makes them the middle may lie on either side.
+    ratio = np.max(np.where(np.diff(edges) > ROUNDING, gap, 0.0), axis=1)
+    result: NDArray[np.float64] = np.where(np.isinf(shift), np.inf, ratio)
+    return result
+
+
+def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> NDArray[np.float64]:
+    """Return the largest log ratio of the private quantile's densities, for each pair.
+
+    Both are constant from above one sum up to and including the next, so that all values they take
+    are taken at the sums of either dataset and at U m*.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Neighbouring datasets.
+    rank, eps
+        As in `userdp.private_quantile`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> users = Contributions([2, 2], upper=1)
+    >>> pairs = Pairs(users, np.array([[0.0, 1e-9]]), np.array([[2.0, 1e-9]]))
+    >>> quantile_log_ratio(pairs, rank=1, eps=1).round(6)
+    array([1.])
+    """
+    t = _ends(pairs).T
+    one, other = (
+        quantile_log_density(t, sums, pairs.users, rank, eps)
+        for sums in (pairs.first, pairs.second)
+    )
+    result: NDArray[np.float64] = np.max(np.abs(one - other), axis=0)
+    return result
+
+
+def _ends(pairs: Pairs) -> NDArray[np.float64]:
+    """All positive sums of both datasets, and U m*: upper ends of the common cells."""
+    highest = float(pairs.users.upper) * pairs.users.max_count
+    top = np.full((len(pairs.first), 1), highest)
+    ends = np.concatenate([pairs.first, pairs.second, top], axis=1)
+    return np.where(ends > 0, ends, highest)
+
+
+def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> NDArray[np.float64]:
+    """Return the largest log ratio of the joint densities of (T, output) of `userdp.akmv`.
+
+    That is the log ratio of the two densities of T, plus the distance of the statistics over the
+    scale of the noise, at the ends of all common cells, just above them, and between. Statistic
+    and scale are what `akmv` really uses when the uniforms make it draw that T. If it does not
+    draw it, its law is not the one it claims, and the result is infinite.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Neighbouring datasets.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the whole mechanism.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> users = Contributions([2, 2, 2], upper=1)
+    >>> pairs = Pairs(users, np.array([[0.0, 1e-6, 0]]), np.array([[2.0, 1e-6, 0]]))
+    >>> akmv_log_ratio(pairs, eps=2).round(4)
+    array([2.])
+    """
+    ends = np.sort(_ends(pairs), axis=1)
+    lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
+    thresholds = [ends, (ends + lower) / 2, np.minimum(lower * (1 + LIKELY), ends)]
+    wanted = np.concatenate(thresholds, axis=1).T
+    wanted = np.where(wanted > 0, wanted, wanted[len(ends.T) - 1])
+    (seen, drawn, log_q, one), (also, also_drawn, other_log_q, other) = (
+        _akmv_at(wanted, sums, pairs.users, eps) for sums in (pairs.first, pairs.second)
+    )
+    scale = np.where(seen & also, one["scale"], 1.0)
+    distance = np.abs(log_q - other_log_q) + np.abs(one["value"] - other["value"]) / scale
+    ratio = np.where(drawn & also_drawn, distance, np.inf)
+    result: NDArray[np.float64] = np.max(np.where(seen & also, ratio, 0.0), axis=0)
+    return result
+
+
+def _akmv_at(
+    wanted: NDArray[np.float64], sums: NDArray[np.float64], users: Contributions, eps: Epsilon
+) -> Any:
+    """Make `akmv` draw the wanted thresholds; return where it can, log densities and releases."""
+    k, half = rank(eps), read_eps(eps) / 2
+    cells = quantile_cells(sums, users, k, half)
+    cumulative = np.cumsum(cells.probability, axis=-1)
+    cell = np.sum(cells.lower[:, :-1] >= wanted[..., None], axis=-1)
+    seen = _at(cells.probability, cell) > LIKELY
+    cell = np.where(seen, cell, np.argmax(cells.probability, axis=-1))
+    lower, upper = _at(cells.lower, cell), _at(cells.upper, cell)
+    level = (_at(cumulative, cell) - _at(cells.probability, cell) / 2) / cumulative[:, -1]
+    place = np.where(seen, (wanted - lower) / (upper - lower), 0.5)
+    batch = np.broadcast_to(sums, (*wanted.shape, users.n_users))
+    drawn = private_quantile(batch, users, k, half, rng=Recorder(random=[level, place]))
+    releases: Any = akmv(batch, users, eps, rng=Recorder(random=[level, place]))
+    exact = [(float(r.value), float(r.scale)) for r in releases.ravel()]
+    release = np.array(exact, dtype=[("value", float), ("scale", float)]).reshape(wanted.shape)
+    cap = release["scale"] * (users.total * float(half))
+    kept = np.abs(drawn - wanted) <= ROUNDING * wanted
+    kept &= np.abs(cap - drawn) <= ROUNDING * drawn
+    return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
+
+
+def _at(values: NDArray[np.float64], cell: NDArray[np.intp]) -> NDArray[np.float64]:
+    """values[row, cell] for an array of cells, shape (points, rows)."""
+    return np.take_along_axis(values, cell.T, axis=1).T
+
+
+def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
+    """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
+
+    Among the users are a single one, equals, many, and one with 10^15 samples beside others with
+    one. Among the sums are ties, zeros, full sums U m_l, gaps and cells of no width. The replaced
+    user's sum goes to 0, to U m_l, to another user's sum, or anywhere. The pairs that use the
+    whole budget are among them: the heaviest user going from 0 to U m*, with any number of tiny
+    sums beside it.
+
+    Parameters
+    ----------
+    n_pairs : int
+        How many.
+    rng : Generator or seed, optional
+        Source of randomness.
+
+    Yields
+    ------
+    Pairs
+
+    Examples
+    --------
+    >>> sum(len(pairs.first) for pairs in hard_pairs(100, rng=0))
+    100
+    """
+    generator = read_rng(rng)
+    collections: list[npt.ArrayLike] = [
+        [int(generator.integers(1, 9))],
+        generator.integers(1, 6, size=2),
+        generator.integers(1, 6, size=3),
+        generator.integers(1, 9, size=6),
+        [3, 3, 3, 3, 3, 3],
+        [10**15, 1, 1, 1, 1, 1],
+        [10**15, 10**15 - 1, 10**9, 1],
+        [4] * 5 + [1] * 20,
+    ]
+    bounds = [1, 65, 0.1, 1, 3, 65, 1, 1]
+    sizes = np.diff(np.linspace(0, n_pairs, len(collections) + 1).astype(int))
+    for counts, upper, size in zip(collections, bounds, sizes, strict=True):
+        yield _hard_pairs(Contributions(counts, upper), int(size), generator)
+
+
+def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
+    full, shape = users.largest_sums.astype(float), (n, users.n_users)
+    kinds = [
+        rng.random(shape) * full,
+        rng.integers(0, 3, shape) / 2 * full,
+        rng.choice([0, LIKELY, 0.5, 1], shape) * full.min(),
+        np.broadcast_to(rng.random((n, 1)) * full.min(), shape),
+        np.broadcast_to(rng.integers(0, 2, (n, 1)) * full, shape),
+    ]
+    first = np.choose(rng.integers(len(kinds), size=(n, 1)), kinds)
+    rows, user = np.arange(n), rng.integers(users.n_users, size=n)
+    other = np.minimum(first[rows, (user + 1) % users.n_users], full[user])
+    moves = [np.zeros(n), full[user], rng.random(n) * full[user], other]
+    second = first.copy()
+    second[rows, user] = np.choose(rng.integers(len(moves), size=n), moves)
+    # The pairs of the proofs of tightness: r sums at d, the heaviest user from 0 to U m*.
+    for r in range(min(n, users.n_users)):
+        others = np.arange(users.n_users - 1) < r
+        first[r] = np.insert(np.where(others, 1e-9 * full.min(), 0.0), np.argmax(full), 0.0)
+        second[r] = np.where(np.arange(users.n_users) == np.argmax(full), full, first[r])
+    return Pairs(users, first, second)
+
+
+def largest_log_ratio(
+    log_ratio: Callable[[Pairs], NDArray[np.float64]], n_pairs: int, rng: RNGLike | None = None
+) -> float:
+    """Return the largest of the log ratios that a function finds on `hard_pairs`.
+
+    Parameters
+    ----------
+    log_ratio : callable
+        Function of `Pairs`, such as one of the audits above with its other arguments fixed.
+    n_pairs, rng
+        As in `hard_pairs`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> audit = lambda pairs: quantile_log_ratio(pairs, rank=1, eps=2)
+    >>> round(largest_log_ratio(audit, 400, rng=0), 4)
+    2.0
+    """
+    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng))
