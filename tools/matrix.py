@@ -22,6 +22,7 @@ WANTED = ["3.11", "3.12", "3.13"]
 SETS = ["oldest", "newest"]
 UNUSED = {"ruff", "mypy"}  # they read the source, which no library changes
 BUILT_ON_NUMPY = {"pandas"}  # the pins that an old numpy may not go with
+LONGEST = 3600  # seconds that one command may take
 COLUMNS = ["Python", "libraries", "numpy", "scipy", "tests", "chapters", "data"]
 PROBE = """import json, sys, venv, ensurepip
 print(json.dumps([sys.executable, "%d.%d" % sys.version_info[:2], sys.version_info >= (3, 11)]))"""
@@ -125,9 +126,13 @@ def run(log: Path, command: list[str | Path], **options: object) -> bool:
     """Run a command, add what it says to the log, and tell whether it succeeded."""
     with log.open("a") as file:
         print("$", *command, file=file, flush=True)
-        return not subprocess.run(
-            command, stdout=file, stderr=subprocess.STDOUT, check=False, **options
-        ).returncode
+        try:
+            return not subprocess.run(
+                command, stdout=file, stderr=subprocess.STDOUT, timeout=LONGEST, **options
+            ).returncode
+        except subprocess.TimeoutExpired:  # a library's thread may hang at exit
+            print("stopped after", LONGEST, "seconds", file=file)
+            return False
 
 
 def ask(command: list[str | Path]) -> str:
