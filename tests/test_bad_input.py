@@ -235,6 +235,7 @@ REFUSED = [
     ("scale", "scale[1]=-1.0", ValueError, lambda: ud.noisy_error([0, 0], [1, -1])),
     ("bias", "bias[0]=nan", ValueError, lambda: ud.noisy_error([np.nan], 1)),
     ("bias", "<U1", TypeError, lambda: ud.noisy_error(["1"], 1)),
+    ("scale", "<U1", TypeError, lambda: ud.noisy_error([1], ["1"])),
     ("law", "law=[1, 2]", TypeError, lambda: ud.capped_mean_error([1, 2], USERS, 1)),
     (
         "law",
