@@ -123,6 +123,25 @@ def test_hard_pairs_are_neighbours_and_hard():
     assert any(np.any(rows) for rows in empty)
 
 
+def test_pairs_of_a_seed_stay_what_they_are():
+    """Of random pairs others would do as well; but the figures on the page are those of these."""
+    expected = [
+        (89.2921, 127.137),
+        (290.537, 307.836),
+        (410.794, 372.507),
+        (1026.257, 1221.17),
+        (3140.22, 3093.05),
+        (169.645, 287.145),
+        (191.533, 202.2765),
+        (1.58175e-5, 4770),
+    ]
+    for pairs, totals in zip(audit.hard_pairs(160, rng=23), expected, strict=True):
+        places = np.arange(1.0, pairs.first.size + 1).reshape(pairs.first.shape)
+        for sums, total in zip((pairs.first, pairs.second), totals, strict=True):
+            weighted = np.sum(places * sums) / pairs.users.largest_sums.max()
+            assert weighted == pytest.approx(total, rel=1e-5)
+
+
 # The audits see what they are for.
 
 
