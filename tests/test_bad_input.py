@@ -211,6 +211,7 @@ REFUSED = [
     ("users", "users=[2, 1]", TypeError, lambda: ud.sum_of_largest([2, 1], 1)),
     ("users", "users=None", TypeError, lambda: ud.laplace(SUMS, None, 1)),
     ("x", "x=-1", ValueError, lambda: ud.sum_of_largest(USERS, -1)),
+    ("x", "x=True", TypeError, lambda: ud.sum_of_largest(USERS, True)),
     ("x", "x=0.5", TypeError, lambda: ud.sum_of_largest(USERS, 0.5)),
     ("total_width", "total_width=-1", ValueError, lambda: ud.symmetric_error(USERS, -1, 1)),
     ("total_width", "total_width=nan", ValueError, lambda: USERS.surplus(float("nan"))),
@@ -235,6 +236,7 @@ REFUSED = [
     ("scale", "scale[1]=-1.0", ValueError, lambda: ud.noisy_error([0, 0], [1, -1])),
     ("bias", "bias[0]=nan", ValueError, lambda: ud.noisy_error([np.nan], 1)),
     ("bias", "<U1", TypeError, lambda: ud.noisy_error(["1"], 1)),
+    ("scale", "<U1", TypeError, lambda: ud.noisy_error([1], ["1"])),
     ("law", "law=[1, 2]", TypeError, lambda: ud.capped_mean_error([1, 2], USERS, 1)),
     (
         "law",
@@ -449,6 +451,7 @@ BAD_RNG = [
 ]
 
 ACCEPTED = [
+    lambda: ud.Contributions([1], np.finfo(float).max),
     lambda: ud.Contributions([1], np.finfo(float).smallest_normal),
     lambda: ud.Contributions([1], 2**53),
     lambda: ud.Contributions([1], np.float32(0.5)),
@@ -531,6 +534,7 @@ def test_bad_eps_is_refused_everywhere(function, eps, exception):
         TAKES_EPS[function](eps)
     assert type(refusal.value) is exception
     assert "`eps` must" in str(refusal.value)
+    assert "must be None" not in str(refusal.value)
     assert f"eps={eps!r}" in str(refusal.value)
 
 
@@ -544,6 +548,7 @@ def test_bad_argument_is_refused(name, fragment, exception, call):
         call()
     assert type(refusal.value) is exception
     assert f"`{name}`" in str(refusal.value)
+    assert "must be None" not in str(refusal.value)  # but a rule
     assert fragment in str(refusal.value)
 
 
@@ -553,6 +558,7 @@ def test_bad_sums_are_refused_everywhere(function, sums, exception, fragment):
     with pytest.raises(exception) as refusal:
         TAKES_SUMS[function](sums)
     assert "`sums" in str(refusal.value)
+    assert "must be None" not in str(refusal.value)
     assert fragment in str(refusal.value)
 
 

@@ -251,3 +251,10 @@ def test_errors_of_the_three_strategies():
     extreme = errors.loc["extreme"]
     assert (extreme.bought < extreme["U/2"])[extreme.index >= 0.5].all()
     assert (extreme.bought > extreme["U/2"])[extreme.index <= 0.25].all()
+
+
+def test_a_centre_that_is_a_fraction_stays_exact():
+    users = ud.Contributions([3], Fraction(1))
+    clipping = ud.centred_clipping(users, Fraction(1, 7), Fraction(1, 3))
+    assert clipping.lower[0] == Fraction(1, 3) - Fraction(1, 42)
+    assert clipping.upper[0] == Fraction(1, 3) + Fraction(1, 42)

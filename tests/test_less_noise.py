@@ -17,6 +17,8 @@ from scipy.stats import norm
 from strategies import collections, fractions
 
 import userdp as ud
+from userdp._checks import LARGEST
+from userdp.noise import noise_scale
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 SIX_DIGITS = 5.1e-6
@@ -356,3 +358,18 @@ def test_plotted_errors():
             rank = np.ceil(2 * w - 1e-9).astype(int)
             T = v[np.minimum(rank, v.size) - 1]
             np.testing.assert_array_equal(part[f"T_{law}"], T)
+
+
+def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
+    assert ud.LaplaceNoise(1e-150).worst_case(0.0, 1.0, "mse") == pytest.approx(2e300)
+    with pytest.raises(ValueError, match=r"`eps` must be .* got eps=1e-151"):
+        ud.LaplaceNoise(1e-151).worst_case(0.0, 1.0, "mse")
+    assert noise_scale(LARGEST / 64, 1) == LARGEST / 64
+    with pytest.raises(ValueError, match="`eps` must be large enough"):
+        noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
+
+
+def test_worst_case_of_arrays_of_floats_is_an_array_of_floats():
+    errors = ud.LaplaceNoise(Fraction(1, 2)).worst_case(np.ones(2), np.ones(2), "bound")
+    assert errors.dtype == np.float64
+    np.testing.assert_array_equal(errors, [3.0, 3.0])

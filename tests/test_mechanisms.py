@@ -136,3 +136,11 @@ def test_the_light_user_beside_a_user_of_1e15_samples_keeps_its_say():
     centres = ud.opt_worst_case(sums, users, eps=0.5, rng=rng) * users.total
     assert rng.scales[0] == 130
     assert abs(centres[0] - centres[1]) <= 65 * (1 + 1e-9) + np.spacing(65 / 2 * users.total)
+
+
+def test_opt_worst_case_takes_the_threshold_of_its_noise():
+    eps, options = 1.98, {"noise": "staircase", "rng": 4}
+    width = ud.threshold(USERS, eps, noise="staircase")
+    assert width > ud.threshold(USERS, eps)
+    released = ud.opt_worst_case(SUMS, USERS, eps, **options)
+    assert released == ud.clipped_mean(SUMS, USERS, width, eps, **options)

@@ -40,6 +40,8 @@ def test_a_fraction_makes_results_exact(upper, exact):
         ud.printed_bias(users, clipping),
         ud.worst_case_error(users, clipping, 1.5),
         ud.optimal_error(users, 1.5),
+        ud.smallest_bias(users, Fraction(1)),
+        ud.symmetric_error(users, Fraction(1), 1.5),
     ):
         assert type(result) is wanted
     assert users.largest_sums.tolist() == [130, 65]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import userdp as ud
+from userdp.quantile import ROUNDING, read_sums
 
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 FALSE_ALARM = 1e-9
@@ -129,7 +130,7 @@ def test_rank_counts_from_the_largest_and_stops_at_the_number_of_users():
         np.testing.assert_array_equal(cells[0].probability, other.probability)
 
 
-@pytest.mark.parametrize("eps", [1e-300, 1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("eps", [1e-300, 1e-12, 1e12, 1.7e308])
 def test_extreme_budgets_and_empty_cells_give_a_finite_law(eps):
     users = ud.Contributions([4, 4, 4], 1)
     for sums in ([0, 0, 0], [4, 4, 4], [4, 0, 0], [2, 2, 2]):
@@ -158,3 +159,13 @@ def test_uniforms_at_their_ends_never_choose_an_empty_cell(level, place, expecte
     draw = ud.private_quantile([4, 4], users, 1, 1, rng=Fixed(level, place))
     assert draw == expected
     assert 0 <= ud.private_quantile([0, 0], users, 1, 1, rng=Fixed(level, place)) <= 4
+
+
+def test_sums_off_by_rounding_are_projected_and_others_refused():
+    users = ud.Contributions([2, 1], 10)
+    largest = users.largest_sums
+    np.testing.assert_array_equal(read_sums((1 + ROUNDING) * largest, users), largest)
+    np.testing.assert_array_equal(read_sums(-ROUNDING * largest, users), [0, 0])
+    for end, beyond in (((1 + ROUNDING) * largest, np.inf), (-ROUNDING * largest, -np.inf)):
+        with pytest.raises(ValueError, match=r"`sums` must be .* got sums\[0\]="):
+            read_sums(np.nextafter(end, beyond), users)
