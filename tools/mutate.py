@@ -1,0 +1,271 @@
+"""Break the code in thousands of ways, and count what the tests notice: mutation testing.
+
+mutmut writes the mutants, thousands of functions with one change each, and the switch between them.
+Its own runner starts pytest anew for each one, which takes hours here. So pytest collects the tests
+once and runs them once, to see which of them call which function; then a process is forked for each
+mutant, and runs those tests until one fails. That kills the mutant, as do a crash and a hang.
+
+Counts go to book/data/mutants.csv. Survivors must stand in tests/survivors.yml with a reason, by
+the function and by what differs: mutmut's numbers shift with every edit. Fails below 95 % killed,
+or if a survivor is not listed. Arguments are patterns of mutants' names, "userdp.noise.*" for
+instance; then nothing is written.
+"""
+
+import csv
+import gc
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections import defaultdict
+from difflib import ndiff
+from fnmatch import fnmatchcase
+from multiprocessing import Array
+from pathlib import Path
+
+import libcst as cst
+import pytest
+import yaml
+from _pytest.runner import runtestprotocol
+from hypothesis import Phase, settings
+from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths
+from mutmut.configuration import config
+from mutmut.mutation.data import SourceFileMutationData
+from mutmut.mutation.diff_apply import read_functions_from_index
+from mutmut.mutation.mutators import mutation_operators, operator_string
+from mutmut.mutation.trampoline import set_mutant_under_test
+from mutmut.state import state
+from mutmut.utils.file_utils import walk_mutatable_files
+
+ROOT = Path(__file__).resolve().parent.parent
+COUNTS, SURVIVORS = ROOT / "book/data/mutants.csv", ROOT / "tests/survivors.yml"
+LEAST_SHARE = 0.95
+PROCESSES = os.cpu_count() or 1
+SECONDS = 1, 3, 5
+"""Tests of a mutant, by the time they take on sound code: one of each kind, the fast ones first; if
+it survives those, the fast ones of all others; and at last the slow kinds. To leave tests out can
+only make more mutants survive."""
+CPU_SECONDS, MEMORY = 30, 8 * 2**30
+"""With more than these a mutant is taken to hang."""
+
+
+def mutate_string(node):
+    """Change a string as mutmut does, but for those with a space: the words of a message."""
+    return [] if " " in getattr(node, "value", "") else operator_string(node)
+
+
+def passes(item):
+    """Run one test."""
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    return not any(report.failed for report in reports)
+
+
+def within(entries, budget):
+    """Take tests from a list of (seconds, test), the fast ones first, while they fit a budget."""
+    chosen = []
+    for seconds, item in sorted(entries, key=lambda entry: entry[0]):
+        budget -= seconds
+        if budget < 0:
+            break
+        chosen.append(item)
+    return chosen
+
+
+class Mutation:
+    """A pytest plugin that runs the collected tests on every mutant, instead of once."""
+
+    def __init__(self, mutants):
+        self.mutants = mutants
+        self.alive = set(mutants)
+        self.done = False
+
+    def pytest_collection(self):
+        """To fail is enough: hypothesis need not look for the smallest example of it."""
+        settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("mutate")
+
+    def pytest_runtestloop(self, session):
+        """Replace pytest's own loop."""
+        if session.testsfailed:
+            pytest.exit("The tests could not be collected.", 2)
+        rounds = self.who_calls_what(session.items)
+        gc.freeze()
+        chosen = {id(item): item for tests in rounds for items in tests.values() for item in items}
+        self.control = self.run_on_sound_code(list(chosen.values()))
+        start = time.monotonic()
+        for tests in rounds:
+            self.run(sorted(self.alive), tests)
+        if self.control:
+            self.wait({})
+        print(f"{len(self.mutants)} mutants in {(time.monotonic() - start) / 60:.1f} minutes")
+        self.done = True
+        return True
+
+    def who_calls_what(self, items):
+        """Run all tests once, and choose for each function those of every round."""
+        set_mutant_under_test("stats")
+        kinds, others = defaultdict(dict), defaultdict(list)
+        for item in items:
+            state()._stats.clear()
+            start = time.perf_counter()
+            if not passes(item):
+                pytest.exit(f"Fails without any mutation: {item.nodeid}", 2)
+            entry = time.perf_counter() - start, item
+            kind = item.path, getattr(item, "originalname", item.name)
+            for function in state()._stats:
+                if kinds[function].setdefault(kind, entry) is not entry:
+                    others[function].append(entry)
+        print(f"{len(items)} tests pass, and call {len(kinds)} functions.", flush=True)
+        few, rest, slow = {}, {}, {}
+        for function, by_kind in kinds.items():
+            first = sorted(by_kind.values(), key=lambda entry: entry[0])
+            few[function] = within(first, SECONDS[0])
+            rest[function] = within(others[function], SECONDS[1])
+            slow[function] = within(first[len(few[function]) :], SECONDS[2])
+        return few, rest, slow
+
+    def run_on_sound_code(self, items):
+        """Run all tests once more, forked as for a mutant: else they might kill for no reason."""
+        pid = os.fork()
+        if pid == 0:
+            code = 2
+            try:
+                set_mutant_under_test("")
+                code = int(not all(passes(item) for item in items))
+            finally:
+                os._exit(code)
+        return pid
+
+    def run(self, names, tests):
+        """Run the tests of a round on each mutant, in as many processes as there are processors."""
+        self.killer = Array("i", [-1] * len(names), lock=False)
+        running, shown = {}, time.monotonic()
+        for number, name in enumerate(names):
+            if len(running) >= PROCESSES:
+                self.wait(running)
+            listed = tests.get(name.partition("__mutmut_")[0], [])
+            chosen = tuple(listed)
+            pid = os.fork()
+            if pid == 0:
+                self.child(number, name, chosen)
+            running[pid] = number, name, chosen, listed
+            if time.monotonic() > shown + 20:
+                shown = time.monotonic()
+                survived = len(self.alive.intersection(names[:number])) - len(running)
+                print(f"{number} of {len(names)}; about {survived} survive so far", flush=True)
+        while running:
+            self.wait(running)
+
+    def child(self, number, name, items):
+        """Be the forked process: exit with 1 once a test fails."""
+        code = 2
+        try:
+            signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            signal.alarm(10 * CPU_SECONDS)
+            set_mutant_under_test(name)
+            failing = (i for i, item in enumerate(items) if not passes(item))
+            self.killer[number] = next(failing, -1)
+            code = int(self.killer[number] >= 0)
+        finally:
+            os._exit(code)
+
+    def wait(self, running):
+        """Wait for a process; a test that has killed is tried first on the next mutant."""
+        pid, status = os.waitpid(-1, 0)
+        if pid == self.control:
+            self.control = None
+            if status != 0:
+                pytest.exit("Tests that passed fail in a process of their own.", 2)
+        if pid in running:
+            number, name, chosen, listed = running.pop(pid)
+            if status != 0:
+                self.alive.discard(name)
+            if self.killer[number] >= 0:
+                killer = chosen[self.killer[number]]
+                listed.remove(killer)
+                listed.insert(0, killer)
+
+
+def describe(name, path):
+    """Return the function of a mutant, and the lines that it changes as they were and become."""
+    original, mutant = (
+        cst.Module(body=[function]).code.splitlines()
+        for function in read_functions_from_index(name, path)
+    )
+    changed = list(ndiff(original, mutant))
+    was, becomes = (
+        " ".join(line[2:].strip() for line in changed if line.startswith(sign)) for sign in "-+"
+    )
+    function = name.partition("__mutmut_")[0].removeprefix("userdp.")
+    function = function.replace(".x_", ".").replace(".xǁ", ".").replace("ǁ", ".")
+    return {"in": function, "was": was, "becomes": becomes}
+
+
+def make_mutants(patterns):
+    """Write the package and its mutants to mutants/; return the file of each mutant by its name."""
+    shutil.rmtree("mutants", ignore_errors=True)
+    Path("mutants").mkdir()
+    set_mutant_under_test("mutant_generation")
+    copy_src_dir()
+    copy_also_copy_files()
+    setup_source_paths()
+    mutation_operators[:] = [
+        (kind, mutate_string if operator is operator_string else operator)
+        for kind, operator in mutation_operators
+    ]
+    create_mutants(PROCESSES)
+    mutants = {}
+    for path in sorted(walk_mutatable_files()):
+        data = SourceFileMutationData(path=path)
+        data.load()
+        mutants |= dict.fromkeys(data.exit_code_by_key, path)
+    return {n: p for n, p in mutants.items() if any(fnmatchcase(n, x) for x in patterns or "*")}
+
+
+def report(mutants, alive, write):
+    """Print the counts and the survivors that are not listed; return the exit status."""
+    counts = defaultdict(lambda: [0, 0])
+    for name, path in mutants.items():
+        for key in (path.stem, "all"):
+            counts[key][0] += 1
+            counts[key][1] += name in alive
+    counts["all"] = counts.pop("all")
+    for module, (n, survived) in counts.items():
+        print(f"{module:12} {n:5} mutants, {1 - survived / n:7.2%} killed, {survived:3} survived")
+    if write:
+        with COUNTS.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["module", "mutants", "killed", "survived"])
+            writer.writerows([m, n, n - s, s] for m, (n, s) in counts.items() if m != "all")
+    listed = [m for group in yaml.safe_load(SURVIVORS.read_text("utf-8")) for m in group["mutants"]]
+    found = [describe(name, mutants[name]) for name in sorted(alive)]
+    unlisted = [mutant for mutant in found if mutant not in listed]
+    if unlisted:
+        print(f"Survivors that {SURVIVORS.name} does not list:")
+        print(yaml.safe_dump(unlisted, sort_keys=False, allow_unicode=True, width=200))
+    gone = [mutant for mutant in listed if mutant not in found] if write else []
+    if gone:
+        print("Listed, but killed or no longer made:")
+        print(yaml.safe_dump(gone, sort_keys=False, allow_unicode=True, width=200))
+    total, survived = counts["all"]
+    return int(bool(unlisted) or total - survived < LEAST_SHARE * total)
+
+
+def main(patterns):
+    """Run everything, and return the exit status."""
+    os.chdir(ROOT)
+    mutants = make_mutants(patterns)
+    plugin = Mutation(mutants)
+    os.chdir("mutants")
+    options = ["--rootdir=.", "-q", "--tb=native", "--assert=plain", *config().pytest_add_cli_args]
+    pytest.main(options + config().pytest_add_cli_args_test_selection, plugins=[plugin])
+    os.chdir(ROOT)
+    return report(mutants, plugin.alive, write=not patterns) if plugin.done else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
