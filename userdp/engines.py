@@ -36,12 +36,17 @@ class Tally(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Whole levels 0 .. 2^bits for the values from `lower` to `lower + width`, less an origin."""
+    """Whole levels 0 .. 2^bits for the values from `lower` to `upper`, less an origin."""
 
     lower: float
-    width: float
+    upper: float
     bits: int
     origin: int = 0
+
+    @property
+    def width(self) -> float:
+        """The distance of the bounds; no value between them is computed to be further up."""
+        return self.upper - self.lower
 
     @property
     def top(self) -> int:

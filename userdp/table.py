@@ -257,7 +257,7 @@ def private_mean(
         read_records(user, value, data), low, high, outside, missing
     )
     users = Contributions(records.user_counts(), upper=high - low)
-    grid = _grid(users, low, law.eps, centre)
+    grid = _grid(users, low, high, law.eps, centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective, _law_of(noise)))
     half = _whole(read_size("total_width", total_width, exact=False) / 2 / grid.step)
@@ -366,9 +366,11 @@ def _usable(
     return records.clamped(lower, upper), dropped, found.outside
 
 
-def _grid(users: Contributions, lower: float, eps: Fraction, centre: float | None) -> Grid:
+def _grid(
+    users: Contributions, lower: float, upper: float, eps: Fraction, centre: float | None
+) -> Grid:
     """Return levels fine enough to do no harm, and coarse enough for exact sums and noise."""
-    width, records = float(users.upper), users.max_count.bit_length()
+    records = users.max_count.bit_length()
     bits = min(
         MOST_BITS,
         53 - records,  # a user's sum is below 2^53
@@ -377,10 +379,12 @@ def _grid(users: Contributions, lower: float, eps: Fraction, centre: float | Non
     )
     if bits < FEWEST_BITS:
         refuse_value("eps", "large enough for noise that fits 64 bits", float(eps))
-    middle = width / 2 if centre is None else read_real("centre", centre) - lower
-    if not 0 <= middle <= width:
-        refuse_value("centre", f"from {lower:g} to {lower + width:g}", centre)
-    return Grid(lower, width, bits, _whole(middle / width * 2**bits))
+    share = 0.5
+    if centre is not None:
+        share = (read_real("centre", centre) - lower) / (upper - lower)
+        if not 0 <= share <= 1:
+            refuse_value("centre", f"from {lower:g} to {upper:g}", centre)
+    return Grid(lower, upper, bits, origin=_whole(share * 2**bits))
 
 
 def _whole(number: float) -> int:
