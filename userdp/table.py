@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from userdp._checks import RNGLike, read_real, read_rng, read_size, refuse_value
+from userdp._checks import RNGLike, read_real, read_rng, read_size, refuse_type, refuse_value
 from userdp._tables import html_table, text_table
 from userdp.budget import Epsilon
 from userdp.engines import Grid, Records, read_records
@@ -117,25 +117,24 @@ class PrivateMean:
         return self._interval(level, 0.0)
 
     def _interval(self, level: float, bias: float) -> tuple[float, float]:
-        chance = read_size("level", level, exact=False)
+        chance = float(read_size("level", level, exact=False))
         if not 0 < chance < 1:
             refuse_value("level", "between 0 and 1", level)
+        reach = self.rounding + (self._reach(bias, chance) if self.noise_scale > 0 else bias)
+        return self.mean - reach, self.mean + reach
+
+    def _reach(self, bias: float, level: float) -> float:
+        """Return the size that the error at this bias exceeds with probability 1 - level."""
         law, change = read_noise(_law_of(self.noise), self.eps), self.eps * self.noise_scale
 
-        def miss(reach: float) -> float:
-            """How much more likely than it may be is an error above `reach`, at this bias."""
-            far, near = reach + bias, reach - bias
-            tails = law.tail(np.array([far, abs(near)]) / change)
-            return float(tails[0] + (tails[1] if near >= 0 else 1 - tails[1]) - (1 - chance))
+        def excess(reach: float) -> float:
+            far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / change)
+            return float(far + (near if reach >= bias else 1 - near) - (1 - level))
 
-        reach = bias
-        if change > 0:
-            end = bias + change
-            while miss(end) > 0:
-                end *= 2
-            reach = float(brentq(miss, 0, end, xtol=1e-12 * end))
-        reach += self.rounding
-        return self.mean - reach, self.mean + reach
+        end = bias + change
+        while excess(end) > 0:
+            end *= 2
+        return float(brentq(excess, 0, end, xtol=1e-12 * end))
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
@@ -251,7 +250,9 @@ def private_mean(
     low, high = read_bounds(lower, upper)
     law = read_noise(_law_of(noise), eps)
     if noise == "opendp" and rng is not None:
-        refuse_value("rng", "None with noise from OpenDP, which takes no seed", rng)
+        refuse_value("rng", "left out with noise from OpenDP, which takes no seed", rng)
+    if value is None:
+        refuse_type("value", "a column, or the name of one in `data`", value)
     generator = read_rng(rng)
     records, n_dropped, n_clamped = _usable(
         read_records(user, value, data), low, high, outside, missing
