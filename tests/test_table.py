@@ -213,8 +213,7 @@ def chance_of_covering(made, reach):
     )
     ends = np.r_[low, jumps[(jumps > low) & (jumps < high)], high]
     return sum(
-        integrate.quad(lambda z: np.exp(law.log_density(z)), a, b)[0]
-        for a, b in pairwise(ends)
+        integrate.quad(lambda z: np.exp(law.log_density(z)), a, b)[0] for a, b in pairwise(ends)
     )
 
 
