@@ -4,8 +4,10 @@ from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
 
+import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import integrate, stats
 
@@ -326,4 +328,6 @@ def test_result_can_be_read():
 
 def test_counts_are_sorted_and_nameless():
     assert ud.user_counts(USERS).tolist() == [4, 1, 1]
-    assert ud.user_counts("u", data=pd.DataFrame({"u": ["x", "y", "y"]})).tolist() == [2, 1]
+    frame = pd.DataFrame({"u": ["x", "y", "y"]})
+    for data in (frame, ibis.memtable(pa.Table.from_pandas(frame))):
+        assert ud.user_counts("u", data=data).tolist() == [2, 1]

@@ -258,7 +258,7 @@ def open_file(path: Path) -> Any:
 
 def _read_table(user: str, value: str | None, data: Any) -> Queries:
     if value is None:
-        return Queries(data.select(user=data[user]))
+        return Queries(data.select(user=data[user]).mutate(value=0.0))
     kind = data[value].type()
     if not kind.is_numeric() or kind.is_boolean():
         raise TypeError(f"`value` must be a column of numbers, got {value!r} of type {kind}.")
