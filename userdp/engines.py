@@ -183,10 +183,12 @@ class Queries(Records):
         missing = self._missing()
         outside = ~missing & ~self.table.value.between(lower, upper)
         found = self.table.aggregate(
-            rows=self.table.count(), missing=missing.sum(), outside=outside.sum()
+            rows=self.table.count(),
+            missing=self.table.count(where=missing),
+            outside=self.table.count(where=outside),
         )
         (row,) = found.to_pyarrow().to_pylist()
-        return Tally(**{name: int(number or 0) for name, number in row.items()})
+        return Tally(**row)
 
     def without_missing(self) -> "Queries":
         """Return the rows that have a user and a value."""
