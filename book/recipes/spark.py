@@ -1,0 +1,12 @@
+"""A private mean of a Parquet file, by Spark: python spark.py FILE, or spark-submit."""
+
+import sys
+
+import ibis
+import userdp as ud
+from pyspark.sql import SparkSession
+
+session = SparkSession.builder.appName("private mean").getOrCreate()
+records = ibis.pyspark.connect(session).read_parquet(sys.argv[1])
+print(ud.private_mean("user", "value", lower=0, upper=65, eps=1, data=records))
+session.stop()

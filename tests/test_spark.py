@@ -1,0 +1,200 @@
+"""The same release, bit for bit, from arrays, from DuckDB and from Spark."""
+
+import gc
+import os
+import re
+import shutil
+import subprocess
+import sys
+from decimal import Decimal
+from importlib.util import find_spec
+from math import ceil, nan, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import userdp as ud
+
+ROOT = Path(__file__).resolve().parent.parent
+RECIPE = ROOT / "book" / "recipes" / "spark.py"
+REQUIRED = bool(os.environ.get("USERDP_REQUIRE_SPARK"))
+JAVA = os.environ.get("JAVA_HOME") or shutil.which("java")
+
+pytestmark = [
+    pytest.mark.skipif(
+        not REQUIRED and not find_spec("pyspark"), reason="no Spark: run `make spark` first"
+    ),
+    pytest.mark.skipif(not REQUIRED and not JAVA, reason="no Java, which Spark needs (17)"),
+    # What Ibis, Spark and Py4J do behind the scenes with pandas, DuckDB and their sockets.
+    pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore:The 'future.infer_string':DeprecationWarning:ibis"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+LOWER, UPPER, N = 0.1, 6.6, 4000
+ENGINES = ("arrays", "DuckDB", "Spark")
+DIRT = {"missing": 7 + 5 + 3, "outside": 4 + 2}
+
+
+def columns(dirty):
+    """One row a record: users and values of several types; missing and outside ones, if dirty."""
+    import pyarrow as pa
+
+    rng = np.random.default_rng(20250271)
+    users = rng.zipf(1.7, N).clip(max=150).tolist()
+    values = np.round(rng.uniform(LOWER, UPPER, N), 2).clip(LOWER, UPPER).tolist()
+    if dirty:
+        users[:7] = [None] * 7
+        values[7:12] = [None] * 5
+        values[12:15] = [nan] * 3
+        values[15:21] = [UPPER + 1] * 4 + [float("inf"), -1e300]
+        values[3] = UPPER + 1  # in a row without a user: missing, not outside
+    near = [None if v is None or v != v else min(max(v, -5), 9) for v in values]
+    whole = [None if v is None else ceil(v) for v in near]
+    cents = [None if v is None else Decimal(round(100 * v)).scaleb(-2) for v in near]
+    return pa.table(
+        {
+            "integer": pa.array(users, pa.int32()),
+            "text": pa.array([None if u is None else f"ü{u}" for u in users]),
+            "float": pa.array([nan if u is None else u / 3 for u in users]),
+            "double": pa.array(values, pa.float64()),
+            "single": pa.array(values, pa.float32()),
+            "whole": pa.array(whole, pa.int64()),
+            "cents": pa.array(cents, pa.decimal128(12, 2)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """An Ibis connection to Spark in this process, with two threads."""
+    import ibis
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield ibis.pyspark.connect(session)
+    session.stop()
+    gc.collect()  # its sockets are closed here, not in the midst of another test
+
+
+@pytest.fixture(scope="module", params=["clean", "dirty"])
+def sources(request, spark, tmp_path_factory):
+    """The same rows for every engine: in memory, and in a file."""
+    import pyarrow.parquet as pq
+
+    rows = columns(request.param == "dirty")
+    path = tmp_path_factory.mktemp("spark") / "records.parquet"
+    pq.write_table(rows, path, row_group_size=N // 4)
+    return request.param, dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
+
+
+def outcome(user, value, data, upper=UPPER, **options):
+    """A demonstration from a fixed seed, or the words of the refusal."""
+    try:
+        return ud.private_mean(
+            user, value, LOWER, upper, eps=0.7, data=data, noise="laplace", rng=5, **options
+        )
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("user", "value"),
+    [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")],
+)
+@pytest.mark.parametrize("outside", ["refuse", "clamp", "drop"])
+def test_every_engine_makes_the_same_release_bit_for_bit(sources, user, value, outside):
+    kind, data = sources
+    if kind == "clean" and outside != "refuse":
+        pytest.skip("nothing is outside")
+    missing = "refuse" if outside == "refuse" else "drop"
+    upper = UPPER + 0.5  # room for values rounded to whole numbers, or to float32
+    arrays, duckdb, spark = (
+        outcome(user, value, data[e], upper, outside=outside, missing=missing) for e in ENGINES
+    )
+    assert arrays == duckdb
+    assert arrays == spark
+    if kind == "clean":
+        assert (arrays.n_records, arrays.n_dropped, arrays.n_clamped) == (N, 0, 0)
+    elif outside == "refuse":
+        assert f"got {DIRT['missing']} of {N} rows" in arrays
+    elif outside == "drop":
+        assert (arrays.n_dropped, arrays.n_clamped) == (sum(DIRT.values()), 0)
+    else:
+        assert (arrays.n_dropped, arrays.n_clamped) == (DIRT["missing"], DIRT["outside"])
+
+
+def test_a_changed_value_changes_the_bits_on_every_engine(sources):
+    """The engines agree on something that depends on the values: bounds move the release."""
+    _, data = sources
+    options = {"outside": "clamp", "missing": "drop"}
+    for engine in ENGINES:
+        first = outcome("integer", "double", data[engine], **options)
+        second = outcome("integer", "double", data[engine], upper=4.0, **options)
+        assert first.mean != second.mean
+
+
+def test_refusals_of_values_outside_name_the_same_number(sources):
+    kind, data = sources
+    words = {str(outcome("text", "double", data[e], missing="drop")) for e in ENGINES}
+    assert len(words) == 1
+    if kind == "dirty":
+        assert f"got {DIRT['outside']} of {N} rows outside" in words.pop()
+
+
+@pytest.mark.parametrize("user", ["integer", "text"])
+def test_counts_agree(sources, user):
+    kind, data = sources
+    if kind == "dirty":
+        for engine in ENGINES:
+            with pytest.raises(ValueError, match="got 7 of them"):
+                ud.user_counts(user, data=data[engine])
+        return
+    arrays, duckdb, spark = (ud.user_counts(user, data=data[e]) for e in ENGINES)
+    assert arrays.sum() == N
+    assert arrays.tolist() == duckdb.tolist() == spark.tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
+    from ibis.expr.types import Expr
+
+    shapes, fetch = [], Expr.to_pyarrow
+
+    def spy(expression, *arguments, **options):
+        answer = fetch(expression, *arguments, **options)
+        shapes.append((len(answer), len(answer.columns)) if hasattr(answer, "columns") else (1, 1))
+        return answer
+
+    monkeypatch.setattr(Expr, "to_pyarrow", spy)
+    for name in ("execute", "to_pyarrow_batches"):
+        monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("another way out"))
+    result = outcome("text", "double", sources[1][engine], outside="clamp", missing="drop")
+    (rows, tally), (sizes, histogram), total = shapes
+    assert (rows, tally, histogram, total) == (1, 3, 2, (1, 1))
+    assert sizes == len(result.clips) <= (sqrt(8 * result.n_records + 1) - 1) / 2
+
+
+def test_spark_gathers_partial_sums_only_on_one_partition(sources, spark, monkeypatch):
+    """No window, no sort, and what meets on one partition has been added up before."""
+    from ibis.expr.types import Expr
+
+    plans, fetch = [], Expr.to_pyarrow
+
+    def spy(expression, **options):
+        plan = spark.raw_sql(spark.compile(expression))._jdf.queryExecution()
+        plans.append(plan.executedPlan().toString())
+        return fetch(expression, **options)
+
+    monkeypatch.setattr(Expr, "to_pyarrow", spy)
+    outcome("text", "double", sources[1]["Spark"], outside="clamp", missing="drop")
+    assert len(plans) == 3
+    for plan in plans:
+        assert not re.search(r"Window|Sort|Python|Limit", plan)
+        for below in re.findall(r"SinglePartition.*\n(.*)", plan):
+            assert re.search(r"HashAggregate\(keys=\[\], functions=\[partial_", below)
+    assert [plan.count("FileScan") for plan in plans] == [1, 1, 1]
