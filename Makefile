@@ -4,15 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin/python
 READY := $(VENV)/ready
+SPARK := $(VENV)/spark
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint refresh bench matrix mutate serve clean
+.PHONY: help book test spark lint refresh bench bench-scale matrix mutate serve clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Building the book: every chapter is executed (a minute or two)."
@@ -23,6 +24,9 @@ book: $(READY) ## execute every chapter and build the book into _build/html
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
 	@$(BIN) -m pytest --nbval --nbval-current-env
+
+spark: $(SPARK) ## add Spark to the environment, so that its tests run too (with Java 17)
+	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
 
 lint: $(READY) ## check style and types
 	@echo "Checking style and types."
@@ -38,6 +42,10 @@ refresh: $(READY) ## re-execute the chapters and store their outputs, pictures a
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
+
+bench-scale: $(READY) ## measure large tables (ten minutes, 3 GiB of disk), Spark too where it is installed
+	@echo "Measuring large tables (ten minutes); the numbers go to book/data."
+	@$(BIN) benchmarks/scale.py
 
 matrix: ## test on each Python found, with the oldest and the newest numpy and scipy
 	@$(NEED_PYTHON)
@@ -67,4 +75,9 @@ $(READY): requirements.txt pyproject.toml
 	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
+	@touch $@
+
+$(SPARK): requirements-spark.txt $(READY)
+	@echo "Adding Spark to the environment (once, some minutes)."
+	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements-spark.txt
 	@touch $@
