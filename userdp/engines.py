@@ -302,7 +302,7 @@ def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.array(ask(), dtype=bool)
     if array.dtype == object:
         return np.fromiter((entry is None for entry in array), dtype=bool, count=array.size)
-    return np.broadcast_to(np.False_, array.shape)
+    return np.zeros(array.shape, dtype=bool)
 
 
 def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
