@@ -33,9 +33,11 @@ from userdp.frontier import Member, Tradeoff, minimax_lower_bound, smallest_bias
 from userdp.mechanisms import akmv, akmv_error, clipped_mean, laplace, opt_worst_case
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
 from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
+from userdp.planning import Forecast, Plan, plan
 from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
 from userdp.release import Release, release_mean
 from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
+from userdp.table import Clip, PrivateMean, private_mean, user_counts
 from userdp.worstcase import (
     centred_clipping,
     optimal_clipping,
@@ -54,13 +56,17 @@ __version__ = "0.1.0"
 __all__ = [
     "Cells",
     "Certificate",
+    "Clip",
     "Clipping",
     "Contributions",
     "Curve",
     "Epsilon",
     "Estimate",
+    "Forecast",
     "LaplaceNoise",
     "Member",
+    "Plan",
+    "PrivateMean",
     "Release",
     "Solution",
     "StaircaseNoise",
@@ -90,8 +96,10 @@ __all__ = [
     "optimal_clipping",
     "optimal_error",
     "optimal_solution",
+    "plan",
     "printed_bias",
     "printed_solution",
+    "private_mean",
     "private_quantile",
     "quantile_cells",
     "quantile_log_density",
@@ -107,6 +115,7 @@ __all__ = [
     "threshold",
     "tradeoff",
     "uniform_sums",
+    "user_counts",
     "worst_case_bias",
     "worst_case_error",
 ]

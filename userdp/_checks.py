@@ -53,6 +53,16 @@ def read_integer(name: str, value: object, least: int, most: int | None = None) 
     return number
 
 
+def read_real(name: str, value: object) -> float:
+    """A finite real number, as a float."""
+    if is_boolean(value) or not isinstance(value, numbers.Real):
+        refuse_type(name, "a real number", value)
+    number = float(value)
+    if not math.isfinite(number):
+        refuse_value(name, "finite", value)
+    return number
+
+
 def read_size(name: str, value: object, exact: bool) -> Exact:
     """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):

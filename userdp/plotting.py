@@ -11,6 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from userdp.experiments import Sweep
+from userdp.planning import STRATEGIES, Plan
 
 _PALETTE = sns.color_palette("colorblind")
 
@@ -22,6 +23,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "worst case": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
     "full budget": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
     "exact T": {"color": _PALETTE[2], "marker": "D", "linestyle": (0, (8, 2))},
+    # The best clippings for the mean absolute error.
+    "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
+    "l1 optimum, staircase": {"color": _PALETTE[1], "marker": "X", "linestyle": (0, (1, 1))},
 }
 """A mechanism keeps its colour, marker and line style on every page."""
 
@@ -95,6 +99,34 @@ def draw_sweep(ax: Axes, sweep: Sweep) -> None:
         ax.plot(sweep.eps, mean, label=mechanism, **look)
         band = mean - 2 * standard_error, mean + 2 * standard_error
         ax.fill_between(sweep.eps, *band, color=look["color"], alpha=0.25, linewidth=0)
+
+
+def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
+    """Draw what each strategy of a plan certifies against eps, and what none can go below.
+
+    Parameters
+    ----------
+    plan : Plan
+        What `userdp.plan` returned.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure without it.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    for strategy in STRATEGIES:
+        rows = [row for row in plan.rows if row.strategy == strategy]
+        eps = [row.eps for row in rows]
+        ax.plot(eps, [row.l1 for row in rows], label=strategy, **LOOKS[strategy])
+    floor = [row.floor for row in rows]
+    ax.fill_between(eps, 0, floor, color="0.85", linewidth=0, label="impossible")
+    label_budgets(ax)
+    label_ratios(ax, "y", "worst-case mean absolute error\n(unit of the values)")
+    ax.legend()
+    return ax
 
 
 def label_budgets(ax: Axes) -> None:

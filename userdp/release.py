@@ -101,7 +101,7 @@ def release_mean(
     bits = min(53, LARGEST_SCALE_BITS - 1 + floor(log2(budget)))
     low, high = centred_ends(users, total_width, middle)
     steps, moved, step = grid_steps(values - users.counts * middle, low, high, bits)
-    noise = _discrete_laplace(int(moved), budget)
+    noise = discrete_laplace(int(moved), budget)
     unit = float(step) / users.total
     # The grid moves each user's clipped sum by at most one step, within the interval.
     rounding = users.n_users * min(float(step), high - low) / users.total
@@ -114,7 +114,7 @@ def release_mean(
     )
 
 
-def _discrete_laplace(moved: int, budget: Fraction) -> Any:
+def discrete_laplace(moved: int, budget: Fraction) -> Any:
     """OpenDP's measurement with the smallest scale whose map keeps the budget for this change."""
     try:
         import opendp.prelude as dp

@@ -1,0 +1,306 @@
+"""Where the records are: in arrays, or in a table of a database, on which the same steps run there.
+
+Both engines turn every value into a whole number of steps of one grid. Whole numbers add up to the
+same sum in every order and on every machine, so a result depends neither on the engine nor on how
+it split the work, and one user moves the sum by no more than the noise allows for.
+"""
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from userdp._checks import read_array, refuse_type, refuse_value
+
+ROWS_AT_A_TIME = 2**15
+"""Of arrays: temporary ones of this length stay in the processor's cache."""
+
+READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".csv.gz": "read_csv"}
+
+
+class Tally(NamedTuple):
+    """How many rows there are, and how many of them do not hold a user and a value in range."""
+
+    rows: int
+    missing: int
+    """Rows without a user or a value (null or NaN)."""
+    outside: int
+    """Other rows, with a value outside of the bounds."""
+
+
+class Grid(NamedTuple):
+    """Whole levels 0 .. 2^bits for the values from `lower` to `lower + width`, less an origin."""
+
+    lower: float
+    width: float
+    bits: int
+    origin: int = 0
+
+    @property
+    def top(self) -> int:
+        """The highest level."""
+        return 1 << self.bits
+
+    @property
+    def step(self) -> float:
+        """The distance between two levels, in the unit of the values."""
+        return self.width / self.top
+
+    @property
+    def levels_a_unit(self) -> float:
+        """How many levels there are to a unit of the values."""
+        return self.top / self.width
+
+
+class Records(ABC):
+    """One row a record, with a user and a value."""
+
+    @abstractmethod
+    def tally(self, lower: float, upper: float) -> Tally:
+        """Count the rows, and those that cannot be used as they are."""
+
+    @abstractmethod
+    def without_missing(self) -> "Records":
+        """Return the rows that have a user and a value."""
+
+    @abstractmethod
+    def within(self, lower: float, upper: float) -> "Records":
+        """Return the rows with a value from `lower` to `upper`."""
+
+    @abstractmethod
+    def clamped(self, lower: float, upper: float) -> "Records":
+        """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
+
+    @abstractmethod
+    def user_counts(self) -> NDArray[np.int64]:
+        """Return the number of rows of every user, shape (L,), in no particular order."""
+
+    @abstractmethod
+    def clipped_total(self, grid: Grid, lowest: int, highest: int) -> int:
+        """Add up each user's levels, clip the sums to an interval, and add them up."""
+
+
+class Arrays(Records):
+    """Records in two arrays in memory."""
+
+    def __init__(self, users: NDArray[Any], unknown: NDArray[np.bool_], values: NDArray[Any]):
+        self.users, self.unknown, self.values = users, unknown, values
+
+    def tally(self, lower: float, upper: float) -> Tally:
+        """Count the rows, and those that cannot be used as they are."""
+        missing = outside = 0
+        for part in self._parts():
+            values, unknown = self._values(part), self.unknown[part]
+            if lower <= values.min() and values.max() <= upper and not unknown.any():
+                continue  # also the comparisons say no where a value is NaN
+            absent = unknown | np.isnan(values)
+            inside = (values >= lower) & (values <= upper)
+            missing += int(np.count_nonzero(absent))
+            outside += int(np.count_nonzero(~inside & ~absent))
+        return Tally(self.values.size, missing, outside)
+
+    def without_missing(self) -> "Arrays":
+        """Return the rows that have a user and a value."""
+        return self._only(~self.unknown & ~np.isnan(self.values))
+
+    def within(self, lower: float, upper: float) -> "Arrays":
+        """Return the rows with a value from `lower` to `upper`."""
+        return self._only((self.values >= lower) & (self.values <= upper))
+
+    def clamped(self, lower: float, upper: float) -> "Arrays":
+        """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
+        return Arrays(self.users, self.unknown, np.clip(self._values(slice(None)), lower, upper))
+
+    def user_counts(self) -> NDArray[np.int64]:
+        """Return the number of rows of every user, shape (L,), in no particular order."""
+        return self._counts[self._counts > 0]
+
+    def clipped_total(self, grid: Grid, lowest: int, highest: int) -> int:
+        """Add up each user's levels, clip the sums to an interval, and add them up."""
+        codes, n = self._codes
+        sums = np.zeros(n)  # of whole numbers below 2^53, which floats add exactly
+        for part in self._parts():
+            levels = self._values(part) - grid.lower
+            levels *= grid.levels_a_unit
+            levels += 0.5
+            np.add.at(sums, codes[part], np.floor(levels, out=levels))
+        sums -= grid.origin * self._counts
+        return int(np.clip(sums, lowest, highest).astype(np.int64).sum())
+
+    def _values(self, part: slice) -> NDArray[np.float64]:
+        return self.values[part].astype(np.float64, copy=False)
+
+    def _parts(self) -> Iterator[slice]:
+        starts = range(0, self.values.size, ROWS_AT_A_TIME)
+        return (slice(i, i + ROWS_AT_A_TIME) for i in starts)
+
+    def _only(self, kept: NDArray[np.bool_]) -> "Arrays":
+        return Arrays(self.users[kept], self.unknown[kept], self.values[kept])
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        """How many rows each code has."""
+        codes, n = self._codes
+        return np.bincount(codes, minlength=n)
+
+    @cached_property
+    def _codes(self) -> tuple[NDArray[Any], int]:
+        """Users as integers from 0, and more than the largest of these."""
+        users = self.users
+        if users.dtype == object:  # of any kind, and perhaps of several: strings, numbers, dates
+            known: dict[Any, int] = {}
+            codes = (known.setdefault(user, len(known)) for user in users.tolist())
+            return np.fromiter(codes, np.int64, users.size), len(known)
+        if users.dtype.kind in "iu":
+            # One pass instead of two: negative if one is, and at least as large as the largest.
+            reach = int(np.bitwise_or.reduce(users))
+            if 0 <= reach < 4 * users.size:
+                return users.astype(np.int64, copy=False), reach + 1
+        names, positions = np.unique(users, return_inverse=True)
+        return positions, names.size
+
+
+class Queries(Records):
+    """Records in an Ibis table, wherever it is: all that leaves the engine are a few numbers."""
+
+    def __init__(self, table: Any):
+        self.table = table
+
+    def tally(self, lower: float, upper: float) -> Tally:
+        """Count the rows, and those that cannot be used as they are."""
+        missing = self._missing()
+        outside = ~missing & ~self.table.value.between(lower, upper)
+        found = self.table.aggregate(
+            rows=self.table.count(), missing=missing.sum(), outside=outside.sum()
+        )
+        (row,) = found.to_pyarrow().to_pylist()
+        return Tally(**{name: int(number or 0) for name, number in row.items()})
+
+    def without_missing(self) -> "Queries":
+        """Return the rows that have a user and a value."""
+        return Queries(self.table.filter(~self._missing()))
+
+    def within(self, lower: float, upper: float) -> "Queries":
+        """Return the rows with a value from `lower` to `upper`."""
+        return Queries(self.table.filter(self.table.value.between(lower, upper)))
+
+    def clamped(self, lower: float, upper: float) -> "Queries":
+        """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
+        return Queries(self.table.mutate(value=self.table.value.clip(lower, upper)))
+
+    def user_counts(self) -> NDArray[np.int64]:
+        """Return the number of rows of every user, shape (L,), in no particular order.
+
+        What leaves the engine is how many users have 1, 2, 3, ... rows.
+        """
+        users = self.table.group_by("user").aggregate(size=self.table.count())
+        sizes = users.group_by("size").aggregate(users=users.count()).to_pyarrow()
+        return np.repeat(np.asarray(sizes["size"], np.int64), np.asarray(sizes["users"], np.int64))
+
+    def clipped_total(self, grid: Grid, lowest: int, highest: int) -> int:
+        """Add up each user's levels, clip the sums to an interval, and add them up."""
+        level = ((self.table.value - grid.lower) * grid.levels_a_unit + 0.5).floor()
+        centred = level.cast("int64") - grid.origin
+        users = self.table.group_by("user").aggregate(total=centred.sum())
+        clipped = users.total.cast("int64").clip(lowest, highest).sum()
+        return int(clipped.to_pyarrow().as_py())
+
+    def _missing(self) -> Any:
+        user, value = self.table.user, self.table.value
+        missing = user.isnull() | value.isnull() | value.isnan()
+        return missing | user.isnan() if user.type().is_floating() else missing
+
+
+def read_records(user: Any, value: Any, data: Any) -> Records:
+    """Return records from two arrays, or from two columns of `data`.
+
+    `value` may be None where only the users are asked for.
+    """
+    if isinstance(data, str | PathLike):
+        data = open_file(Path(data))
+    if data is None:
+        return _read_arrays(user, value)
+    for name, column in {"user": user, "value": value}.items():
+        if not isinstance(column, str) and (name, column) != ("value", None):
+            refuse_type(name, "the name of a column of `data`", column)
+        # Arrow tables list their names as column_names, other tables as columns, dicts as they are.
+        names = getattr(data, "column_names", getattr(data, "columns", data))
+        if column is not None and column not in names:
+            refuse_value(name, "the name of a column of `data`", column)
+    if type(data).__module__.partition(".")[0] == "ibis":
+        return _read_table(user, value, data)
+    return _read_arrays(data[user], None if value is None else data[value])
+
+
+def open_file(path: Path) -> Any:
+    """Return an Ibis table that reads a file with DuckDB, as far as a query asks for it."""
+    reader = next((r for ending, r in READERS.items() if path.name.endswith(ending)), None)
+    if reader is None:
+        refuse_value("data", f"a file ending in {', '.join(READERS)}", str(path))
+    try:
+        import ibis
+    except ImportError as error:
+        raise ImportError("Files are read with Ibis: pip install 'userdp[tables]'.") from error
+    return getattr(ibis.duckdb.connect(), reader)(str(path))
+
+
+def _read_table(user: str, value: str | None, data: Any) -> Queries:
+    if value is None:
+        return Queries(data.select(user=data[user]))
+    kind = data[value].type()
+    if not kind.is_numeric() or kind.is_boolean():
+        raise TypeError(f"`value` must be a column of numbers, got {value!r} of type {kind}.")
+    return Queries(data.select(user=data[user], value=data[value].cast("float64")))
+
+
+def _read_arrays(user: Any, value: Any) -> Arrays:
+    users = _read_column("user", user)
+    unknown = _nulls(user, users)
+    if users.dtype.kind in "fM":
+        unknown = unknown | (users != users)  # NaN and NaT
+    if value is None:
+        return Arrays(users, unknown, np.zeros(users.size))
+    values = _read_column("value", value)
+    if users.size != values.size:
+        raise ValueError(
+            f"`user` and `value` must be of one length, got {users.size} and {values.size}."
+        )
+    if values.dtype == object:
+        values = _read_numbers(values, _nulls(value, values))
+    elif values.dtype.kind not in "iuf":
+        raise TypeError(f"`value` must hold real numbers, got value of dtype {values.dtype}.")
+    return Arrays(users, unknown, values)
+
+
+def _read_column(name: str, column: Any) -> NDArray[Any]:
+    array = read_array(name, column)
+    if array.ndim != 1:
+        raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
+    return array
+
+
+def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a column is null, whatever its kind of null: pandas says isna, others is_null."""
+    ask = getattr(column, "isna", None) or getattr(column, "is_null", None)
+    if ask is not None:
+        return np.array(ask(), dtype=bool)
+    if array.dtype == object:
+        return np.fromiter((entry is None for entry in array), dtype=bool, count=array.size)
+    return np.broadcast_to(np.False_, array.shape)
+
+
+def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Floats from objects, with NaN for those that are null."""
+    floats = np.full(values.size, np.nan)
+    for i in np.flatnonzero(~absent):
+        if isinstance(values[i], bool) or not isinstance(values[i], numbers.Real | Decimal):
+            refuse_type(f"value[{i}]", "a real number", values[i])
+        floats[i] = float(values[i])
+    return floats

@@ -1,0 +1,186 @@
+"""Before a release: the error to expect for each budget and strategy, from what is public alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from userdp._checks import read_positive, read_real, refuse_value
+from userdp._tables import html_table, text_table
+from userdp.budget import Epsilon, read_eps
+from userdp.frontier import minimax_lower_bound
+from userdp.model import Contributions
+from userdp.noise import NoiseName, Objective
+from userdp.worstcase import optimal_error, symmetric_error, threshold
+
+STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
+    "Laplace": (None, "laplace"),
+    "OPT-worst-case": ("bound", "laplace"),
+    "l1 optimum": ("l1", "laplace"),
+    "l1 optimum, staircase": ("l1", "staircase"),
+}
+"""What each strategy makes small (nothing: it does not clip), and its noise."""
+
+
+class Forecast(NamedTuple):
+    """What a strategy promises at a budget, for every dataset with the counts of the plan."""
+
+    eps: float
+    strategy: str
+    total_width: float
+    """S: each user's sum, centred, is clipped to [-S/2, S/2]."""
+    bound: float
+    """The certificate of the paper: largest bias, plus the mean size of the noise."""
+    l1: float
+    """The mean absolute error on the worst dataset."""
+    floor: float
+    """Some dataset costs every private mechanism at least this mean absolute error."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Errors to expect before anything is released; nothing here depends on a protected value.
+
+    Attributes
+    ----------
+    users : Contributions
+        The public counts, with the width of the range as their bound.
+    rows : tuple of Forecast
+        One for each budget and strategy, in the unit of the values; `pandas.DataFrame(plan.rows)`
+        makes a frame of them.
+    """
+
+    users: Contributions
+    rows: tuple[Forecast, ...]
+
+    def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
+        """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
+
+        Parameters
+        ----------
+        error : float
+            The error to keep to on every dataset, in the unit of the values (squared for "mse").
+        objective : {"bound", "l1", "mse"}, optional
+            Which error.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `error` is not positive and finite, or so large that no release is needed.
+        """
+        target = read_positive("error", error)
+        trivial = float(self.users.upper) / 2
+        if target >= (trivial**2 if objective == "mse" else trivial):
+            refuse_value("error", "less than that of the middle of the range", error)
+
+        def excess(eps: float) -> float:
+            return float(optimal_error(self.users, eps, objective)) - target
+
+        low = high = 1.0
+        while excess(low) <= 0:
+            low /= 2
+        while excess(high) > 0:
+            high *= 2
+        eps = float(brentq(excess, low, high, xtol=1e-300, rtol=1e-12))
+        return eps if excess(eps) <= 0 else min(high, eps * (1 + 1e-9))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean absolute error on the worst dataset against eps; return the axes."""
+        from userdp import plotting  # the only module that needs matplotlib
+
+        return plotting.draw_plan(self, ax)
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return text_table(*self._shown())
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table(*self._shown())
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
+        return head, [
+            [f"{row.eps:.4g}", row.strategy, *(f"{number:.4g}" for number in row[2:])]
+            for row in self.rows
+        ]
+
+
+def plan(
+    counts: npt.ArrayLike,
+    upper: float,
+    eps: Epsilon | Iterable[Epsilon],
+    *,
+    lower: float = 0.0,
+) -> Plan:
+    """Say what a private mean will cost in error, for each budget and strategy.
+
+    From public information only: the numbers of records of the users, and the range of a value.
+    Privacy is user-level, for replacing all values of one user.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (L,)
+        Numbers of records m_l of the users: public.
+    upper, lower : float
+        Public bounds of a value, in its unit.
+    eps : float, Fraction, Decimal or str, or several
+        Privacy budgets (dimensionless, public).
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `lower` is not below `upper`; as `Contributions` and `read_eps`.
+
+    See Also
+    --------
+    private_mean : makes the release.
+
+    Examples
+    --------
+    >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, upper=65, eps=[0.1, 1])
+    >>> prospects.rows[1].strategy, round(prospects.rows[1].bound, 3)
+    ('OPT-worst-case', 6.691)
+    >>> round(prospects.smallest_eps(error=5), 4)
+    0.0908
+    """
+    low, high = read_bounds(lower, upper)
+    users = Contributions(counts, upper=high - low)
+    budgets = eps if isinstance(eps, Iterable) and not isinstance(eps, str) else [eps]
+    rows = tuple(_forecast(users, e, strategy) for e in budgets for strategy in STRATEGIES)
+    if not rows:
+        raise ValueError("`eps` must hold at least one budget, got none.")
+    return Plan(users, rows)
+
+
+def read_bounds(lower: object, upper: object) -> tuple[float, float]:
+    """Return the bounds of a value as floats, the lower one first, or refuse them."""
+    low, high = read_real("lower", lower), read_real("upper", upper)
+    if not low < high:
+        refuse_value("upper", f"above lower={low}", upper)
+    if not high - low < inf:
+        refuse_value("upper", f"less than the largest float above lower={low}", upper)
+    return low, high
+
+
+def _forecast(users: Contributions, eps: Epsilon, strategy: str) -> Forecast:
+    objective, noise = STRATEGIES[strategy]
+    if objective is None:
+        width = float(users.upper) * users.max_count
+    else:
+        width = float(threshold(users, eps, objective, noise))
+    bound, l1 = (float(symmetric_error(users, width, eps, kind, noise)) for kind in ("bound", "l1"))
+    return Forecast(
+        float(read_eps(eps)), strategy, width, bound, l1, minimax_lower_bound(users, eps)
+    )
