@@ -3,7 +3,9 @@
 from decimal import Decimal
 from fractions import Fraction
 
+import ibis
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import userdp as ud
@@ -41,6 +43,20 @@ def choices(users=USERS, prior=ud.uniform_sums, n_trials=5, **options):
     return ud.tradeoff(users, 1, prior, n_trials, **options)
 
 
+def private(user=(1, 1, 2), value=(5.0, 6.0, 4.0), lower=0, upper=10, eps=1, **options):
+    return ud.private_mean(user, value, lower, upper, eps, **options)
+
+
+TABLE = {"who": ["a", "b"], "what": [1.0, 2.0], "text": ["x", "y"]}
+
+
+def from_table(user="who", value="what", data=TABLE, **options):
+    return ud.private_mean(user, value, 0, 10, 1, data=data, **options)
+
+
+PLAN, MADE = ud.plan([2, 1], 10, 1), private(noise="laplace", rng=0)
+IBIS = ibis.memtable(pa.table(TABLE | {"flag": [True, False]}))
+
 # Argument of every function that takes eps, and of every mechanism.
 TAKES_EPS = {
     "rank": lambda eps: ud.rank(eps),
@@ -76,6 +92,8 @@ TAKES_EPS = {
     "minimax_lower_bound": lambda eps: ud.minimax_lower_bound(USERS, eps),
     "tradeoff": lambda eps: ud.tradeoff(USERS, eps, ud.uniform_sums, 2, rng=0),
     "release_mean": lambda eps: ud.release_mean(SUMS, USERS, eps),
+    "private_mean": lambda eps: private(eps=eps),
+    "plan": lambda eps: ud.plan([2, 1], 10, [1, eps] if not isinstance(eps, list) else [eps]),
 }
 BAD_EPS = [
     (0, ValueError),
@@ -344,6 +362,68 @@ REFUSED = [
     ("noise", "noise=''", ValueError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, noise="")),
     ("noise", "noise='Laplace'", ValueError, lambda: choices(noise="Laplace")),
     ("centre", "centre=11", ValueError, lambda: ud.centred_clipping(USERS, 2, 11)),
+    ("lower", "lower=nan", ValueError, lambda: private(lower=np.nan)),
+    ("lower", "lower='0'", TypeError, lambda: private(lower="0")),
+    ("upper", "upper=0", ValueError, lambda: private(lower=0, upper=0)),
+    ("upper", "upper=-1", ValueError, lambda: private(upper=-1)),
+    ("upper", "upper=inf", ValueError, lambda: private(upper=np.inf)),
+    ("upper", "upper=True", TypeError, lambda: private(upper=True)),
+    ("upper", "upper=1e-300", ValueError, lambda: private(upper=1e-300)),
+    ("upper", "upper=1e+308", ValueError, lambda: private(lower=-1e308, upper=1e308)),
+    ("upper", "3 samples", ValueError, lambda: private(upper=1.5e308)),
+    ("eps", "eps=1e-15", ValueError, lambda: private(eps=1e-15)),
+    ("centre", "centre=11", ValueError, lambda: private(centre=11)),
+    ("centre", "centre=-1e-09", ValueError, lambda: private(centre=-1e-9)),
+    ("centre", "'5'", TypeError, lambda: private(centre="5")),
+    ("total_width", "-1", ValueError, lambda: private(total_width=-1)),
+    ("objective", "l2", ValueError, lambda: private(objective="l2")),
+    ("objective", "['l1']", ValueError, lambda: private(objective=["l1"])),
+    ("noise", "gauss", ValueError, lambda: private(noise="gauss")),
+    ("noise", "None", ValueError, lambda: private(noise=None)),
+    ("noise", "['laplace']", ValueError, lambda: private(noise=["laplace"])),
+    ("rng", "rng=0", ValueError, lambda: private(rng=0)),
+    ("rng", "'seed'", TypeError, lambda: private(noise="laplace", rng="seed")),
+    ("outside", "'clip'", ValueError, lambda: private(outside="clip")),
+    ("outside", "True", ValueError, lambda: private(outside=True)),
+    ("missing", "'clamp'", ValueError, lambda: private(missing="clamp")),
+    ("value", "1 of 3 rows outside", ValueError, lambda: private(value=[5, 10.001, 4])),
+    ("value", "2 of 3 rows outside", ValueError, lambda: private(value=[-1, 5, -np.inf])),
+    ("value", "1 of 3 rows without", ValueError, lambda: private(value=[np.nan, 5, 4])),
+    ("user", "1 of 3 rows without", ValueError, lambda: private(user=[None, "b", "b"])),
+    ("user", "1 of 3 rows without", ValueError, lambda: private(user=[np.nan, 1.0, 2.0])),
+    ("value", "<U1", TypeError, lambda: private(value=["1", "2", "3"])),
+    ("value", "bool", TypeError, lambda: private(value=[True, False, True])),
+    ("value", "complex", TypeError, lambda: private(value=[1j, 2j, 3j])),
+    ("value[1]", "'2'", TypeError, lambda: private(value=np.array([1, "2", 3], object))),
+    ("value[2]", "True", TypeError, lambda: private(value=[None, 2, True])),
+    ("value", "3 and 2", ValueError, lambda: private(value=[1, 2])),
+    ("value", "shape (3, 1)", ValueError, lambda: private(value=[[1], [2], [3]])),
+    ("user", "shape ()", ValueError, lambda: private(user="who")),
+    ("user", "masked", TypeError, lambda: private(user=np.ma.array([1, 2, 3], mask=[0, 1, 0]))),
+    ("value", "masked", TypeError, lambda: private(value=np.ma.array([1.0, 2, 3], mask=True))),
+    ("user", "user='whom'", ValueError, lambda: from_table("whom")),
+    ("value", "value='which'", ValueError, lambda: from_table(value="which")),
+    ("user", "user=0", TypeError, lambda: from_table(0)),
+    ("value", "value=None", TypeError, lambda: from_table(value=None)),
+    ("value", "<U1", TypeError, lambda: from_table(value="text")),
+    ("data", "records.xls", ValueError, lambda: from_table(data="records.xls")),
+    ("value", "string", TypeError, lambda: from_table(value="text", data=IBIS)),
+    ("value", "boolean", TypeError, lambda: from_table(value="flag", data=IBIS)),
+    ("user", "user='whom'", ValueError, lambda: from_table("whom", data=IBIS)),
+    ("user", "user='whom'", ValueError, lambda: ud.user_counts("whom", data=TABLE)),
+    ("user", "1 of them", ValueError, lambda: ud.user_counts(["a", None])),
+    ("counts", "shape (0,)", ValueError, lambda: ud.plan(ud.user_counts([]), 1, 1)),
+    ("counts", "counts[1]=0", ValueError, lambda: ud.plan([1, 0], 1, 1)),
+    ("upper", "upper=1", ValueError, lambda: ud.plan([1], 1, 1, lower=2)),
+    ("eps", "none", ValueError, lambda: ud.plan([1], 1, [])),
+    ("error", "error=0", ValueError, lambda: PLAN.smallest_eps(0)),
+    ("error", "error=5", ValueError, lambda: PLAN.smallest_eps(5)),
+    ("error", "'1'", TypeError, lambda: PLAN.smallest_eps("1")),
+    ("objective", "l3", ValueError, lambda: PLAN.smallest_eps(1, "l3")),
+    ("level", "level=1", ValueError, lambda: MADE.interval(1)),
+    ("level", "level=0", ValueError, lambda: MADE.noise_interval(0)),
+    ("level", "level=95", ValueError, lambda: MADE.interval(95)),
+    ("level", "'0.9'", TypeError, lambda: MADE.interval("0.9")),
     ("sums", "shape (1, 2)", ValueError, lambda: ud.release_mean([SUMS], USERS, 1)),
     ("sums", "shape (0, 2)", ValueError, lambda: ud.release_mean(np.empty((0, 2)), USERS, 1)),
     ("users", "users=[2, 1]", TypeError, lambda: ud.release_mean(SUMS, [2, 1], 1)),
@@ -519,6 +599,23 @@ ACCEPTED = [
     lambda: ud.smallest_bias(USERS, 10**9),
     lambda: choices(centres=[10], total_widths=0, n_trials=2),
     lambda: choices(centres=5, total_widths=[0, 1e9]).best(1e9),
+    lambda: private(upper=6),
+    lambda: private(lower=4, upper=np.float64(6)),
+    lambda: private(value=[0, 10, 10.0]),
+    lambda: private(value=np.array([5, 6, 4], dtype=np.uint8)),
+    lambda: private(value=[5, Decimal("6.5"), Fraction(1, 3)]),
+    lambda: private(user=["a", "1", 1]),
+    lambda: private(user=[True, False, True], noise="staircase", rng=0),
+    lambda: private(value=[np.nan, 5, 4], missing="drop"),
+    lambda: private(value=[-1, 5, 11], outside="clamp"),
+    lambda: private(value=[-1, 5, 11], outside="drop"),
+    lambda: private(eps="1e-9", centre=0),
+    lambda: private(eps=1e9, centre=10, total_width=0),
+    lambda: private(lower=-1e300, upper=1e300),
+    lambda: from_table(data=IBIS),
+    lambda: ud.plan([1], 1e-279, "0.1"),
+    lambda: PLAN.smallest_eps(5 - 1e-9),
+    lambda: MADE.interval(1 - 1e-9),
     lambda: ud.release_mean(SUMS, USERS, 2.0**-40),
     lambda: ud.release_mean(SUMS, USERS, "1e9", objective="l1"),
     lambda: ud.release_mean([20 * (1 + 5e-10), -5e-10], USERS, Fraction(1, 3), centre=10),

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".matrix"
 WANTED = ["3.11", "3.12", "3.13"]
 SETS = ["oldest", "newest"]
+OPTIONAL = ["plot", "progress", "release", "tables"]  # not the heavy ones, for engines and peers
 UNUSED = {"ruff", "mypy"}  # they read the source, which no library changes
 BUILT_ON_NUMPY = {"pandas"}  # the pins that an old numpy may not go with
 LONGEST = 3600  # seconds that one command may take
@@ -47,12 +48,17 @@ def name_of(requirement: str) -> str:
     return re.match(r"[\w.-]*", requirement)[0].lower()
 
 
-def bounds(project: dict) -> dict[str, str]:
-    """Return the lower bound of each package in the metadata, optional ones included."""
-    lists = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
+def chosen(project: dict) -> list[str]:
+    """Return what the metadata asks for, with the optional packages that the book uses."""
+    optional = project.get("optional-dependencies", {})
+    return [*project["dependencies"], *(line for name in OPTIONAL for line in optional[name])]
+
+
+def bounds(requirements: list[str]) -> dict[str, str]:
+    """Return the lower bound of each package; it may have an upper one as well."""
     found = {}
-    for requirement in (requirement for some in lists for requirement in some):
-        bound = re.fullmatch(r"[\w.-]+>=(\d+(?:\.\d+)+)", requirement)
+    for requirement in requirements:
+        bound = re.fullmatch(r"[\w.-]+(?:\[\w+\])?>=(\d+(?:\.\d+)+)(?:,<[\d.]+)?", requirement)
         if not bound:
             raise ValueError(f"expected name>=version in pyproject.toml, got {requirement!r}")
         found[name_of(requirement)] = bound[1]
@@ -143,11 +149,11 @@ def ask(command: list[str | Path]) -> str:
 def oldest(python: Path, log: Path, lowest: dict[str, str]) -> list[str]:
     """Return for each package the oldest version admitted that has a wheel for this Python."""
     asking = [python, "-m", "pip", "install", "--dry-run", "--no-deps", "--only-binary", ":all:"]
-    chosen = []
+    found = []
     for name, bound in lowest.items():
         works = (spec for spec in candidates(name, bound) if run(log, [*asking, spec]))
-        chosen.append(next(works, f"{name}>={bound}"))
-    return chosen
+        found.append(next(works, f"{name}>={bound}"))
+    return found
 
 
 def install(
@@ -161,8 +167,8 @@ def install(
         return None
     if not run(log, [interpreter, "-m", "venv", folder / "env"]):
         return None
-    lowest = bounds(tomllib.loads((copy / "pyproject.toml").read_text())["project"])
-    libraries = [f"{name}>={bound}" for name, bound in lowest.items()]
+    libraries = chosen(tomllib.loads((copy / "pyproject.toml").read_text())["project"])
+    lowest = bounds(libraries)
     if which == "oldest":
         libraries = oldest(python, log, lowest)
     pinned = pins((copy / "requirements.txt").read_text(), set(lowest))
@@ -217,7 +223,7 @@ def row(version: str, interpreter: str, which: str, commit: str) -> tuple[list[s
     pinned, installed = made
     for change in relaxed(pinned, installed):
         report(f"Python {version}, {which}: relaxed a pin: {change}")
-    lowest = bounds(tomllib.loads((folder / "copy/pyproject.toml").read_text())["project"])
+    lowest = bounds(chosen(tomllib.loads((folder / "copy/pyproject.toml").read_text())["project"]))
     versions = ", ".join(f"{name} {installed.get(name)}" for name in lowest)
     report(f"Python {version}, {which}: {versions}")
 

@@ -36,12 +36,17 @@ class Tally(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Whole levels 0 .. 2^bits for the values from `lower` to `lower + width`, less an origin."""
+    """Whole levels 0 .. 2^bits for the values from `lower` to `upper`, less an origin."""
 
     lower: float
-    width: float
+    upper: float
     bits: int
     origin: int = 0
+
+    @property
+    def width(self) -> float:
+        """The distance of the bounds; no value between them is computed to be further up."""
+        return self.upper - self.lower
 
     @property
     def top(self) -> int:
@@ -253,7 +258,7 @@ def open_file(path: Path) -> Any:
 
 def _read_table(user: str, value: str | None, data: Any) -> Queries:
     if value is None:
-        return Queries(data.select(user=data[user]))
+        return Queries(data.select(user=data[user]).mutate(value=0.0))
     kind = data[value].type()
     if not kind.is_numeric() or kind.is_boolean():
         raise TypeError(f"`value` must be a column of numbers, got {value!r} of type {kind}.")

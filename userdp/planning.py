@@ -25,6 +25,10 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
 
+SMALLEST_WIDTH = 1e-280
+"""Of a range: its parts of 2^-40 are still to be normal floats."""
+
+
 class Forecast(NamedTuple):
     """What a strategy promises at a budget, for every dataset with the counts of the plan."""
 
@@ -169,8 +173,8 @@ def read_bounds(lower: object, upper: object) -> tuple[float, float]:
     low, high = read_real("lower", lower), read_real("upper", upper)
     if not low < high:
         refuse_value("upper", f"above lower={low}", upper)
-    if not high - low < inf:
-        refuse_value("upper", f"less than the largest float above lower={low}", upper)
+    if not SMALLEST_WIDTH < high - low < inf:
+        refuse_value("upper", f"neither too near lower={low} nor too far from it for floats", upper)
     return low, high
 
 

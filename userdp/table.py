@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from userdp._checks import RNGLike, read_real, read_rng, read_size, refuse_value
+from userdp._checks import RNGLike, read_real, read_rng, read_size, refuse_type, refuse_value
 from userdp._tables import html_table, text_table
 from userdp.budget import Epsilon
 from userdp.engines import Grid, Records, read_records
@@ -117,25 +117,24 @@ class PrivateMean:
         return self._interval(level, 0.0)
 
     def _interval(self, level: float, bias: float) -> tuple[float, float]:
-        chance = read_size("level", level, exact=False)
+        chance = float(read_size("level", level, exact=False))
         if not 0 < chance < 1:
             refuse_value("level", "between 0 and 1", level)
+        reach = self.rounding + (self._reach(bias, chance) if self.noise_scale > 0 else bias)
+        return self.mean - reach, self.mean + reach
+
+    def _reach(self, bias: float, level: float) -> float:
+        """Return the size that the error at this bias exceeds with probability 1 - level."""
         law, change = read_noise(_law_of(self.noise), self.eps), self.eps * self.noise_scale
 
-        def miss(reach: float) -> float:
-            """How much more likely than it may be is an error above `reach`, at this bias."""
-            far, near = reach + bias, reach - bias
-            tails = law.tail(np.array([far, abs(near)]) / change)
-            return float(tails[0] + (tails[1] if near >= 0 else 1 - tails[1]) - (1 - chance))
+        def excess(reach: float) -> float:
+            far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / change)
+            return float(far + (near if reach >= bias else 1 - near) - (1 - level))
 
-        reach = bias
-        if change > 0:
-            end = bias + change
-            while miss(end) > 0:
-                end *= 2
-            reach = float(brentq(miss, 0, end, xtol=1e-12 * end))
-        reach += self.rounding
-        return self.mean - reach, self.mean + reach
+        end = bias + change
+        while excess(end) > 0:
+            end *= 2
+        return float(brentq(excess, 0, end, xtol=1e-12 * end))
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
@@ -251,13 +250,15 @@ def private_mean(
     low, high = read_bounds(lower, upper)
     law = read_noise(_law_of(noise), eps)
     if noise == "opendp" and rng is not None:
-        refuse_value("rng", "None with noise from OpenDP, which takes no seed", rng)
+        refuse_value("rng", "left out with noise from OpenDP, which takes no seed", rng)
+    if value is None:
+        refuse_type("value", "a column, or the name of one in `data`", value)
     generator = read_rng(rng)
     records, n_dropped, n_clamped = _usable(
         read_records(user, value, data), low, high, outside, missing
     )
     users = Contributions(records.user_counts(), upper=high - low)
-    grid = _grid(users, low, law.eps, centre)
+    grid = _grid(users, low, high, law.eps, centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective, _law_of(noise)))
     half = _whole(read_size("total_width", total_width, exact=False) / 2 / grid.step)
@@ -366,9 +367,11 @@ def _usable(
     return records.clamped(lower, upper), dropped, found.outside
 
 
-def _grid(users: Contributions, lower: float, eps: Fraction, centre: float | None) -> Grid:
+def _grid(
+    users: Contributions, lower: float, upper: float, eps: Fraction, centre: float | None
+) -> Grid:
     """Return levels fine enough to do no harm, and coarse enough for exact sums and noise."""
-    width, records = float(users.upper), users.max_count.bit_length()
+    records = users.max_count.bit_length()
     bits = min(
         MOST_BITS,
         53 - records,  # a user's sum is below 2^53
@@ -377,10 +380,12 @@ def _grid(users: Contributions, lower: float, eps: Fraction, centre: float | Non
     )
     if bits < FEWEST_BITS:
         refuse_value("eps", "large enough for noise that fits 64 bits", float(eps))
-    middle = width / 2 if centre is None else read_real("centre", centre) - lower
-    if not 0 <= middle <= width:
-        refuse_value("centre", f"from {lower:g} to {lower + width:g}", centre)
-    return Grid(lower, width, bits, _whole(middle / width * 2**bits))
+    share = 0.5
+    if centre is not None:
+        share = (read_real("centre", centre) - lower) / (upper - lower)
+        if not 0 <= share <= 1:
+            refuse_value("centre", f"from {lower:g} to {upper:g}", centre)
+    return Grid(lower, upper, bits, origin=_whole(share * 2**bits))
 
 
 def _whole(number: float) -> int:

@@ -1,0 +1,95 @@
+"""plan: the errors it promises, the budget it finds, and its picture."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import counts
+
+import userdp as ud
+from userdp.planning import STRATEGIES
+
+COUNTS = [40] * 5 + [10] * 50 + [2] * 500
+PEOPLE = ud.Contributions(COUNTS, 50)
+EPS = ["0.01", 0.1, 1, 3]
+
+
+@pytest.fixture(scope="module")
+def prospects():
+    return ud.plan(COUNTS, 65, EPS, lower=15)
+
+
+def test_rows_are_the_worst_cases(prospects):
+    assert len(prospects.rows) == len(EPS) * len(STRATEGIES)
+    for row, (eps, name) in zip(
+        prospects.rows, [(e, s) for e in EPS for s in STRATEGIES], strict=True
+    ):
+        assert (row.eps, row.strategy) == (float(eps), name)
+        clipping = {
+            "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
+            "OPT-worst-case": ud.optimal_clipping(PEOPLE, eps),
+            "l1 optimum": ud.optimal_clipping(PEOPLE, eps, "l1"),
+            "l1 optimum, staircase": ud.optimal_clipping(PEOPLE, eps, "l1", "staircase"),
+        }[name]
+        noise = "staircase" if "staircase" in name else "laplace"
+        for kind, error in (("bound", row.bound), ("l1", row.l1)):
+            assert error == pytest.approx(ud.worst_case_error(PEOPLE, clipping, eps, kind, noise))
+        assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+
+
+def test_the_release_keeps_the_promise(prospects):
+    rng = np.random.default_rng(1)
+    users = np.repeat(np.arange(len(COUNTS)), COUNTS)
+    made = ud.private_mean(users, 15 + 50 * rng.random(users.size), 15, 65, 0.1)
+    promised = prospects.rows[len(STRATEGIES) + 1]
+    assert promised.strategy == "OPT-worst-case"
+    assert made.total_width == pytest.approx(promised.total_width)
+    assert made.worst_case_bound == pytest.approx(promised.bound, rel=1e-6)
+    assert made.worst_case_l1 == pytest.approx(promised.l1, rel=1e-6)
+
+
+@given(counts, st.floats(0.001, 0.49), st.sampled_from(["bound", "l1", "mse"]))
+def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
+    prospects = ud.plan(counts, upper=3, eps=1, lower=1)
+    error = 2 * share if objective != "mse" else (2 * share) ** 2
+    eps = prospects.smallest_eps(error, objective)
+    assert ud.optimal_error(prospects.users, eps, objective) <= error
+    assert ud.optimal_error(prospects.users, eps * (1 - 1e-6), objective) > error
+
+
+def test_error_of_the_middle_needs_no_budget(prospects):
+    for error, objective in ((25, "l1"), (25, "bound"), (625, "mse")):
+        with pytest.raises(ValueError, match="`error` must be less than that of the middle"):
+            prospects.smallest_eps(error, objective)
+        assert prospects.smallest_eps(error * (1 - 1e-6), objective) < 0.02
+
+
+def test_one_budget_and_several_of_them():
+    for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), iter(["1"])):
+        assert [row.eps for row in ud.plan([3, 1], 1, eps).rows] == [1.0] * len(STRATEGIES)
+
+
+def test_plan_can_be_read(prospects):
+    lines = repr(prospects).splitlines()
+    assert len(lines) == 1 + len(prospects.rows)
+    assert "no mechanism below" in lines[0]
+    assert "OPT-worst-case" in lines[2]
+    frame = pd.DataFrame(prospects.rows)
+    assert list(frame.columns[:3]) == ["eps", "strategy", "total_width"]
+    assert prospects._repr_html_().count("<tr>") == len(lines)
+
+
+def test_plan_draws_its_numbers(prospects):
+    _, ax = plt.subplots()
+    assert prospects.plot(ax) is ax
+    for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
+        rows = [row for row in prospects.rows if row.strategy == name]
+        assert line.get_label() == name
+        assert line.get_xydata().tolist() == [[row.eps, row.l1] for row in rows]
+    (below,) = ax.collections
+    floors = {row.floor for row in prospects.rows}
+    assert floors <= set(below.get_paths()[0].vertices[:, 1])
+    assert prospects.plot().figure is not ax.figure
+    plt.close("all")

@@ -1,0 +1,41 @@
+"""The code in the README runs as it stands."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import userdp as ud
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
+
+
+@pytest.fixture
+def trips(tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
+    data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
+    data.to_parquet(tmp_path / "trips.parquet")
+    monkeypatch.chdir(tmp_path)
+    return data
+
+
+@pytest.mark.parametrize("code", BLOCKS)
+def test_block_runs(code, trips, capsys):
+    names = {}
+    exec(code, names)
+    if "private_mean" in code:
+        assert code.count("\n") <= 7
+        assert names["made"].n_records == len(trips)
+        assert repr(names["made"]) in capsys.readouterr().out
+
+
+def test_the_file_and_the_frame_agree(trips):
+    options = {"lower": 0, "upper": 65, "eps": 0.3, "noise": "laplace", "rng": 1}
+    made = [
+        ud.private_mean("user", "value", data=data, **options) for data in ("trips.parquet", trips)
+    ]
+    assert made[0] == made[1]
