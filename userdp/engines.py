@@ -202,7 +202,7 @@ class Queries(Records):
 
     def clamped(self, lower: float, upper: float) -> "Queries":
         """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
-        return Queries(self.table.mutate(value=self.table.value.clip(lower, upper)))
+        return Queries(self.table.mutate(value=_clip(self.table.value, lower, upper)))
 
     def user_counts(self) -> NDArray[np.int64]:
         """Return the number of rows of every user, shape (L,), in no particular order.
@@ -218,13 +218,20 @@ class Queries(Records):
         level = ((self.table.value - grid.lower) * grid.levels_a_unit + 0.5).floor()
         centred = level.cast("int64") - grid.origin
         users = self.table.group_by("user").aggregate(total=centred.sum())
-        clipped = users.total.cast("int64").clip(lowest, highest).sum()
-        return int(clipped.to_pyarrow().as_py())
+        clipped = _clip(users.total.cast("int64"), lowest, highest)
+        return int(clipped.sum().name("total").to_pyarrow().as_py())
 
     def _missing(self) -> Any:
         user, value = self.table.user, self.table.value
         missing = user.isnull() | value.isnull() | value.isnan()
         return missing | user.isnan() if user.type().is_floating() else missing
+
+
+def _clip(column: Any, lowest: float, highest: float) -> Any:
+    """Return a column without nulls, clipped: in SQL that can be read, as that of `clip` cannot."""
+    import ibis
+
+    return ibis.least(ibis.greatest(column, lowest), highest)
 
 
 def read_records(user: Any, value: Any, data: Any) -> Records:
