@@ -8,5 +8,5 @@ from pyspark.sql import SparkSession
 
 session = SparkSession.builder.appName("private mean").getOrCreate()
 records = ibis.pyspark.connect(session).read_parquet(sys.argv[1])
-print(ud.private_mean("user", "value", lower=0, upper=65, eps=1, data=records))
+print(ud.private_mean("user", "value", lower=0, upper=65, eps=0.3, data=records))
 session.stop()

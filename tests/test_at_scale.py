@@ -1,0 +1,78 @@
+"""The chapter "At scale": its propositions, its numbers, and what it says of other engines."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from page_functions import functions_of
+
+import userdp as ud
+from userdp.engines import Tally, read_records
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+PAGE = functions_of("at-scale", pd=pd)
+
+
+def test_most_rows_of_a_histogram():
+    """k rows need 1 + 2 + ... + k records: tried for every number of records."""
+    k = 0
+    for n in range(1, 3000):
+        k += (k + 1) * (k + 2) // 2 == n
+        assert PAGE.most_rows(n) == k < np.sqrt(2 * n)
+
+
+def test_spark_printed_what_arrays_print():
+    """Without Spark: the stored words are those of the page's trips, but for mean and interval."""
+    trips = PAGE.make_trips(20_000, np.random.default_rng(20250271))
+    made = ud.private_mean(trips.user, trips.value, lower=0, upper=65, eps=0.3)
+    stored = (BOOK / "data" / "at-scale-spark.txt").read_text().splitlines()
+    assert stored[2:] == repr(made).splitlines()[2:]
+    assert [line.split("  ")[0] for line in stored[:2]] == ["private mean", "95 % interval"]
+    assert abs(float(stored[0].split()[-1]) - trips.value.mean()) < 20 * made.noise_scale
+
+
+def test_nan_in_a_file_is_found_whatever_its_statistics_say(tmp_path):
+    """Arrow leaves NaN out of a file's minimum and maximum; some engines then see no NaN."""
+    path = tmp_path / "nan.parquet"
+    users, values = [1.0, 1.0, np.nan, 2.0, 2.0], [np.nan, 0.2, 0.3, 0.5, 7.0]
+    pq.write_table(pa.table({"user": users, "value": values}), path)
+    records = read_records("user", "value", path)
+    assert records.tally(0, 1) == Tally(rows=5, missing=2, outside=1)
+    kept = records.without_missing()
+    assert kept.tally(0, 1) == Tally(rows=3, missing=0, outside=1)
+    assert sorted(kept.user_counts()) == [1, 2]
+
+
+def test_counts_of_a_file_are_those_of_its_users(tmp_path):
+    path = tmp_path / "users.parquet"
+    pq.write_table(pa.table({"user": ["a", "b", "a"], "value": ["not", "a", "number"]}), path)
+    assert ud.user_counts("user", data=path).tolist() == [2, 1]
+
+
+def test_growth_is_measured_over_three_decades_on_three_engines():
+    growth = pd.read_csv(BOOK / "data" / "scale-growth.csv")
+    for grows in ("records", "users"):
+        for engine in ("numpy", "DuckDB", "Spark"):
+            part = growth[(growth.grows == grows) & (growth.engine == engine)]
+            assert part[grows].max() == 1000 * part[grows].min()
+            assert (part.fastest > 0).all()
+            assert (part.fastest <= part["median"]).all()
+            assert (part["median"] <= part.slowest).all()
+
+
+@pytest.mark.parametrize(
+    ("what", "unit", "most"),
+    [
+        ("time, against the bare grouped sum np.bincount", "times", 3),
+        ("memory, against the two arrays alone", "times", 2),
+        ("peak memory of the process", "GiB", 4),
+    ],
+)
+def test_what_was_measured_keeps_to_the_limits(what, unit, most):
+    measured = pd.read_csv(BOOK / "data" / "scale.csv").set_index("What")
+    number, of_what = measured.Result[what].split()
+    assert of_what == unit
+    assert 0 < float(number) <= most
