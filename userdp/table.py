@@ -36,6 +36,9 @@ NoiseSource = Literal["opendp", "laplace", "staircase"]
 FEWEST_BITS, MOST_BITS = 8, 40
 """Of the level of a value."""
 
+LEVEL_ERROR = 0.5 + 2**-10
+"""By how many steps a level may be off: half of one, and the roundings of 53 bits on the way."""
+
 
 class Clip(NamedTuple):
     """The interval to which the mean of every user with this many records is clipped."""
@@ -274,8 +277,8 @@ def private_mean(
     middle = grid.origin * grid.step
     clipping = centred_clipping(users, 2 * half * grid.step, middle)
     bias = float(worst_case_bias(users, clipping))
-    # A level is off by half a step at most; noise in whole numbers, by one step of all N records.
-    rounding = grid.step / 2 + (unit if noise == "opendp" else 0.0)
+    # Noise in whole numbers is off by one step of all N records.
+    rounding = LEVEL_ERROR * grid.step + (unit if noise == "opendp" else 0.0)
     bound, l1 = (float(law.worst_case(bias, moved * unit, kind)) for kind in ("bound", "l1"))
     return PrivateMean(
         mean=low + middle + noisy * unit,
