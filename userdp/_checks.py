@@ -53,19 +53,21 @@ def read_integer(name: str, value: object, least: int, most: int | None = None) 
     return number
 
 
-def read_size(name: str, value: object, exact: bool) -> Exact:
+def read_size(name: str, value: object, exact: bool = False) -> Exact:
     """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):
         refuse_type(name, "a real number", value)
-    size = Fraction(value) if exact and isinstance(value, numbers.Rational) else float(value)
+    size = Fraction(value) if isinstance(value, numbers.Rational) else float(value)
     if not 0 <= size < math.inf:
         refuse_value(name, "finite and at least 0", value)
-    return size
+    if size > LARGEST:
+        refuse_value(name, "within the range of floats", value)
+    return size if exact else float(size)
 
 
 def read_positive(name: str, value: object) -> float:
     """A positive and finite real number, as a float."""
-    number = float(read_size(name, value, exact=False))
+    number = float(read_size(name, value))
     if number == 0:
         refuse_value(name, "positive", value)
     return number
@@ -133,7 +135,13 @@ def _read_fractions(name: str, raw: NDArray[Any]) -> NDArray[Any]:
         if is_boolean(value) or not isinstance(value, numbers.Rational):
             refuse_type(f"{name}[{', '.join(map(str, index))}]", "a Fraction or an integer", value)
         array[index] = Fraction(value)
+    refuse_entries(name, "within the range of floats", array, abs(array) > LARGEST)
     return array
+
+
+def read_floats(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
+    """A fresh array of finite float64: Fractions are rounded."""
+    return read_reals(name, values).astype(np.float64)
 
 
 def refuse_entries(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_]) -> None:
