@@ -223,7 +223,12 @@ REFUSED = [
     ("x", "x=0.5", TypeError, lambda: ud.sum_of_largest(USERS, 0.5)),
     ("total_width", "total_width=-1", ValueError, lambda: ud.symmetric_error(USERS, -1, 1)),
     ("total_width", "total_width=nan", ValueError, lambda: USERS.surplus(float("nan"))),
-    ("total_width", "total_width=inf", ValueError, lambda: USERS.surplus(float("inf"))),
+    (
+        "total_width",
+        "be finite and at least 0, got total_width=inf",
+        ValueError,
+        lambda: USERS.surplus(float("inf")),
+    ),
     ("total_width", "total_width=True", TypeError, lambda: USERS.surplus(True)),
     ("total_width", "total_width='1'", TypeError, lambda: ud.symmetric_error(USERS, "1", 1)),
     ("solution", "solution=(1, 2)", TypeError, lambda: ud.kkt_certificate(USERS, 1, (1, 2))),
