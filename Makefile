@@ -52,11 +52,12 @@ matrix: ## test on each Python found, with the oldest and the newest numpy and s
 	@echo "Testing on every Python found (several minutes each); environments and logs go to .matrix."
 	@PYTHON='$(PYTHON)' $(PYTHON) tools/matrix.py
 
-# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along.
+# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
+# break some modules only: make mutate MODULES="noise table"
 mutate: $(READY) ## break the code in thousands of ways, and count what the tests notice
 	@echo "Mutation testing (some twenty minutes on two cores); the counts go to book/data."
 	@$(BIN) -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	@$(BIN) tools/mutate.py
+	@$(BIN) tools/mutate.py $(MODULES)
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
