@@ -9,7 +9,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint refresh bench matrix mutate serve clean
+.PHONY: help book test lint refresh bench peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
 
+peers: $(READY) ## measure other libraries, each in an environment of its own
+	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
+	@$(BIN) benchmarks/peers.py
+
 matrix: ## test on each Python found, with the oldest and the newest numpy and scipy
 	@$(NEED_PYTHON)
 	@echo "Testing on every Python found (several minutes each); environments and logs go to .matrix."
@@ -54,7 +58,7 @@ serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
 clean: ## remove the built book and the environments
-	rm -rf _build $(VENV) .matrix mutants
+	rm -rf _build $(VENV) .matrix .peers mutants
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
 $(READY): requirements.txt pyproject.toml
