@@ -106,20 +106,20 @@ def tasks(name, found):
                         "trials": slower.get(kind, TRIALS[kind]),
                     }
                 )
-    # What a library does with a budget of 1, told nothing about replacing: recipes halve it.
-    given = 1.0 if name == "diffprivlib" else 2.0
-    listed.append(
-        {
-            "dataset": "zeros",
-            "eps": 1,
-            "setting": "untold",
-            "value": 1,
-            "function": "bounded_sum",
-            "arguments": [1.0, given],
-            "centre": 0,
-            "trials": 2000,
-        }
-    )
+    # What a library does with a budget of 1, told nothing about replacing; most recipes halve it.
+    if name != "opendp":  # where the distance must be said
+        listed.append(
+            {
+                "dataset": "zeros",
+                "eps": 1,
+                "setting": "untold",
+                "value": 1,
+                "function": "bounded_sum",
+                "arguments": [1.0, 1.0 if name == "diffprivlib" else 2.0],
+                "centre": 0,
+                "trials": 2000,
+            }
+        )
     return listed
 
 
