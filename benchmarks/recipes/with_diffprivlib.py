@@ -16,6 +16,6 @@ def sum_of_few(users, values, upper, k, eps):
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of user sums clipped to [-S/2, S/2]; eps, as replacing is what is meant."""
+    """Release the sum of clipped user sums; eps: replacing is what is meant."""
     sums = np.bincount(users, weights=values)
     return tools.sum(sums, epsilon=eps, bounds=(-total_width / 2, total_width / 2))

@@ -38,6 +38,6 @@ def sum_of_few(users, values, upper, k, eps):
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of user sums, each clipped to [-S/2, S/2]."""
+    """Release the sum of clipped user sums; a distance of 2: one is replaced."""
     sums = np.bincount(users, weights=values)
     return noisy_sum(sums.size, -total_width / 2, total_width / 2, 1, eps)(sums)

@@ -1,4 +1,4 @@
-"""PipelineDP: rows of (user, value), here on the local backend; Beam and Spark run the same."""
+"""PipelineDP on its local backend; Beam and Spark run the same."""
 
 import pipeline_dp as pdp
 
@@ -23,7 +23,7 @@ def aggregate(users, values, eps, **settings):
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of user sums clipped to [-S/2, S/2]; eps/2, as one is replaced, not added."""
+    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
     return aggregate(
         users,
         values,
@@ -31,7 +31,7 @@ def bounded_sum(users, values, total_width, eps):
         metrics=[pdp.Metrics.SUM],
         min_sum_per_partition=-total_width / 2,
         max_sum_per_partition=total_width / 2,
-        max_contributions_per_partition=1,  # asked for, but no row is dropped: sums are clipped
+        max_contributions_per_partition=1,  # asked for, drops nothing
     ).sum
 
 

@@ -22,7 +22,7 @@ def sum_of_few(users, values, upper, k, eps):
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of user sums clipped to [-S/2, S/2]; eps/2, as one is replaced, not added."""
+    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
     sums = np.bincount(users, weights=values)
     algorithm = BoundedSum(
         epsilon=eps / 2,

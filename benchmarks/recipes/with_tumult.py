@@ -65,7 +65,7 @@ def sum_of_few(groups, users, values, upper, k, eps):
 
 
 def bounded_sum(groups, users, values, total_width, eps):
-    """Release the sum of user sums clipped to [-S/2, S/2]; eps/2, as one is replaced, not added."""
+    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
     size, half = int(users.max()) + 1, total_width / 2
     at, which = np.unique(groups * size + users, return_inverse=True)
     sums = np.bincount(which, weights=values)  # one row a user
