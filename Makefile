@@ -43,8 +43,8 @@ bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
 
-bench-scale: $(READY) ## measure large tables (ten minutes, 3 GiB of disk), Spark too where it is installed
-	@echo "Measuring large tables (ten minutes); the numbers go to book/data."
+bench-scale: $(SPARK) ## measure large tables, Spark too (some minutes, a gigabyte of disk)
+	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) benchmarks/scale.py
 
 peers: $(READY) ## measure other libraries, each in an environment of its own

@@ -1,7 +1,7 @@
 """Time private means of large tables, and write what was found to the book's data.
 
 Every time is given as a multiple of another one, measured in the same run. Run by
-`make bench-scale`, never by a test; it takes minutes, and some gigabytes for a temporary file.
+`make bench-scale`, never by a test; it takes minutes, and a gigabyte for a temporary file.
 """
 
 import csv
@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 import duckdb
+import ibis
 import numpy as np
+from pyspark.sql import SparkSession
 from run import DATA, SEED, Row, machine, seconds, write
 from tqdm import tqdm
 
@@ -116,13 +117,9 @@ def engines(path: Path) -> Iterator[tuple[str, object]]:
     """Yield what each engine is given as data."""
     yield "numpy", duckdb.sql(f"FROM '{path}'").fetchnumpy()
     yield "DuckDB", path
-    if find_spec("pyspark"):
-        import ibis
-        from pyspark.sql import SparkSession
-
-        session = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield "Spark", ibis.pyspark.connect(session).read_parquet(path)
+    session = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield "Spark", ibis.pyspark.connect(session).read_parquet(path)
 
 
 def times(function: Callable[[], object]) -> list[float]:

@@ -93,19 +93,22 @@ class Records(ABC):
 
 
 class Arrays(Records):
-    """Records in two arrays in memory."""
+    """Records in two arrays in memory; `unknown` says which users are null, None that none is."""
 
-    def __init__(self, users: NDArray[Any], unknown: NDArray[np.bool_], values: NDArray[Any]):
+    def __init__(
+        self, users: NDArray[Any], unknown: NDArray[np.bool_] | None, values: NDArray[Any]
+    ):
         self.users, self.unknown, self.values = users, unknown, values
 
     def tally(self, lower: float, upper: float) -> Tally:
         """Count the rows, and those that cannot be used as they are."""
         missing = outside = 0
         for part in self._parts():
-            values, unknown = self._values(part), self.unknown[part]
-            if lower <= values.min() and values.max() <= upper and not unknown.any():
-                continue  # also the comparisons say no where a value is NaN
-            absent = unknown | np.isnan(values)
+            values = self._values(part)
+            in_range = lower <= values.min() and values.max() <= upper  # not where one is NaN
+            if in_range and (self.unknown is None or not self.unknown[part].any()):
+                continue
+            absent = self._absent(part)
             inside = (values >= lower) & (values <= upper)
             missing += int(np.count_nonzero(absent))
             outside += int(np.count_nonzero(~inside & ~absent))
@@ -113,7 +116,7 @@ class Arrays(Records):
 
     def without_missing(self) -> "Arrays":
         """Return the rows that have a user and a value."""
-        return self._only(~self.unknown & ~np.isnan(self.values))
+        return self._only(~self._absent(slice(None)))
 
     def within(self, lower: float, upper: float) -> "Arrays":
         """Return the rows with a value from `lower` to `upper`."""
@@ -147,7 +150,13 @@ class Arrays(Records):
         return (slice(i, i + ROWS_AT_A_TIME) for i in starts)
 
     def _only(self, kept: NDArray[np.bool_]) -> "Arrays":
-        return Arrays(self.users[kept], self.unknown[kept], self.values[kept])
+        unknown = None if self.unknown is None else self.unknown[kept]
+        return Arrays(self.users[kept], unknown, self.values[kept])
+
+    def _absent(self, part: slice) -> NDArray[np.bool_]:
+        """Where there is no user or no value."""
+        absent: NDArray[np.bool_] = np.isnan(self.values[part])
+        return absent if self.unknown is None else absent | self.unknown[part]
 
     @cached_property
     def _counts(self) -> NDArray[np.int64]:
@@ -277,9 +286,11 @@ def _read_table(user: str, value: str | None, data: Any) -> Queries:
 
 def _read_arrays(user: Any, value: Any) -> Arrays:
     users = _read_column("user", user)
-    unknown = _nulls(user, users)
-    if users.dtype.kind in ("f", "M"):
-        unknown = unknown | (users != users)  # NaN and NaT
+    unknown = None
+    if users.dtype == object:
+        unknown = _nulls(user, users)
+    elif users.dtype.kind in ("f", "M"):
+        unknown = users != users  # NaN and NaT
     if value is None:
         return Arrays(users, unknown, np.zeros(users.size))
     values = _read_column("value", value)
@@ -302,12 +313,10 @@ def _read_column(name: str, column: Any) -> NDArray[Any]:
 
 
 def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a column is null: only pandas has nulls that do not become None, NaN or NaT."""
+    """Where a column of objects is null; pandas has nulls of its own, which only it knows."""
     if hasattr(column, "isna"):
         return np.array(column.isna())
-    if array.dtype == object:
-        return np.fromiter((entry is None for entry in array), dtype=bool)
-    return np.zeros(array.shape, dtype=bool)
+    return np.fromiter((entry is None for entry in array), dtype=bool)
 
 
 def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
