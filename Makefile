@@ -10,7 +10,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book test spark lint refresh bench bench-scale matrix mutate serve clean
+.PHONY: help book test spark lint refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,22 +47,27 @@ bench-scale: $(SPARK) ## measure large tables, Spark too (some minutes, a gigaby
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) benchmarks/scale.py
 
+peers: $(READY) ## measure other libraries, each in an environment of its own
+	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
+	@$(BIN) benchmarks/peers.py
+
 matrix: ## test on each Python found, with the oldest and the newest numpy and scipy
 	@$(NEED_PYTHON)
 	@echo "Testing on every Python found (several minutes each); environments and logs go to .matrix."
 	@PYTHON='$(PYTHON)' $(PYTHON) tools/matrix.py
 
-# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along.
+# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
+# break some modules only: make mutate MODULES="noise table"
 mutate: $(READY) ## break the code in thousands of ways, and count what the tests notice
 	@echo "Mutation testing (some twenty minutes on two cores); the counts go to book/data."
 	@$(BIN) -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	@$(BIN) tools/mutate.py
+	@$(BIN) tools/mutate.py $(MODULES)
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
 clean: ## remove the built book and the environments
-	rm -rf _build $(VENV) .matrix mutants
+	rm -rf _build $(VENV) .matrix .peers mutants
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
 $(READY): requirements.txt pyproject.toml

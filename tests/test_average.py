@@ -1,6 +1,7 @@
 """Average error against certificate: the trade-off, dropping and capping, the page's numbers."""
 
 import itertools
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -123,6 +124,34 @@ def test_default_grid_holds_both_ends_of_the_flat_piece():
         assert 5 in trade.centres
         assert trade.certificate.min() == pytest.approx(trade.smallest_certificate)
     assert 0 in small_trade(20, 2).total_widths
+
+
+@pytest.mark.parametrize("eps", [Fraction(1, 2), Fraction(2, 3), 2])
+def test_default_grid_holds_nothing_else(eps):
+    """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
+    trade = small_trade(eps, 2)
+    ratios = np.geomspace(0.05, 50, 80)
+    widths = [w for w in trade.total_widths if w and np.abs(ratios / w - 1).min() > 1e-9]
+    loss = [ud.symmetric_error(SMALL, w, eps) / trade.smallest_certificate - 1 for w in widths]
+    np.testing.assert_allclose(20 * np.array(loss), np.rint(20 * np.array(loss)), atol=1e-9)
+
+
+def test_tradeoff_draws_1000_datasets_and_shows_its_progress(monkeypatch):
+    @contextmanager
+    def progress(steps):
+        told.append(steps)
+        yield lambda: told.append(None)
+
+    told, drawn = [], []
+
+    def prior(users, n_trials, *, rng):
+        drawn.append(n_trials)
+        return ud.uniform_sums(users, n_trials, rng=rng)
+
+    monkeypatch.setattr(ud.frontier, "progress", progress)
+    ud.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=0)
+    assert drawn == [1000]
+    assert told == [6] + [None] * 6
 
 
 def test_of_equal_members_the_frontier_keeps_one():

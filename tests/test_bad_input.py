@@ -9,10 +9,13 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
+from userdp import _checks
 
 USERS = ud.Contributions([2, 1], 10)
 SUMS = [11.0, 4.0]
 CLIPPING = ud.Clipping([1, 2], [9, 8])
+EXACT = ud.Contributions([2, 1], Fraction(10))
+HUGE = 10**400
 LAW = ud.quantile_cells(SUMS, USERS, rank=1, eps=1)
 
 
@@ -126,9 +129,14 @@ BAD_EPS = [
 
 # name of the argument, what must stand in the message, exception, call
 REFUSED = [
-    ("upper", "upper=0", ValueError, lambda: ud.Contributions([1], 0)),
+    ("upper", "must be positive and finite", ValueError, lambda: ud.Contributions([1], 0)),
     ("upper", "upper=-1", ValueError, lambda: ud.Contributions([1], -1)),
-    ("upper", "upper=inf", ValueError, lambda: ud.Contributions([1], float("inf"))),
+    (
+        "upper",
+        "positive and finite, got upper=inf",
+        ValueError,
+        lambda: ud.Contributions([1], np.inf),
+    ),
     ("upper", "upper=nan", ValueError, lambda: ud.Contributions([1], float("nan"))),
     ("upper", "upper=5e-324", ValueError, lambda: ud.Contributions([1], 5e-324)),
     ("upper", "upper=1e+308", ValueError, lambda: ud.Contributions([2, 1], 1e308)),
@@ -141,7 +149,7 @@ REFUSED = [
     ),
     ("upper", "upper=1000", ValueError, lambda: ud.Contributions([1], 10**400)),
     ("upper", "upper=True", TypeError, lambda: ud.Contributions([1], True)),
-    ("upper", "upper='65'", TypeError, lambda: ud.Contributions([1], "65")),
+    ("upper", "upper='65' of type str", TypeError, lambda: ud.Contributions([1], "65")),
     ("upper", "upper=None", TypeError, lambda: ud.Contributions([1], None)),
     ("upper", "upper=(1+0j)", TypeError, lambda: ud.Contributions([1], 1 + 0j)),
     ("counts", "shape (0,)", ValueError, lambda: ud.Contributions([], 1)),
@@ -156,7 +164,7 @@ REFUSED = [
     ("counts", f"counts[0]={2**53 + 1}", ValueError, lambda: ud.Contributions([2**53 + 1], 1)),
     ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53, 1], 1)),
     # 2048 times 2^53 wraps around to exactly zero in 64 bits.
-    ("counts", "a sum of about", ValueError, lambda: ud.Contributions([2**53] * 2048, 1)),
+    ("counts", "sum of about 1.84467e+19", ValueError, lambda: ud.Contributions([2**53] * 2048, 1)),
     ("counts", "masked", TypeError, lambda: ud.Contributions(np.ma.array([1, 2], mask=[0, 1]), 1)),
     ("counts[0]", "counts[0]=1.0", TypeError, lambda: ud.Contributions([1.0, 2.0], 1)),
     ("counts[0]", "counts[0]=1.5", TypeError, lambda: ud.Contributions([1.5], 1)),
@@ -165,7 +173,7 @@ REFUSED = [
     ("counts[1]", "counts[1]=None", TypeError, lambda: ud.Contributions([1, None], 1)),
     ("counts[1]", "counts[1]=nan", TypeError, lambda: ud.Contributions([1, float("nan")], 1)),
     ("M", "M=-1", ValueError, lambda: ud.geometric_collection(-1, 1)),
-    ("M", "M=28", ValueError, lambda: ud.geometric_collection(28, 1)),
+    ("M", "at most 27, got M=28", ValueError, lambda: ud.geometric_collection(28, 1)),
     ("M", "M=2.0", TypeError, lambda: ud.geometric_collection(2.0, 1)),
     ("M", "M=True", TypeError, lambda: ud.geometric_collection(True, 1)),
     ("upper", "upper=0", ValueError, lambda: ud.geometric_collection(2, 0)),
@@ -191,9 +199,9 @@ REFUSED = [
     ("n_users", f"n_users={2**28 + 1}", ValueError, lambda: ud.extreme_collection(2**28 + 1, 2, 1)),
     (
         "t",
-        "shape (3,)",
+        "shape (3,) and leading axes (4, 2)",
         ValueError,
-        lambda: ud.quantile_log_density([1, 2, 3], [SUMS] * 2, USERS, 1, 1),
+        lambda: ud.quantile_log_density([1, 2, 3], [[SUMS] * 2] * 4, USERS, 1, 1),
     ),
     (
         "clipping.upper",
@@ -233,7 +241,12 @@ REFUSED = [
     ("x", "x=0.5", TypeError, lambda: ud.sum_of_largest(USERS, 0.5)),
     ("total_width", "total_width=-1", ValueError, lambda: ud.symmetric_error(USERS, -1, 1)),
     ("total_width", "total_width=nan", ValueError, lambda: USERS.surplus(float("nan"))),
-    ("total_width", "total_width=inf", ValueError, lambda: USERS.surplus(float("inf"))),
+    (
+        "total_width",
+        "be finite and at least 0, got total_width=inf",
+        ValueError,
+        lambda: USERS.surplus(float("inf")),
+    ),
     ("total_width", "total_width=True", TypeError, lambda: USERS.surplus(True)),
     ("total_width", "total_width='1'", TypeError, lambda: ud.symmetric_error(USERS, "1", 1)),
     ("solution", "solution=(1, 2)", TypeError, lambda: ud.kkt_certificate(USERS, 1, (1, 2))),
@@ -252,13 +265,13 @@ REFUSED = [
     ("eps", "finite noise", ValueError, lambda: ud.akmv_error(SUMS, USERS, 3e-308)),
     ("eps", "eps=3e-308", ValueError, lambda: ud.simulate_akmv_error(SUMS, USERS, 3e-308, 10)),
     ("scale", "scale[1]=-1.0", ValueError, lambda: ud.noisy_error([0, 0], [1, -1])),
-    ("bias", "bias[0]=nan", ValueError, lambda: ud.noisy_error([np.nan], 1)),
+    ("bias", "must be finite, got bias[0]=nan", ValueError, lambda: ud.noisy_error([np.nan], 1)),
     ("bias", "<U1", TypeError, lambda: ud.noisy_error(["1"], 1)),
     ("scale", "<U1", TypeError, lambda: ud.noisy_error([1], ["1"])),
     ("law", "law=[1, 2]", TypeError, lambda: ud.capped_mean_error([1, 2], USERS, 1)),
     (
         "law",
-        "there are users (3)",
+        "there are users (3), got shapes [(3,), (3,), (3,)].",
         ValueError,
         lambda: ud.capped_mean_error(LAW, ud.Contributions([1, 1, 1], 10), 1),
     ),
@@ -269,10 +282,20 @@ REFUSED = [
     ("users", "users=None", TypeError, lambda: ud.correlated_sums(None, 3, correlation=0)),
     ("n_trials", "n_trials=0", ValueError, lambda: ud.uniform_sums(USERS, 0)),
     ("n_trials", "n_trials=2.0", TypeError, lambda: ud.correlated_sums(USERS, 2.0, correlation=0)),
-    ("variance", "variance=0", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=0)),
+    (
+        "variance",
+        "must be positive, got variance=0",
+        ValueError,
+        lambda: ud.gaussian_sums(USERS, 2, variance=0),
+    ),
     ("variance", "variance=-1", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=-1)),
     ("variance", "variance=nan", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=np.nan)),
-    ("variance", "variance=101", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=101)),
+    (
+        "variance",
+        "at most U^2 = 100, got",
+        ValueError,
+        lambda: ud.gaussian_sums(USERS, 2, variance=101),
+    ),
     ("variance", "variance='9'", TypeError, lambda: ud.gaussian_sums(USERS, 2, variance="9")),
     ("a", "a=0", ValueError, lambda: ud.beta_sums(USERS, 2, a=0, b=1)),
     ("b", "b=inf", ValueError, lambda: ud.beta_sums(USERS, 2, a=1, b=np.inf)),
@@ -298,7 +321,7 @@ REFUSED = [
     ("mechanisms", "mechanisms=[", TypeError, lambda: sweep([ud.laplace])),
     ("mechanisms", "got none", ValueError, lambda: sweep({})),
     ("mechanisms", "mechanisms=1", TypeError, lambda: sweep({1: ud.laplace})),
-    ("mechanisms['L']", "mechanisms['L']=3", TypeError, lambda: sweep({"L": 3})),
+    ("mechanisms['L']", "be callable, got mechanisms['L']=3", TypeError, lambda: sweep({"L": 3})),
     ("mechanisms['L']", "(10, 2)", ValueError, lambda: sweep({"L": lambda s, u, e, rng: s})),
     ("mechanisms['L']", "()", ValueError, lambda: sweep({"L": lambda s, u, e, rng: 1.0})),
     ("mean_errors", "mean_errors=None", TypeError, lambda: mean_sweep(None)),
@@ -311,7 +334,12 @@ REFUSED = [
     ("eps", "eps=array([0.5])", TypeError, lambda: sweep(eps=np.array([[0.5]]))),
     ("eps", "eps='0.5'", TypeError, lambda: sweep(eps="0.5")),
     ("eps", "got none", ValueError, lambda: sweep(eps=[])),
-    ("sampler", "sampler='uniform'", TypeError, lambda: sweep(sampler="uniform")),
+    (
+        "sampler",
+        "must be callable, got sampler='uniform'",
+        TypeError,
+        lambda: sweep(sampler="uniform"),
+    ),
     (
         "sampler",
         "(10, 3)",
@@ -345,7 +373,12 @@ REFUSED = [
         ValueError,
         lambda: ud.worst_case_error(USERS, CLIPPING, 1e-200, "mse", "staircase"),
     ),
-    ("objective", "objective='l2'", ValueError, lambda: ud.threshold(USERS, 1, "l2")),
+    (
+        "objective",
+        "'bound', 'l1', 'mse', got objective='l2'",
+        ValueError,
+        lambda: ud.threshold(USERS, 1, "l2"),
+    ),
     ("objective", "objective=None", ValueError, lambda: ud.optimal_error(USERS, 1, None)),
     ("objective", "objective=['l1']", ValueError, lambda: ud.optimal_clipping(USERS, 1, ["l1"])),
     ("objective", "objective=1", ValueError, lambda: ud.worst_case_error(USERS, CLIPPING, 1, 1)),
@@ -364,11 +397,13 @@ REFUSED = [
     ("centre", "centre=11", ValueError, lambda: ud.centred_clipping(USERS, 2, 11)),
     ("lower", "lower=nan", ValueError, lambda: private(lower=np.nan)),
     ("lower", "lower='0'", TypeError, lambda: private(lower="0")),
-    ("upper", "upper=0", ValueError, lambda: private(lower=0, upper=0)),
+    ("lower", "lower=-1000", ValueError, lambda: private(lower=-(10**400))),
+    ("upper", "upper=inf", ValueError, lambda: private(upper=np.inf)),
+    ("upper", "above lower=0.0, got upper=0.", ValueError, lambda: private(lower=0, upper=0)),
     ("upper", "upper=-1", ValueError, lambda: private(upper=-1)),
     ("upper", "upper=inf", ValueError, lambda: private(upper=np.inf)),
     ("upper", "upper=True", TypeError, lambda: private(upper=True)),
-    ("upper", "upper=1e-300", ValueError, lambda: private(upper=1e-300)),
+    ("upper", "upper=1e-280", ValueError, lambda: private(upper=1e-280)),
     ("upper", "upper=1e+308", ValueError, lambda: private(lower=-1e308, upper=1e308)),
     ("upper", "3 samples", ValueError, lambda: private(upper=1.5e308)),
     ("eps", "eps=1e-15", ValueError, lambda: private(eps=1e-15)),
@@ -453,7 +488,7 @@ REFUSED = [
     ("users", "users=None", TypeError, lambda: choices(None)),
     ("n_trials", "n_trials=1", ValueError, lambda: choices(n_trials=1)),
     ("n_trials", "n_trials=2.0", TypeError, lambda: choices(n_trials=2.0)),
-    ("prior", "prior=3", TypeError, lambda: choices(prior=3)),
+    ("prior", "must be callable, got prior=3", TypeError, lambda: choices(prior=3)),
     ("prior", "(5, 3)", ValueError, lambda: choices(prior=lambda u, n, rng: np.zeros((n, 3)))),
     ("prior", "(2,)", ValueError, lambda: choices(prior=lambda u, n, rng: np.zeros(2))),
     (
@@ -470,6 +505,20 @@ REFUSED = [
     ("tau", "tau=-0.1", ValueError, lambda: choices().best(-0.1)),
     ("tau", "tau=0", ValueError, lambda: choices(centres=[1], total_widths=[1]).best(0)),
     ("tau", "tau='1'", TypeError, lambda: choices().best("1")),
+    ("lower", "masked", TypeError, lambda: ud.Clipping(np.ma.array([0, 1], mask=[0, 1]), [1, 2])),
+    ("lower[0]", "lower[0]=True", TypeError, lambda: ud.Clipping([True, Fraction(1)], [1, 1])),
+    ("bias", f"bias[0]=-{2**53 + 1}", ValueError, lambda: ud.noisy_error([-(2**53) - 1], 1)),
+    ("a", "range of floats, got a=1000", ValueError, lambda: ud.beta_sums(USERS, 2, a=HUGE, b=1)),
+    ("total_width", "of floats", ValueError, lambda: ud.clipped_mean(SUMS, USERS, HUGE, 1)),
+    ("total_width", "of floats", ValueError, lambda: EXACT.surplus(Fraction(HUGE))),
+    (
+        "total_width",
+        "of floats",
+        ValueError,
+        lambda: ud.release_mean(SUMS, USERS, 1, total_width=HUGE),
+    ),
+    ("bias", "range of floats, got bias[0]=Fr", ValueError, lambda: ud.noisy_error([HUGE], 1)),
+    ("t", "of floats", ValueError, lambda: ud.quantile_log_density([-HUGE], SUMS, USERS, 1, 1)),
 ]
 
 TAKES_SUMS = {
@@ -501,6 +550,9 @@ BAD_SUMS = [
     ([True, False], TypeError, "bool"),
     ([1j, 2.0], TypeError, "complex"),
     ([None, 2.0], TypeError, "None"),
+    ([HUGE, 2], ValueError, "within the range of floats"),
+    # 11 of its units in the last place above 20; 10 are 8 of those that are counted from 1 on.
+    (np.array([20 + 11 * 2.0**-19, 4], dtype=np.float32), ValueError, "between 0 and U m_l"),
 ]
 
 TAKES_RNG = {
@@ -560,7 +612,14 @@ ACCEPTED = [
     lambda: ud.akmv(SUMS, USERS, 3e-305),
     lambda: ud.simulate_akmv_error(SUMS, USERS, 3e-150, 10),
     lambda: ud.Contributions(np.array([np.int64(1), 2], dtype=object), 1),
+    lambda: ud.laplace(np.array([20 + 10 * 2.0**-19, 10], dtype=np.float32), USERS, 1),
     lambda: ud.laplace(SUMS, USERS, 1, rng=np.int64(3)),
+    lambda: ud.noisy_error([-(2**53), -107], 1),
+    lambda: ud.noisy_error([Fraction(2**1024 - 2**971)], 1),
+    lambda: EXACT.surplus(2**1024 - 2**971),
+    lambda: ud.rank(np.finfo(float).max),
+    lambda: ud.capped_mean_error(LAW._replace(log_density=None), USERS, 1),
+    lambda: ud.simulate_akmv_error(SUMS, USERS, 1, 2),
     lambda: ud.laplace(np.array([20, 10], dtype=np.float32), USERS, 1),
     lambda: ud.laplace([Fraction(1, 3), 4], USERS, 1),
     lambda: ud.laplace([20, 10], USERS, 1),
@@ -635,6 +694,12 @@ def test_bad_eps_is_refused_everywhere(function, eps, exception):
     assert f"eps={eps!r}" in str(refusal.value)
 
 
+@pytest.mark.parametrize("eps", [0, -1, np.inf, float("nan"), Decimal("NaN"), Decimal("Infinity")])
+def test_eps_that_is_no_positive_number_is_not_called_too_small_or_large(eps):
+    with pytest.raises(ValueError, match="`eps` must be positive and finite, got"):
+        ud.read_eps(eps)
+
+
 @pytest.mark.parametrize(
     ("name", "fragment", "exception", "call"),
     REFUSED,
@@ -701,3 +766,27 @@ def test_arrays_are_private_copies():
             array[0] = 1
     with pytest.raises(AttributeError):
         users.upper = 1
+
+
+def test_a_bound_on_an_integer_is_accepted_itself():
+    assert _checks.read_integer("n", 3, least=3, most=3) == 3
+    with pytest.raises(ValueError, match="`n` must be at most 3, got n=4"):
+        _checks.read_integer("n", 4, least=3, most=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "exact", "kind"),
+    [
+        (Fraction(1, 2), True, Fraction),
+        (2, True, Fraction),
+        (0.5, True, float),
+        (Fraction(1, 2), False, float),
+        (np.int64(2), False, float),
+    ],
+)
+def test_sizes_are_fractions_only_where_they_are_exact_and_may_be(value, exact, kind):
+    size = _checks.read_size("size", value, exact)
+    assert type(size) is kind
+    assert size == value
+    if not exact:
+        assert type(_checks.read_size("size", value)) is kind

@@ -31,6 +31,17 @@ def test_floats_snap_within_their_tolerance_only(off, k):
     assert ud.rank(2 / 49 * (1 + off)) == k
 
 
+class Quantity(float):
+    """A float of a type of its own, which numpy knows no precision of."""
+
+
+@pytest.mark.parametrize("k", [7, 20, 49])
+@pytest.mark.parametrize("kind", [Quantity, np.float64, np.float32])
+def test_floats_of_other_types_snap_within_their_precision(kind, k):
+    assert ud.rank(kind(2 / k)) == k
+    assert ud.rank(kind(2 / k * (1 - 1e-5))) == k + 1
+
+
 @given(st.integers(1, 10**6), st.integers(10**12, 10**40))
 def test_exact_budgets_are_taken_at_their_word(k, n):
     assert ud.rank(Fraction(2, k)) == k

@@ -1,6 +1,7 @@
 """KKT certificates: the repaired multipliers pass exactly, the printed ones fail, HiGHS agrees."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp import certificate
 
 CONDITIONS = ud.Certificate._fields
 
@@ -50,13 +52,13 @@ def test_edge_cases(counts, eps):
 @given(users=collections(), data=st.data())
 def test_printed_multipliers_fail_slackness_iff_the_threshold_is_positive(users, data):
     eps = data.draw(budgets(users.n_users))
-    certificate = ud.kkt_certificate(users, eps, ud.printed_solution(users, eps))
+    conditions = ud.kkt_certificate(users, eps, ud.printed_solution(users, eps))
     T = ud.threshold(users, eps)
     assert (
-        (certificate.complementary_slackness > 0) == (T > 0) == (eps >= Fraction(2, users.n_users))
+        (conditions.complementary_slackness > 0) == (T > 0) == (eps >= Fraction(2, users.n_users))
     )
-    assert certificate.primal_feasibility == certificate.stationarity == 0
-    assert certificate.dual_feasibility == 0
+    assert conditions.primal_feasibility == conditions.stationarity == 0
+    assert conditions.dual_feasibility == 0
 
 
 @given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1))
@@ -97,12 +99,61 @@ def test_each_violation_is_named(condition):
     assert getattr(ud.kkt_certificate(users, eps, bad), condition) > 0
 
 
+@pytest.mark.parametrize(
+    ("condition", "size", "change"),
+    [
+        ("primal_feasibility", 2, {"alpha": [11, 3, 0]}),
+        ("primal_feasibility", 1, {"alpha": [12, 4, -1], "total_width": 20}),
+        ("primal_feasibility", 3, {"total_width": -3, "alpha": [40, 40, 40]}),
+        ("dual_feasibility", 3, {"lambda_users": [-3, 0, 0]}),
+        ("dual_feasibility", 2, {"mu_users": [0, -2, 0]}),
+        ("dual_feasibility", 1, {"lambda_width": -1}),
+        ("stationarity", Fraction(1, 4), {"lambda_width": Fraction(1, 4)}),
+        ("stationarity", 1, {"mu_users": [0, 2, 2]}),
+        ("complementary_slackness", 4, {"lambda_width": Fraction(1, 2)}),
+        ("complementary_slackness", 1, {"alpha": [13, 4, 0]}),
+        ("complementary_slackness", 2, {"mu_users": [Fraction(1, 6), 0, 1]}),
+    ],
+)
+def test_each_part_of_a_condition_is_measured(condition, size, change):
+    """The change is the only violation of its condition, or the largest."""
+    users, eps = ud.Contributions([4, 2, 1], Fraction(8)), Fraction(1)
+    good = ud.Solution(
+        alpha=np.array([12, 4, 0]) * Fraction(1),
+        total_width=Fraction(8),
+        lambda_users=np.array([Fraction(1, 2), Fraction(1, 2), Fraction(0)]),
+        mu_users=np.array([0, 0, 1]) * Fraction(1),
+        lambda_width=Fraction(0),
+    )
+    assert_all_zero(ud.kkt_certificate(users, eps, good))
+    exact = {
+        name: np.array(value) * Fraction(1) if isinstance(value, list) else Fraction(value)
+        for name, value in change.items()
+    }
+    found = getattr(ud.kkt_certificate(users, eps, good._replace(**exact)), condition)
+    assert (found, type(found)) == (size, Fraction)
+
+
+def test_room_to_spare_is_no_violation():
+    users = ud.Contributions([4, 2, 1], Fraction(8))
+    point = np.array([20, 10, 5]) * Fraction(1)
+    spare = ud.Solution(point, Fraction(3), point, point, Fraction(1))
+    assert ud.kkt_certificate(users, 1, spare)[:2] == (0, 0)
+
+
+def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
+    failed = SimpleNamespace(success=False, message="it was tired")
+    monkeypatch.setattr(certificate.optimize, "linprog", lambda *args, **kwargs: failed)
+    with pytest.raises(RuntimeError, match="not solved: it was tired"):
+        ud.solve_lp(ud.Contributions([1], 1), 1)
+
+
 @given(users=collections(), eps=st.floats(0.05, 5))
 def test_floats_are_certified_to_rounding(users, eps):
     rounded = ud.Contributions(users.counts, float(users.upper))
-    certificate = ud.kkt_certificate(rounded, eps)
-    assert all(type(violation) is float for violation in certificate)
-    assert max(certificate) <= 1e-12 * max(1, float(max(rounded.largest_sums)) / eps)
+    conditions = ud.kkt_certificate(rounded, eps)
+    assert all(type(violation) is float for violation in conditions)
+    assert max(conditions) <= 1e-12 * max(1, float(max(rounded.largest_sums)) / eps)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 49, 50, 101])

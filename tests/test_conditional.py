@@ -199,3 +199,41 @@ def test_capped_mean_error_takes_any_law():
 
     expected = integrate.quad(error, 1, 3, epsrel=1e-12)[0] / 2
     assert ud.capped_mean_error(law, users, 0.7) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("upper", [1, 0.01, 100])
+@pytest.mark.parametrize(("share", "eps"), [(0.8, 10), (0.8, 1), (0.999, 1), (0.5, 0.1)])
+def test_cells_across_which_the_noise_fades(upper, share, eps):
+    """All of T lies below 40 equal sums: from there down the bias soon outgrows the noise."""
+    users = ud.Contributions([1] * 50, upper)
+    high, low = 1.0 * upper, share * upper
+    sums = np.repeat([high, low], [40, 10])
+    cells = ud.quantile_cells(sums, users, 1, 1)
+    law = cells._replace(probability=np.eye(51)[40])
+
+    def error(t):
+        return ud.noisy_error(40 * (high - t) / 50, t / eps / 50)
+
+    places = low + (high - low) * np.array([0, 0.5, 0.9, 0.97, 0.99, 0.997, 1])
+    expected = sum(
+        integrate.quad(error, a, b, epsrel=1e-13)[0] for a, b in itertools.pairwise(places)
+    ) / (high - low)
+    assert ud.capped_mean_error(law, users, eps) == pytest.approx(expected, rel=1e-10)
+
+
+def test_sums_next_to_zero_are_as_good_as_zero():
+    users = ud.Contributions([4, 1], 1)
+    expected = ud.akmv_mean_error([3.0, 0.0], users, 1)
+    assert ud.akmv_mean_error([3.0, 1e-320], users, 1) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_opt_worst_case_mean_error_is_that_of_its_width_and_its_noise(objective, noise):
+    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
+    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
+    assert len(set(widths.values())) == 2
+    width = widths[noise]
+    expected = ud.clipped_mean_error(sums, users, width, eps, noise=noise)
+    error = ud.opt_worst_case_mean_error(sums, users, eps, objective=objective, noise=noise)
+    assert error == expected

@@ -1,6 +1,7 @@
 """Arrays and queries: every kind of column gives the same counts, tallies and sums."""
 
 import datetime
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
@@ -14,8 +15,8 @@ import pytest
 
 from userdp.engines import ROWS_AT_A_TIME, Grid, Tally, read_records
 
-USERS = ["b", "a", None, "b", "c", "a", "b"]
-VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0]
+USERS = ["b", "a", None, "b", "c", "a", "b", "d"]
+VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0, -7.0]
 LOWER, UPPER = -2.0, 6.0
 GRID = Grid(LOWER, UPPER, bits=20, origin=2**19)
 FRAME = pd.DataFrame({"user": USERS, "value": np.array(VALUES, dtype=float)})
@@ -30,6 +31,9 @@ def frame(data):
     return read_records("user", "value", data)
 
 
+NUMBERED = [1e9, -5, np.nan, 1e9, 0.5, -5, 1e9, 0.0]
+NULLABLE = pd.Series(USERS, dtype=object).replace({None: pd.NA})
+
 KINDS = {
     "lists": lambda: columns(USERS, [np.nan if v is None else v for v in VALUES]),
     "lists with None": lambda: columns(USERS, VALUES),
@@ -37,18 +41,29 @@ KINDS = {
     "decimals": lambda: columns(USERS, [v and Decimal(v) for v in VALUES]),
     "fractions": lambda: columns(USERS, [v and Fraction(v) for v in VALUES]),
     "float32": lambda: columns(USERS, np.array(VALUES, dtype=np.float32)),
-    "numbers of users": lambda: columns([1e9, -5, np.nan, 1e9, 0.5, -5, 1e9], VALUES),
+    "numbers of users": lambda: columns(NUMBERED, VALUES),
     "dates": lambda: columns(
-        [d and datetime.date(2013, 1, "abc".index(d) + 1) for d in USERS], VALUES
+        [d and datetime.date(2013, 1, "abcd".index(d) + 1) for d in USERS], VALUES
     ),
     "times": lambda: columns(
-        np.array([d and f"2013-01-0{'abc'.index(d) + 1}" for d in USERS], "datetime64[D]"), VALUES
+        np.array([d and f"2013-01-0{'abcd'.index(d) + 1}" for d in USERS], "datetime64[D]"), VALUES
     ),
     "pandas": lambda: frame(FRAME),
     "pandas columns": lambda: columns(FRAME.user, FRAME.value),
     "pandas categories": lambda: columns(FRAME.user.astype("category"), FRAME.value),
     "pandas nullable": lambda: columns(FRAME.user.astype("string"), FRAME.value.astype("Float64")),
     "pandas objects": lambda: columns(FRAME.user.astype(object), FRAME.value.astype(object)),
+    "pandas NA": lambda: columns(
+        NULLABLE, pd.Series([pd.NA if v is None else v for v in VALUES], dtype=object)
+    ),
+    "pandas whole numbers": lambda: columns(
+        pd.Series([4, 2, None, 4, 3, 2, 4, 1], dtype="Int64"), VALUES
+    ),
+    "polars numbers": lambda: columns(pl.Series([4, 2, None, 4, 3, 2, 4, 1]), pl.Series(VALUES)),
+    "arrow numbers": lambda: columns(pa.array([4, 2, None, 4, 3, 2, 4, 1]), pa.array(VALUES)),
+    "ibis numbers": lambda: frame(
+        ibis.memtable(pa.table({"user": NUMBERED, "value": pa.array(VALUES)}))
+    ),
     "polars": lambda: frame(pl.DataFrame({"user": USERS, "value": VALUES})),
     "polars columns": lambda: columns(pl.Series(USERS), pl.Series(VALUES)),
     "arrow": lambda: frame(TABLE),
@@ -65,20 +80,21 @@ DECIMALS = pa.schema([("user", pa.string()), ("value", pa.decimal128(9, 3))])
 
 def check(records):
     """Check the numbers of the small table above, whatever holds it."""
-    assert records.tally(LOWER, UPPER) == Tally(rows=7, missing=2, outside=1)
+    assert records.tally(LOWER, UPPER) == Tally(rows=8, missing=2, outside=2)
     kept = records.without_missing()
-    assert kept.tally(LOWER, UPPER) == Tally(rows=5, missing=0, outside=1)
-    assert sorted(kept.user_counts()) == [1, 2, 2]
+    assert kept.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=2)
+    assert sorted(kept.user_counts()) == [1, 1, 2, 2]
     inside = kept.within(LOWER, UPPER)
     assert inside.tally(LOWER, UPPER) == Tally(rows=4, missing=0, outside=0)
     assert sorted(inside.user_counts()) == [2, 2]
     a_unit = 2**20 // 8
-    # Centred at 2: -0.5 and 2 of b; 0 and -3 of a; 7 of c, at most 4.
+    # Centred at 2: -0.5 and 2 of b; 0 and -3 of a; 7 of c, at most 4; -9 of d, at least -4.
     assert inside.clipped_total(GRID, -(2**30), 2**30) == (1.5 - 3) * a_unit
     assert inside.clipped_total(GRID, -2 * a_unit, a_unit) == (1 - 2) * a_unit
     clamped = kept.clamped(LOWER, UPPER)
-    assert clamped.tally(LOWER, UPPER) == Tally(rows=5, missing=0, outside=0)
-    assert clamped.clipped_total(GRID, -(2**30), 2**30) == (1.5 - 3 + 4) * a_unit
+    assert clamped.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=0)
+    assert clamped.clipped_total(GRID, -(2**30), 2**30) == (1.5 - 3 + 4 - 4) * a_unit
+    assert clamped.clipped_total(GRID, -3 * a_unit, 2**30) == (1.5 - 3 + 4 - 3) * a_unit
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,6 +216,39 @@ def test_long_columns_are_worked_on_in_parts():
     assert kept.clipped_total(grid, 0, 2**45) == definition(
         users[kept_rows], values[kept_rows], grid, 0, 2**45
     )
+
+
+def test_rows_at_the_bounds_are_inside_also_beside_others():
+    n = ROWS_AT_A_TIME
+    values = np.r_[np.full(n, 0.5), 0.0, 1.0, np.nextafter(0, -1), np.nextafter(1, 2), np.nan]
+    records = read_records(np.zeros(n + 5, int), values, None)
+    assert records.tally(0, 1) == Tally(n + 5, 1, 2)
+    assert records.within(0, 1).user_counts().tolist() == [n + 2]
+    assert read_records([0, 0], [0.0, 1.0], None).tally(0, 1) == Tally(2, 0, 0)
+
+
+def test_values_of_single_precision_are_worked_on_in_double():
+    values = np.random.default_rng(76).random(1000).astype(np.float32)
+    grid = Grid(0.0, 1.0, 40)
+    single, double = (
+        read_records(np.zeros(1000, int), x, None).clipped_total(grid, 0, 2**52)
+        for x in (values, values.astype(float))
+    )
+    assert single == double
+
+
+def test_totals_beyond_the_whole_numbers_of_floats_are_exact():
+    n, grid = 20_001, Grid(0.0, 1.0, 40)
+    values = np.full(n, 1 - 2.0**-40)
+    total = read_records(np.arange(n), values, None).clipped_total(grid, 0, 2**52)
+    assert total == n * (2**40 - 1) > 2**53
+    assert total % 2 == 1
+
+
+def test_files_need_ibis(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    with pytest.raises(ImportError, match=r"read with Ibis: pip install 'userdp\[tables\]'"):
+        read_records("user", "value", "records.parquet")
 
 
 def test_only_a_few_numbers_leave_a_database(monkeypatch):

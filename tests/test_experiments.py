@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -45,7 +47,7 @@ def assert_same_bits(first, second, names):
 # The arithmetic
 
 
-@pytest.mark.parametrize("block", [8, 40, 10**6])
+@pytest.mark.parametrize("block", [3, 8, 40, 10**6])
 def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
     monkeypatch.setattr(experiments, "BLOCK", block)
     sampler = Recording()
@@ -58,6 +60,14 @@ def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
             eps * errors.std(ddof=1) / np.sqrt(101), rel=1e-12
         )
     assert len(sampler.drawn) == -(-101 // max(1, block // 4))
+
+
+def test_errors_in_single_precision_are_averaged_in_double():
+    sampler = Recording()
+    single = {"single": lambda sums, users, eps: (1e4 + sums[:, 0]).astype(np.float32)}
+    sweep = ud.mean_error_sweep(single, SMALL, [1], sampler, 500, rng=0)
+    errors = (1e4 + np.concatenate(sampler.drawn)[:, 0]).astype(np.float32).astype(np.float64)
+    assert sweep["single"].mean[0] == pytest.approx(errors.mean(), rel=1e-14)
 
 
 def test_simulated_errors_are_distances_to_the_mean_of_the_data():
@@ -129,6 +139,20 @@ def test_order_and_company_do_not_change_a_bit(reference):
     alone = {"AKMV": ud.akmv}
     fewer = ud.error_sweep(alone, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
     np.testing.assert_array_equal(fewer["AKMV"].mean, reference["AKMV"].mean[[2, 1]])
+
+
+def test_a_seed_draws_the_data_that_it_always_drew():
+    """Others would do as well; but the figures of the book are of these."""
+    sampler = Recording()
+    exact = {"first": lambda sums, users, eps: sums[:, 0]}
+    sweep = ud.mean_error_sweep(exact, SMALL, [1], sampler, 10, rng=0)
+    assert sampler.drawn[0][0] == pytest.approx(
+        [175.3115920567942, 133.09876919675148, 25.921394072948708, 59.58883189374185], rel=1e-12
+    )
+    drawn = ud.error_sweep({"L": ud.laplace}, SMALL, [1], sampler, 10, rng=0)
+    assert (sweep["first"].mean[0], drawn["L"].mean[0]) == pytest.approx(
+        (168.81651555467948, 26.851368639474995), rel=1e-12
+    )
 
 
 def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
@@ -206,6 +230,27 @@ def test_progress_needs_no_tqdm(monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
+@pytest.mark.parametrize("run", [ud.mean_error_sweep, ud.error_sweep])
+def test_progress_is_told_the_number_of_its_steps(monkeypatch, run):
+    @contextmanager
+    def progress(steps):
+        told.append(steps)
+        yield lambda: told.append(None)
+
+    told = []
+    monkeypatch.setattr(experiments, "BLOCK", 12)
+    monkeypatch.setattr(experiments, "progress", progress)
+    run(
+        {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")},
+        SMALL,
+        [0.1, 1, 2, 3, 4],
+        ud.uniform_sums,
+        10,
+        rng=0,
+    )
+    assert told == [4 * 2 * 5] + [None] * 40
+
+
 def test_tqdm_is_not_loaded_where_there_is_no_terminal():
     code = (
         "import sys, userdp as ud\n"
@@ -215,6 +260,41 @@ def test_tqdm_is_not_loaded_where_there_is_no_terminal():
     run = subprocess.run([sys.executable, "-c", code], check=False, stderr=subprocess.PIPE)
     assert run.returncode == 0
     assert run.stderr == b""
+
+
+class Crew:
+    """A sampler that notes its threads, and waits until so many of them have come."""
+
+    def __init__(self, together):
+        self.threads, self.barrier = set(), threading.Barrier(together, timeout=20)
+
+    def __call__(self, users, n_trials, *, rng):
+        self.barrier.wait()
+        self.threads.add(threading.current_thread())
+        return ud.uniform_sums(users, n_trials, rng=rng)
+
+
+def sweep_with(crew, **options):
+    errors = {"L": ud.laplace_mean_error}
+    ud.mean_error_sweep(errors, SMALL, [1], crew, 12, rng=0, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 1}])
+def test_a_single_worker_is_the_caller(monkeypatch, options):
+    monkeypatch.setattr(experiments, "BLOCK", 8)
+    crew = Crew(1)
+    sweep_with(crew, **options)
+    ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
+    assert crew.threads == {threading.current_thread()}
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, workers):
+    monkeypatch.setattr(experiments, "BLOCK", 8)  # six blocks
+    crew = Crew(workers)
+    sweep_with(crew, workers=workers)
+    assert len(crew.threads) == workers
+    assert threading.current_thread() not in crew.threads
 
 
 @pytest.mark.parametrize("workers", [1, 2])

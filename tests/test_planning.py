@@ -81,6 +81,29 @@ def test_plan_can_be_read(prospects):
     assert prospects._repr_html_().count("<tr>") == len(lines)
 
 
+def test_plan_is_shown_as_a_table():
+    prospects = ud.plan([4, 1], 65, 1)
+    assert repr(prospects).splitlines() == [
+        "eps  strategy               total width  bound  worst-case l1  no mechanism below",
+        "1    Laplace                260          52     52             13.98",
+        "1    OPT-worst-case         65           32.5   22.4           13.98",
+        "1    l1 optimum             65           32.5   22.4           13.98",
+        "1    l1 optimum, staircase  65           31.97  22.3           13.98",
+    ]
+    html = prospects._repr_html_()
+    assert html.startswith(
+        "<table class='dataframe'><thead><tr><th scope='col'>eps</th><th scope='col'>strategy</th>"
+    )
+    assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
+    assert html.endswith("<td>13.98</td></tr></tbody></table>")
+
+
+def test_smallest_eps_of_many_users_is_as_precise():
+    prospects = ud.plan(np.ones(10**6, int), 1, 1)
+    eps = prospects.smallest_eps(0.4999, "bound")
+    assert eps == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
+
+
 def test_plan_draws_its_numbers(prospects):
     _, ax = plt.subplots()
     assert prospects.plot(ax) is ax

@@ -1,12 +1,14 @@
 """Privacy: exact audits, the calls made of the Generator, samplers, sums, and the safe release."""
 
 import inspect
+import itertools
 import math
 import sys
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import opendp.prelude as dp
 import pytest
 from scipy import stats
 
@@ -142,6 +144,61 @@ def test_pairs_of_a_seed_stay_what_they_are():
             assert weighted == pytest.approx(total, rel=1e-5)
 
 
+def test_users_of_the_pairs_of_a_seed_stay_who_they_are():
+    drawn = []
+    for seed in range(12):
+        users = [pairs.users for pairs in audit.hard_pairs(8, rng=seed)]
+        drawn.append(" ".join("".join(map(str, who.counts)) for who in users[:4]))
+        assert [who.counts.tolist() for who in users[4:]] == [
+            [3] * 6,
+            [10**15, 1, 1, 1, 1, 1],
+            [10**15, 10**15 - 1, 10**9, 1],
+            [4] * 5 + [1] * 20,
+        ]
+        assert [who.upper for who in users] == [1, 65, 0.1, 1, 3, 65, 1, 1]
+    assert drawn == [
+        "7 43 221 112768",
+        "4 34 511 782374",
+        "7 21 235 413576",
+        "7 11 215 751134",
+        "6 55 355 814534",
+        "6 51 533 638134",
+        "4 33 252 634826",
+        "8 44 534 721337",
+        "6 22 512 676714",
+        "4 55 214 676688",
+        "7 52 245 527522",
+        "2 14 334 614248",
+    ]
+
+
+@pytest.mark.parametrize("n", [1, 7, 100, 250])
+def test_hard_pairs_are_as_many_as_asked_for(n):
+    assert sum(len(pairs.first) for pairs in audit.hard_pairs(n, rng=1)) == n
+
+
+def test_hard_pairs_hold_those_of_the_proofs_of_tightness():
+    """Any number of sums next to nothing, beside the heaviest user, who goes from 0 to U m*."""
+    for users, first, second in audit.hard_pairs(240, rng=26):
+        full = users.largest_sums
+        heaviest, tiny = np.argmax(full), 1e-9 * full.min()
+        for r in range(users.n_users):
+            assert first[r].tolist().count(tiny) == r
+            assert first[r].tolist().count(0) == users.n_users - r
+            assert (first[r, heaviest], second[r, heaviest]) == (0, full[heaviest])
+            others = np.arange(users.n_users) != heaviest
+            np.testing.assert_array_equal(first[r, others], second[r, others])
+
+
+def test_largest_log_ratio_is_over_the_pairs_of_its_seed():
+    def figure(pairs):
+        return np.sin(pairs.second).sum(axis=1)
+
+    found = audit.largest_log_ratio(figure, 40, rng=27)
+    assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(40, rng=27))
+    assert found != audit.largest_log_ratio(figure, 40, rng=28)
+
+
 # The audits see what they are for.
 
 
@@ -174,6 +231,130 @@ def test_an_audit_sees_a_threshold_drawn_with_another_exponent(monkeypatch, fact
         lambda values, users, rank, eta: quantile.cells_of(values, users, rank, factor * eta),
     )
     assert spent_on_akmv(1, 80) == np.inf
+
+
+# The figure of every single pair, not only the largest of many.
+
+TAME = ud.Contributions([3, 2, 2], 1)
+
+
+def tame_pairs(n, seed):
+    """Cells wide enough that all of them count, some of no width, and any user replaced."""
+    rng = np.random.default_rng(seed)
+    first = rng.choice([0, 0.5, 1, 0.3], (n, 3)) * rng.choice([1, rng.random()], (n, 1))
+    second = first.copy()
+    second[np.arange(n), rng.integers(3, size=n)] = rng.random(n)
+    return audit.Pairs(TAME, first * TAME.largest_sums, second * TAME.largest_sums)
+
+
+def common_cells(one, other):
+    edges = sorted({0.0, *one.tolist(), *other.tolist(), 3.0})
+    return list(itertools.pairwise(edges))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("eps", [0.3, 2])
+def test_figure_of_the_quantile_is_right_for_each_pair(rank, eps):
+    pairs = tame_pairs(60, 24)
+    expected = []
+    for sums in zip(pairs.first, pairs.second, strict=True):
+        inside = [(a + b) / 2 for a, b in common_cells(*sums)]
+        one, other = (ud.quantile_log_density(inside, each, TAME, rank, eps) for each in sums)
+        expected.append(np.abs(one - other).max())
+    np.testing.assert_allclose(audit.quantile_log_ratio(pairs, rank, eps), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.5, 2, 3])
+def test_figure_of_akmv_is_right_for_each_pair(eps):
+    """Log densities of T are constant on a cell; the noise's share is largest at one of its ends"""
+    pairs, k = tame_pairs(60, 25), ud.rank(eps)
+    expected = []
+    for sums in zip(pairs.first, pairs.second, strict=True):
+        ratios = []
+        for a, b in common_cells(*sums):
+            one, other = (
+                ud.quantile_log_density((a + b) / 2, each, TAME, k, eps / 2) for each in sums
+            )
+            for T in ((a or b) * (1 + 1e-12), b):
+                moved = abs(np.minimum(sums[0], T).sum() - np.minimum(sums[1], T).sum())
+                ratios.append(abs(one - other) + moved / (2 * T / eps))
+        expected.append(max(ratios))
+    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, eps), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("eps", [0.5, 2])
+def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
+    law = ud.StaircaseNoise(eps)
+    shifts = [0, 0.01, 0.3, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
+    pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
+    z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
+    expected = [np.max(law.log_density(z) - law.log_density(z + shift)) for shift in shifts]
+
+    def release(sums, users, rng):
+        return [audit.Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
+
+    found = audit.mean_log_ratio(release, pairs, law)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(found, eps * np.ceil(shifts), rtol=1e-12)
+    np.testing.assert_allclose(audit.mean_log_ratio(release, pairs), shifts, rtol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [None, ud.StaircaseNoise(1)])
+def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise):
+    scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
+    pairs = audit.Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
+
+    def release(sums, users, rng):
+        return [
+            audit.Noisy(Fraction(x), Fraction(pair[int(x)]))
+            for x, pair in zip(sums[:, 0], scales, strict=True)
+        ]
+
+    spent = audit.mean_log_ratio(release, pairs, noise)
+    assert spent.dtype == np.float64
+    assert spent.tolist() == [1, np.inf, np.inf, np.inf, 0.5 if noise is None else 1]
+
+
+def test_an_audit_sees_a_threshold_that_is_not_uniform_within_its_cell(monkeypatch):
+    """At both ends of every cell all is well, and the mechanisms agree with each other."""
+
+    def draw_low(cells, rng, shape):
+        cell, T = quantile.Draws(*drawn(cells, rng, shape))
+        lower, upper = (np.take_along_axis(x, cell[..., None], -1)[..., 0] for x in cells[:2])
+        return quantile.Draws(cell, lower + (T - lower) ** 2 / (upper - lower))
+
+    drawn = quantile.draw_from
+    for module in (quantile, mechanisms):
+        monkeypatch.setattr(module, "draw_from", draw_low)
+    pairs = audit.Pairs(TAME, np.array([[0.5, 1, 0.25]]), np.array([[2.5, 1, 0.25]]))
+    assert audit.akmv_log_ratio(pairs, 1) == np.inf
+
+
+def test_an_audit_sees_a_threshold_that_one_of_two_neighbours_clips(monkeypatch):
+    """`T` above the data's largest sum: for the one; for the other that sum is U m*."""
+
+    def draw_clipped(cells, rng, shape):
+        draws = drawn(cells, rng, shape)
+        return draws._replace(threshold=np.minimum(draws.threshold, cells.lower[..., 0]))
+
+    drawn = mechanisms.draw_from
+    monkeypatch.setattr(mechanisms, "draw_from", draw_clipped)
+    for row in ([1.0, 1, 0.25], [3.0, 1, 0.25]), ([3.0, 1, 0.25], [1.0, 1, 0.25]):
+        pairs = audit.Pairs(TAME, *(np.array([sums]) for sums in row))
+        assert audit.akmv_log_ratio(pairs, 1) == np.inf
+
+
+def test_recorder_answers_without_any_numbers():
+    rng = audit.Recorder()
+    one = audit.Noisy(Fraction(0), Fraction(1))
+    assert rng.laplace() == one
+    assert rng.laplace(scale=[1.0, 1.0]).tolist() == [one, one]
+    assert rng.exponential() == 1
+    assert rng.calls == [
+        ("laplace", (0.0, 1.0), ()),
+        ("laplace", (0.0, 1.0, 1.0), (2,)),
+        ("exponential", (1.0,), ()),
+    ]
 
 
 def test_noise_that_is_used_in_any_other_way_is_refused():
@@ -589,6 +770,15 @@ def test_error_of_releases_is_that_of_their_noise():
     low, high = stats.gamma(1000).ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2]) / 1000
     assert low < size < high
     assert len({r.mean for r in made}) > 900
+
+
+def test_release_spends_all_of_a_budget_that_floats_hold():
+    assert ud.release_mean(SUMS, USERS, 1, total_width=10).eps == 1
+
+
+def test_release_enables_what_it_needs_of_opendp():
+    dp.disable_features("contrib")
+    assert ud.release_mean(SUMS, USERS, 1, total_width=10).eps > 0
 
 
 def test_release_of_a_constant_needs_no_noise():

@@ -126,6 +126,46 @@ def test_bounds_shift_and_scale_the_release():
         assert getattr(moved, name) == pytest.approx(4 * getattr(made, name))
 
 
+@pytest.mark.parametrize(("centre", "ends"), [(0, (0, 2 / 3)), (4, (4 - 2 / 3, 4))])
+def test_noise_covers_only_what_a_sum_can_reach(centre, ends):
+    options = {"total_width": 4, "noise": "laplace", "rng": 1}
+    made = ud.private_mean([1, 1, 1, 2], [1.0, 2, 3, 4], 0, 4, 1, centre=centre, **options)
+    assert made.noise_scale == pytest.approx(2 / 4)
+    assert (made.clips[0].lower, made.clips[0].upper) == pytest.approx(ends)
+    assert made.objective == "bound"
+
+
+def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
+    for counts, eps, bits in [
+        ([1], 1, 40),
+        ([2**15 - 1], 1, 38),  # a user's sum is below 2^53
+        ([2**15], 1, 37),
+        ([2**10] * 2**14, 1, 37),  # the sum of all sums is below 2^62
+        ([2**13], 2.0**-20, 22),  # the scale of noise is at most 2^56
+        ([2**13], 2.0**-34, 8),
+    ]:
+        users = ud.Contributions(counts, 1)
+        assert userdp.table._grid(users, 0.0, 1.0, Fraction(eps), None).bits == bits
+    with pytest.raises(ValueError, match="large enough for noise that fits 64 bits"):
+        userdp.table._grid(ud.Contributions([2**13], 1), 0.0, 1.0, Fraction(2.0**-35), None)
+
+
+def test_rounding_is_counted_where_levels_are_few():
+    users, values = np.zeros(4000), np.ones(4000)
+    for noise, steps in (("opendp", 0.5 + 2**-10 + 1 / 4000), ("laplace", 0.5 + 2**-10)):
+        options = {"total_width": 2000.0, "noise": noise} | (
+            {"rng": 1} if noise != "opendp" else {}
+        )
+        made = ud.private_mean(users, values, 0, 1, 2.0**-34, **options)
+        assert made.rounding == pytest.approx(steps * 2.0**-10)
+        plain = made.worst_case_bias + made.noise_scale
+        assert made.worst_case_bound - plain == pytest.approx(made.rounding, abs=plain * 1e-12)
+        l1 = float(ud.LaplaceNoise(2.0**-34).mean_error(made.worst_case_bias, 0.5))
+        assert made.worst_case_l1 > l1
+        low, high = made.interval(0.5)
+        assert low < made.mean < high
+
+
 # Noise from OpenDP.
 
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
@@ -324,6 +364,50 @@ def test_result_can_be_read():
     assert "demonstration" in repr(ud.private_mean(USERS, VALUES, 0, 6, 1, noise="laplace", rng=1))
     with pytest.raises(AttributeError):
         made.mean = 3.0
+
+
+def test_result_is_shown_as_a_table():
+    made = ud.private_mean(
+        ["a", "a", "b", "b", None],
+        [1.0, 7, 3, 4, 5],
+        0,
+        6,
+        3,
+        outside="clamp",
+        missing="drop",
+        noise="laplace",
+        rng=4,
+    )
+    low, high = made.interval()
+    assert repr(made).splitlines() == [
+        f"private mean                {made.mean:.6g}",
+        f"95 % interval               {low:.6g} to {high:.6g} (on every dataset)",
+        "budget                      eps = 3, user-level, counts public",
+        "error on the worst dataset  1 on average (bound 1, bias 0)",
+        "noise                       laplace, scale 1",
+        "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",
+        "records                     4 of 2 users, values in [0, 6]",
+        "dropped                     1 rows",
+        "clamped                     1 values (PROTECTED: do not publish this number)",
+        "WARNING                     floating-point noise: a demonstration, not for publication",
+    ]
+    rows = [line.split("  ", 1) for line in repr(made).splitlines()]
+    assert made._repr_html_() == (
+        "<table class='dataframe'><tbody>"
+        + "".join(
+            f"<tr><th scope='row'>{name}</th><td>{text.strip()}</td></tr>" for name, text in rows
+        )
+        + "</tbody></table>"
+    )
+
+
+def test_intervals_scale_with_the_values():
+    wide, narrow = (
+        ud.private_mean(USERS, np.array(VALUES) * unit, 0, 6 * unit, 1, noise="laplace", rng=1)
+        for unit in (1.0, 2.0**-60)
+    )
+    (a, b), (low, high) = wide.interval(), narrow.interval()
+    assert (high - low) * 2.0**60 == pytest.approx(b - a, rel=1e-10)
 
 
 def test_counts_are_sorted_and_nameless():

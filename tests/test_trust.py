@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from page_functions import functions_of
 
 import userdp as ud
@@ -59,3 +60,15 @@ def test_slips_of_the_page_are_seen():
     for pairs in audit.hard_pairs(80, rng=22):
         if pairs.users.n_users > 1:
             assert np.max(audit.mean_log_ratio(page.second_largest, pairs)) == np.inf
+
+
+def test_the_counts_of_mutants_fit_the_list_of_survivors():
+    counts = pd.read_csv(DATA / "mutants.csv", index_col="module")
+    groups = yaml.safe_load((Path(__file__).parent / "survivors.yml").read_text("utf-8"))
+    listed = [mutant["in"].partition(".")[0] for group in groups for mutant in group["mutants"]]
+    assert all(group["why"] for group in groups)
+    for module, row in counts.iterrows():
+        assert row.killed + row.survived == row.mutants
+        assert listed.count(module) <= row.survived  # of several alike one is listed
+        assert (row.survived > 0) == (module in listed)
+    assert counts.killed.sum() >= 0.95 * counts.mutants.sum()

@@ -194,3 +194,19 @@ def test_a_million_users_agree_with_sorting():
 )
 def test_sum_of_largest_by_hand(x, expected):
     assert ud.sum_of_largest(exact([1, 4, 2]), x) == expected
+
+
+def test_intervals_of_samples_belong_to_their_own_users():
+    users = ud.Contributions([2, 1, 1], 10)
+    clipping = ud.Clipping([0, 0, 0, 0], [1, 2, 4, 8])
+    assert ud.sensitivity(users, clipping) == 8 / 4
+
+
+@given(users=collections(), data=st.data())
+def test_optimal_error_is_rounded_once(users, data):
+    eps = data.draw(budgets(users.n_users))
+    upper = float(users.upper)
+    exact = ud.Contributions(users.counts, Fraction(upper))
+    assert ud.optimal_error(ud.Contributions(users.counts, upper), eps) == float(
+        ud.optimal_error(exact, eps)
+    )

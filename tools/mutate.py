@@ -7,8 +7,8 @@ mutant, and runs those tests until one fails. That kills the mutant, as do a cra
 
 Counts go to book/data/mutants.csv. Survivors must stand in tests/survivors.yml with a reason, by
 the function and by what differs: mutmut's numbers shift with every edit. Fails below 95 % killed,
-or if a survivor is not listed. Arguments are patterns of mutants' names, "userdp.noise.*" for
-instance; then nothing is written.
+or if a survivor is not listed. Arguments are modules, "noise" for instance: then only these are
+broken, and only their counts replaced.
 """
 
 import csv
@@ -21,7 +21,6 @@ import sys
 import time
 from collections import defaultdict
 from difflib import ndiff
-from fnmatch import fnmatchcase
 from multiprocessing import Array
 from pathlib import Path
 
@@ -205,7 +204,7 @@ def describe(name, path):
     return {"in": function, "was": was, "becomes": becomes}
 
 
-def make_mutants(patterns):
+def make_mutants(modules):
     """Write the package and its mutants to mutants/; return the file of each mutant by its name."""
     shutil.rmtree("mutants", ignore_errors=True)
     Path("mutants").mkdir()
@@ -223,48 +222,56 @@ def make_mutants(patterns):
         data = SourceFileMutationData(path=path)
         data.load()
         mutants |= dict.fromkeys(data.exit_code_by_key, path)
-    return {n: p for n, p in mutants.items() if any(fnmatchcase(n, x) for x in patterns or "*")}
+    return {name: path for name, path in mutants.items() if not modules or path.stem in modules}
 
 
-def report(mutants, alive, write):
-    """Print the counts and the survivors that are not listed; return the exit status."""
-    counts = defaultdict(lambda: [0, 0])
+def count(mutants, alive, modules):
+    """Write how many mutants of each module there are and survive; return the totals."""
+    counts = {}
+    if modules and COUNTS.exists():
+        with COUNTS.open(encoding="utf-8", newline="") as file:
+            counts = {m: [int(n), int(s)] for m, n, _, s in list(csv.reader(file))[1:]}
+    counts |= {path.stem: [0, 0] for path in mutants.values()}
     for name, path in mutants.items():
-        for key in (path.stem, "all"):
-            counts[key][0] += 1
-            counts[key][1] += name in alive
-    counts["all"] = counts.pop("all")
-    for module, (n, survived) in counts.items():
+        counts[path.stem][0] += 1
+        counts[path.stem][1] += name in alive
+    with COUNTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["module", "mutants", "killed", "survived"])
+        writer.writerows([m, n, n - s, s] for m, (n, s) in sorted(counts.items()))
+    totals = [sum(column) for column in zip(*counts.values(), strict=True)]
+    for module, (n, survived) in (*sorted(counts.items()), ("all", totals)):
         print(f"{module:12} {n:5} mutants, {1 - survived / n:7.2%} killed, {survived:3} survived")
-    if write:
-        with COUNTS.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["module", "mutants", "killed", "survived"])
-            writer.writerows([m, n, n - s, s] for m, (n, s) in counts.items() if m != "all")
+    return totals
+
+
+def report(mutants, alive, modules):
+    """Print the counts and the survivors that are not listed; return the exit status."""
+    total, survived = count(mutants, alive, modules)
     listed = [m for group in yaml.safe_load(SURVIVORS.read_text("utf-8")) for m in group["mutants"]]
     found = [describe(name, mutants[name]) for name in sorted(alive)]
     unlisted = [mutant for mutant in found if mutant not in listed]
     if unlisted:
         print(f"Survivors that {SURVIVORS.name} does not list:")
         print(yaml.safe_dump(unlisted, sort_keys=False, allow_unicode=True, width=200))
-    gone = [mutant for mutant in listed if mutant not in found] if write else []
+    broken = {path.stem for path in mutants.values()}
+    gone = [m for m in listed if m not in found and m["in"].partition(".")[0] in broken]
     if gone:
         print("Listed, but killed or no longer made:")
         print(yaml.safe_dump(gone, sort_keys=False, allow_unicode=True, width=200))
-    total, survived = counts["all"]
     return int(bool(unlisted) or total - survived < LEAST_SHARE * total)
 
 
-def main(patterns):
+def main(modules):
     """Run everything, and return the exit status."""
     os.chdir(ROOT)
-    mutants = make_mutants(patterns)
+    mutants = make_mutants(modules)
     plugin = Mutation(mutants)
     os.chdir("mutants")
     options = ["--rootdir=.", "-q", "--tb=native", "--assert=plain", *config().pytest_add_cli_args]
     pytest.main(options + config().pytest_add_cli_args_test_selection, plugins=[plugin])
     os.chdir(ROOT)
-    return report(mutants, plugin.alive, write=not patterns) if plugin.done else 2
+    return report(mutants, plugin.alive, modules) if plugin.done else 2
 
 
 if __name__ == "__main__":

@@ -57,25 +57,26 @@ def read_real(name: str, value: object) -> float:
     """A finite real number, as a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):
         refuse_type(name, "a real number", value)
-    number = float(value)
-    if not math.isfinite(number):
-        refuse_value(name, "finite", value)
-    return number
+    if not -LARGEST <= value <= LARGEST:  # type: ignore[operator]
+        refuse_value(name, "finite and within the range of floats", value)
+    return float(value)
 
 
-def read_size(name: str, value: object, exact: bool) -> Exact:
+def read_size(name: str, value: object, exact: bool = False) -> Exact:
     """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
     if is_boolean(value) or not isinstance(value, numbers.Real):
         refuse_type(name, "a real number", value)
-    size = Fraction(value) if exact and isinstance(value, numbers.Rational) else float(value)
+    size = Fraction(value) if isinstance(value, numbers.Rational) else float(value)
     if not 0 <= size < math.inf:
         refuse_value(name, "finite and at least 0", value)
-    return size
+    if size > LARGEST:
+        refuse_value(name, "within the range of floats", value)
+    return size if exact else float(size)
 
 
 def read_positive(name: str, value: object) -> float:
     """A positive and finite real number, as a float."""
-    number = float(read_size(name, value, exact=False))
+    number = float(read_size(name, value))
     if number == 0:
         refuse_value(name, "positive", value)
     return number
@@ -143,7 +144,13 @@ def _read_fractions(name: str, raw: NDArray[Any]) -> NDArray[Any]:
         if is_boolean(value) or not isinstance(value, numbers.Rational):
             refuse_type(f"{name}[{', '.join(map(str, index))}]", "a Fraction or an integer", value)
         array[index] = Fraction(value)
+    refuse_entries(name, "within the range of floats", array, abs(array) > LARGEST)
     return array
+
+
+def read_floats(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
+    """A fresh array of finite float64: Fractions are rounded."""
+    return read_reals(name, values).astype(np.float64)
 
 
 def refuse_entries(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_]) -> None:

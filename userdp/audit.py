@@ -144,7 +144,7 @@ class Recorder(np.random.Generator):
         flat = [float(x) for number in numbers for x in np.ravel(number)]
         self.calls.append(Call(name, tuple(flat), tuple(size)))
         if name in self._script:
-            return np.broadcast_to(np.asarray(next(self._script[name]), dtype=float), size)
+            return np.broadcast_to(next(self._script[name]), size)
         return make(np.broadcast_to(default, size))
 
 
@@ -208,7 +208,7 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: NDArray[np.float64]) -> NDA
     distance = np.minimum(shift, 8.0)[:, None]
     jumps = np.arange(12) + law.gamma
     jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
-    edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1), axis=1)
+    edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1))
     inside = (edges[:, 1:] + edges[:, :-1]) / 2
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
     # On pieces as narrow as rounding makes them the middle may lie on either side.
@@ -284,16 +284,14 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> NDArray[np.float64]:
     >>> akmv_log_ratio(pairs, eps=2).round(4)
     array([2.])
     """
-    ends = np.sort(_ends(pairs), axis=1)
+    ends = np.sort(_ends(pairs))
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
-    thresholds = [ends, (ends + lower) / 2, np.minimum(lower * (1 + LIKELY), ends)]
-    wanted = np.concatenate(thresholds, axis=1).T
-    wanted = np.where(wanted > 0, wanted, wanted[len(ends.T) - 1])
+    above = np.where(lower > 0, np.minimum(lower * (1 + LIKELY), ends), ends)
+    wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T
     (seen, drawn, log_q, one), (also, also_drawn, other_log_q, other) = (
         _akmv_at(wanted, sums, pairs.users, eps) for sums in (pairs.first, pairs.second)
     )
-    scale = np.where(seen & also, one["scale"], 1.0)
-    distance = np.abs(log_q - other_log_q) + np.abs(one["value"] - other["value"]) / scale
+    distance = np.abs(log_q - other_log_q) + np.abs(one["value"] - other["value"]) / one["scale"]
     ratio = np.where(drawn & also_drawn, distance, np.inf)
     result: NDArray[np.float64] = np.max(np.where(seen & also, ratio, 0.0), axis=0)
     return result
@@ -305,12 +303,12 @@ def _akmv_at(
     """Make `akmv` draw the wanted thresholds; return where it can, log densities and releases."""
     k, half = rank(eps), read_eps(eps) / 2
     cells = quantile_cells(sums, users, k, half)
-    cumulative = np.cumsum(cells.probability, axis=-1)
+    cumulative = np.cumsum(cells.probability, axis=1)
     cell = np.sum(cells.lower[:, :-1] >= wanted[..., None], axis=-1)
     seen = _at(cells.probability, cell) > LIKELY
-    cell = np.where(seen, cell, np.argmax(cells.probability, axis=-1))
+    cell = np.where(seen, cell, np.argmax(cells.probability, axis=1))
     lower, upper = _at(cells.lower, cell), _at(cells.upper, cell)
-    level = (_at(cumulative, cell) - _at(cells.probability, cell) / 2) / cumulative[:, -1]
+    level = _at(cumulative, cell) - _at(cells.probability, cell) / 2
     place = np.where(seen, (wanted - lower) / (upper - lower), 0.5)
     batch = np.broadcast_to(sums, (*wanted.shape, users.n_users))
     drawn = private_quantile(batch, users, k, half, rng=Recorder(random=[level, place]))
@@ -371,7 +369,7 @@ def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
 
 
 def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
-    full, shape = users.largest_sums.astype(float), (n, users.n_users)
+    full, shape = users.largest_sums, (n, users.n_users)
     kinds = [
         rng.random(shape) * full,
         rng.integers(0, 3, shape) / 2 * full,

@@ -80,9 +80,9 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     array([0.5 , 0.25, 0.25, 0.  ])
     """
     width = threshold(users, eps)
-    inverse, half = _inverse(users, eps), _half(users)
+    inverse, half = 1 / read_eps(eps), _half(users)
     above, ties = users.largest_sums > np.asarray(width), users.largest_sums == np.asarray(width)
-    lambda_users = np.where(above, np.asarray(half), np.asarray(0 * half))
+    lambda_users = above * np.asarray(half)
     lambda_width = inverse - users.n_users * half
     if width > 0:
         lambda_width = 0 * half
@@ -121,8 +121,8 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
     """
     width = threshold(users, eps)
     alpha, half = users.surplus(width) / 2, _half(users)
-    lambda_users = np.where(alpha > 0, np.asarray(half), np.asarray(0 * half))
-    lambda_width = _inverse(users, eps) - int(np.sum(alpha > 0)) * half
+    lambda_users = (alpha > 0) * np.asarray(half)
+    lambda_width = 1 / read_eps(eps) - int(np.sum(alpha > 0)) * half
     return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
 
 
@@ -156,9 +156,9 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     check_instance("users", users, Contributions)
     n = users.n_users
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))
-    constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)], format="csr")
+    constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)])
     bounds = -users.largest_sums.astype(np.float64)
-    result = optimize.linprog(costs, constraints, bounds, method="highs")
+    result = optimize.linprog(costs, constraints, bounds)
     if not result.success:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     lower = result.lower.marginals
@@ -203,7 +203,7 @@ def kkt_certificate(
     Fraction(65, 1)
     """
     check_instance("users", users, Contributions)
-    inverse = _inverse(users, eps)
+    inverse = 1 / read_eps(eps)
     if solution is None:
         solution = optimal_solution(users, eps)
     check_instance("solution", solution, Solution)
@@ -227,10 +227,6 @@ def kkt_certificate(
 
 def _half(users: Contributions) -> Exact:
     return Fraction(1, 2) if users.is_exact else 0.5
-
-
-def _inverse(users: Contributions, eps: Epsilon) -> Exact:
-    return 1 / read_eps(eps) if users.is_exact else float(1 / read_eps(eps))
 
 
 def _largest(*violations: Any) -> Exact:

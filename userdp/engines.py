@@ -143,7 +143,7 @@ class Arrays(Records):
         return int(np.clip(sums, lowest, highest).astype(np.int64).sum())
 
     def _values(self, part: slice) -> NDArray[np.float64]:
-        return self.values[part].astype(np.float64, copy=False)
+        return np.asarray(self.values[part], np.float64)
 
     def _parts(self) -> Iterator[slice]:
         starts = range(0, self.values.size, ROWS_AT_A_TIME)
@@ -220,7 +220,7 @@ class Queries(Records):
         """
         users = self.table.group_by("user").aggregate(size=self.table.count())
         sizes = users.group_by("size").aggregate(users=users.count()).to_pyarrow()
-        return np.repeat(np.asarray(sizes["size"], np.int64), np.asarray(sizes["users"], np.int64))
+        return np.repeat(sizes["size"].to_numpy(), sizes["users"].to_numpy())
 
     def clipped_total(self, grid: Grid, lowest: int, highest: int) -> int:
         """Add up each user's levels, clip the sums to an interval, and add them up."""
@@ -255,9 +255,8 @@ def read_records(user: Any, value: Any, data: Any) -> Records:
     for name, column in {"user": user, "value": value}.items():
         if not isinstance(column, str) and (name, column) != ("value", None):
             refuse_type(name, "the name of a column of `data`", column)
-        # Arrow tables list their names as column_names, other tables as columns, dicts as they are.
-        names = getattr(data, "column_names", getattr(data, "columns", data))
-        if column is not None and column not in names:
+        # Arrow tables keep their names apart, other kinds of table are asked themselves.
+        if column is not None and column not in getattr(data, "column_names", data):
             refuse_value(name, "the name of a column of `data`", column)
     if type(data).__module__.partition(".")[0] == "ibis":
         return _read_table(user, value, data)
@@ -288,7 +287,7 @@ def _read_table(user: str, value: str | None, data: Any) -> Queries:
 def _read_arrays(user: Any, value: Any) -> Arrays:
     users = _read_column("user", user)
     unknown = _nulls(user, users)
-    if users.dtype.kind in "fM":
+    if users.dtype.kind in ("f", "M"):
         no_number = users != users  # NaN and NaT
         unknown = no_number if unknown is None else unknown | no_number
     if value is None:
@@ -300,7 +299,7 @@ def _read_arrays(user: Any, value: Any) -> Arrays:
         )
     if values.dtype == object:
         values = _read_numbers(values, _nulls(value, values))
-    elif values.dtype.kind not in "iuf":
+    elif values.dtype.kind not in ("i", "u", "f"):
         raise TypeError(f"`value` must hold real numbers, got value of dtype {values.dtype}.")
     return Arrays(users, unknown, values)
 
@@ -313,12 +312,11 @@ def _read_column(name: str, column: Any) -> NDArray[Any]:
 
 
 def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Where a column is null, whatever its kind of null: pandas says isna, others is_null."""
-    ask = getattr(column, "isna", None) or getattr(column, "is_null", None)
-    if ask is not None:
-        return np.array(ask(), dtype=bool)
+    """Where a column is null: only pandas has nulls that do not become None, NaN or NaT."""
+    if hasattr(column, "isna"):
+        return np.array(column.isna())
     if array.dtype == object:
-        return np.fromiter((entry is None for entry in array), dtype=bool, count=array.size)
+        return np.fromiter((entry is None for entry in array), dtype=bool)
     return None
 
 

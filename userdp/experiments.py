@@ -234,7 +234,7 @@ def error_sweep(
             sums: NDArray[np.float64], users: Contributions, eps: Epsilon, rng: np.random.Generator
         ) -> NDArray[np.float64]:
             releases = _one_each(argument, mechanism(sums, users, eps, rng=rng), sums)
-            error: NDArray[np.float64] = np.abs(releases - sums.sum(axis=-1) / users.total)
+            error: NDArray[np.float64] = np.abs(releases - sums.sum(axis=1) / users.total)
             return error
 
         return errors
@@ -309,7 +309,7 @@ def _sweep(
     budgets = _read_budgets(eps)
     trials = read_integer("n_trials", n_trials, least=2)
     threads = read_integer("workers", workers, least=1)
-    entropy = read_rng(rng).integers(0, 2**32, size=4).tolist()
+    entropy = read_rng(rng).integers(2**32, size=4).tolist()
     length = max(1, BLOCK // users.n_users)
     sizes = [min(length, trials - start) for start in range(0, trials, length)]
 
@@ -350,7 +350,7 @@ def _one_each(
 ) -> NDArray[np.float64]:
     """Check that a mechanism, or its mean error, returned one number for each dataset."""
     array = np.asarray(values, dtype=np.float64)
-    if array.shape != sums.shape[:-1]:
+    if array.shape != (len(sums),):
         raise ValueError(
             f"`{argument}` must return one number for each of {len(sums)} datasets, "
             f"got shape {array.shape}."

@@ -17,8 +17,8 @@ from userdp._checks import (
     Exact,
     RNGLike,
     check_instance,
+    read_floats,
     read_integer,
-    read_reals,
     read_rng,
     read_size,
     refuse_entries,
@@ -175,7 +175,7 @@ class Tradeoff:
             If `tau` is not a finite number of at least 0, or so small that no choice of the grid
             is within it; with tau = 0 the grid must hold U/2 and a minimising width.
         """
-        limit = (1 + float(read_size("tau", tau, exact=False))) * self.smallest_certificate
+        limit = (1 + float(read_size("tau", tau))) * self.smallest_certificate
         allowed = self.certificate <= limit * (1 + TIE)
         if not allowed.any():
             raise ValueError(
@@ -283,12 +283,12 @@ def tradeoff(
         for i, centre in enumerate(middles.tolist()):
             # Read, centred and added up once for all widths: what `clipped_mean_error` returns.
             centred = sums - users.counts * centre
-            total = centred.sum(axis=-1)
+            total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
                 clipping = centred_clipping(users, width, centre)
                 certificate[i, j] = worst_case_error(users, clipping, eps, noise=noise)
                 np.clip(centred, -width / 2, width / 2, out=kept)
-                bias = (total - kept.sum(axis=-1)) / users.total
+                bias = (total - kept.sum(axis=1)) / users.total
                 errors = law.mean_error(bias, float(sensitivity(users, clipping)))
                 mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
                 tick()
@@ -297,7 +297,7 @@ def tradeoff(
 
 
 def _grid(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
-    grid = np.unique(read_reals(name, values).astype(np.float64))
+    grid = np.unique(read_floats(name, values))
     if not grid.size:
         raise ValueError(f"`{name}` must hold at least one number, got none.")
     refuse_entries(name, "at least 0", grid, grid < 0)

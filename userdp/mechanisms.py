@@ -169,7 +169,7 @@ def clipped_mean(
 
 def centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
     """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
-    half_width = float(read_size("total_width", total_width, exact=False)) / 2
+    half_width = float(read_size("total_width", total_width)) / 2
     return (
         -min(half_width, users.max_count * middle),
         min(half_width, users.max_count * (float(users.upper) - middle)),

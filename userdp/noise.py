@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.optimize import elementwise
 
-from userdp._checks import LARGEST, Exact, read_reals, read_size, refuse_entries, refuse_value
+from userdp._checks import LARGEST, Exact, read_floats, read_size, refuse_entries, refuse_value
 from userdp.budget import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
@@ -70,8 +70,8 @@ class Noise(ABC):
 
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance: NDArray[np.float64] = np.abs(read_reals("bias", bias).astype(np.float64))
-        change = float(read_size("sensitivity", sensitivity, exact=False))
+        distance: NDArray[np.float64] = np.abs(read_floats("bias", bias))
+        change = float(read_size("sensitivity", sensitivity))
         noise_scale(change, float(self.eps))  # refuses what might overflow
         if change == 0:
             return distance
@@ -150,7 +150,7 @@ class LaplaceNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
         """Return the natural logarithm of the density at z, shape (...)."""
-        eps, points = float(self.eps), read_reals("z", z).astype(np.float64)
+        eps, points = float(self.eps), read_floats("z", z)
         result: NDArray[np.float64] = np.log(eps / 2) - eps * np.abs(points)
         return result
 
@@ -214,7 +214,7 @@ class StaircaseNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
         """Return the natural logarithm of the density at z, shape (...)."""
-        size = np.abs(read_reals("z", z).astype(np.float64))
+        size = np.abs(read_floats("z", z))
         steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
         result: NDArray[np.float64] = -np.log(2 * self.mean_size) - float(self.eps) * steps
         return result
@@ -301,8 +301,8 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64
     >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
     array([1.      , 1.367879, 1.      ])
     """
-    distance = np.abs(read_reals("bias", bias).astype(np.float64))
-    scales = read_reals("scale", scale).astype(np.float64)
+    distance = np.abs(read_floats("bias", bias))
+    scales = read_floats("scale", scale)
     refuse_entries("scale", "at least 0", scales, scales < 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)

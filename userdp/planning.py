@@ -92,7 +92,7 @@ class Plan:
             low /= 2
         while excess(high) > 0:
             high *= 2
-        eps = float(brentq(excess, low, high, xtol=1e-300, rtol=1e-12))
+        eps = float(brentq(excess, low, high, xtol=1e-300))
         return eps if excess(eps) <= 0 else min(high, eps * (1 + 1e-9))
 
     def plot(self, ax: Any = None) -> Any:

@@ -22,8 +22,8 @@ from userdp._checks import (
     RNGLike,
     check_instance,
     read_array,
+    read_floats,
     read_integer,
-    read_reals,
     read_rng,
     refuse_entries,
 )
@@ -59,7 +59,7 @@ def read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
     check_instance("users", users, Contributions)
     given = read_array("sums", sums).dtype
     rounding = max(ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else ROUNDING
-    array = read_reals("sums", sums).astype(np.float64)
+    array = read_floats("sums", sums)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
         raise ValueError(
             f"`sums` must have one entry a user ({users.n_users}) along its last axis, "
@@ -103,7 +103,7 @@ def cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: 
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
     ends = np.full((*values.shape[:-1], users.n_users + 2), float(users.upper) * users.max_count)
-    ends[..., 1:-1] = -np.sort(-values, axis=-1)
+    ends[..., 1:-1] = -np.sort(-values)
     ends[..., -1] = 0.0
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.broadcast_to(np.abs(np.arange(users.n_users + 1) - rank), width.shape)
@@ -111,7 +111,7 @@ def cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: 
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
         log_weight = -float(eta) * (distance - nearest)
-    mass = np.where(width > 0, width * np.exp(np.minimum(log_weight, 0)), 0.0)
+    mass = width * np.exp(np.minimum(log_weight, 0))
     total = np.sum(mass, axis=-1, keepdims=True)
     return Cells(ends[..., 1:], ends[..., :-1], mass / total, log_weight - np.log(total))
 
@@ -166,7 +166,7 @@ def quantile_log_density(
     >>> quantile_log_density([0.25, 2.0], [0.5], users, rank=1, eps=2).round(4)
     array([0.3799,   -inf])
     """
-    points = read_reals("t", t).astype(np.float64)
+    points = read_floats("t", t)
     cells = quantile_cells(sums, users, rank, eps)
     try:
         np.broadcast_shapes(points.shape, cells.probability.shape[:-1])

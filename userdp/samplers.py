@@ -200,7 +200,7 @@ def correlated_sums(
     generator = read_rng(rng)
     check_instance("users", users, Contributions)
     upper = float(users.upper)
-    share = np.sqrt(float(read_size("correlation", correlation, exact=False)))
+    share = np.sqrt(float(read_size("correlation", correlation)))
     if share > 1:
         refuse_value("correlation", "at most 1", correlation)
     levels = generator.uniform(0.0, upper, (read_integer("n_trials", n_trials, 1), users.n_users))

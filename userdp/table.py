@@ -120,7 +120,7 @@ class PrivateMean:
         return self._interval(level, 0.0)
 
     def _interval(self, level: float, bias: float) -> tuple[float, float]:
-        chance = float(read_size("level", level, exact=False))
+        chance = float(read_size("level", level))
         if not 0 < chance < 1:
             refuse_value("level", "between 0 and 1", level)
         reach = self.rounding + (self._reach(bias, chance) if self.noise_scale > 0 else bias)
@@ -264,7 +264,7 @@ def private_mean(
     grid = _grid(users, low, high, law.eps, centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective, _law_of(noise)))
-    half = _whole(read_size("total_width", total_width, exact=False) / 2 / grid.step)
+    half = _whole(read_size("total_width", total_width) / 2 / grid.step)
     lowest = -min(half, users.max_count * grid.origin)
     highest = min(half, users.max_count * (grid.top - grid.origin))
     moved, unit = highest - lowest, grid.step / users.total

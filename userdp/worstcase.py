@@ -498,7 +498,7 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
         "clipping.upper",
         f"at most U = {users.upper}",
         clipping.upper,
-        np.asarray(clipping.upper > np.asarray(users.upper), dtype=np.bool_),
+        clipping.upper > np.asarray(users.upper),
     )
 
 

@@ -1,0 +1,79 @@
+"""Tumult Analytics on Spark: tables with an ID column, and a constraint on the rows of each ID.
+
+A query takes seconds to plan, however few the rows; so many datasets go through one query, as
+groups. An ID is in one group only, and the noise of each is that of a query by itself.
+"""
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+from pyspark.sql import SparkSession
+from tmlt.analytics import (
+    AddRowsWithID,
+    KeySet,
+    MaxRowsPerID,
+    PureDPBudget,
+    QueryBuilder,
+    Session,
+)
+
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+    .config("spark.ui.enabled", "false")
+    .config("spark.ui.showConsoleProgress", "false")
+    .config("spark.driver.memory", "3g")
+    .getOrCreate()
+)
+spark.sparkContext.setLogLevel("ERROR")
+
+
+def evaluate(groups, users, values, k, eps, aggregate):
+    """Release one aggregate of each group, of at most k rows a user."""
+    names = [f"{group} {user}" for group, user in zip(groups, users, strict=True)]
+    table = pd.DataFrame({"group": groups, "user": names, "value": values})
+    session = Session.from_dataframe(
+        privacy_budget=PureDPBudget(eps),
+        source_id="rows",
+        dataframe=spark.createDataFrame(table),
+        protected_change=AddRowsWithID("user"),
+    )
+    keys = KeySet.from_dict({"group": sorted(set(groups.tolist()))})
+    query = QueryBuilder("rows").enforce(MaxRowsPerID(k)).groupby(keys)
+    result = session.evaluate(aggregate(query), PureDPBudget(eps)).toPandas()
+    return result.sort_values("group")["release"].tolist()
+
+
+def mean(groups, users, values, upper, k, eps):
+    """Release the mean of at most k rows a user: noisy sum over noisy count, half of eps each."""
+    return evaluate(
+        groups, users, values, k, eps, lambda q: q.average("value", 0.0, upper, name="release")
+    )
+
+
+def sum_of_few(groups, users, values, upper, k, eps):
+    """Release the sum of at most k rows a user."""
+    return evaluate(
+        groups, users, values, k, eps, lambda q: q.sum("value", 0.0, upper, name="release")
+    )
+
+
+def bounded_sum(groups, users, values, total_width, eps):
+    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
+    size, half = int(users.max()) + 1, total_width / 2
+    at, which = np.unique(groups * size + users, return_inverse=True)
+    sums = np.bincount(which, weights=values)  # one row a user
+    return evaluate(
+        at // size,
+        at % size,
+        sums,
+        1,
+        eps / 2,
+        lambda q: q.sum("value", -half, half, name="release"),
+    )
