@@ -214,10 +214,10 @@ def private_mean(
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     outside : {"refuse", "clamp", "drop"}, optional
-        What to do with values beyond the bounds.
+        What to do with values beyond the bounds. To clamp keeps the promise of privacy; to drop
+        makes the counts, which are public, depend on protected values.
     missing : {"refuse", "drop"}, optional
-        What to do with rows without a user or a value. What is dropped, here or as outside, shows
-        in the counts.
+        What to do with rows without a user or a value. What is dropped shows in the counts.
     noise : {"opendp", "laplace", "staircase"}, optional
         Noise in whole numbers from OpenDP, without a seed; or a demonstration in floating point,
         which is not safe to publish.
