@@ -286,18 +286,11 @@ def _read_table(user: str, value: str | None, data: Any) -> Queries:
 
 def _read_arrays(user: Any, value: Any) -> Arrays:
     users = _read_column("user", user)
-<<<<<<< HEAD
     unknown = None
     if users.dtype == object:
         unknown = _nulls(user, users)
     elif users.dtype.kind in ("f", "M"):
         unknown = users != users  # NaN and NaT
-=======
-    unknown = _nulls(user, users)
-    if users.dtype.kind in ("f", "M"):
-        no_number = users != users  # NaN and NaT
-        unknown = no_number if unknown is None else unknown | no_number
->>>>>>> dc9c5f3ae6f37d82820c768492bf65c96eb1936d
     if value is None:
         return Arrays(users, unknown, np.zeros(users.size))
     values = _read_column("value", value)
@@ -319,21 +312,11 @@ def _read_column(name: str, column: Any) -> NDArray[Any]:
     return array
 
 
-<<<<<<< HEAD
 def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a column of objects is null; pandas has nulls of its own, which only it knows."""
     if hasattr(column, "isna"):
         return np.array(column.isna())
     return np.fromiter((entry is None for entry in array), dtype=bool)
-=======
-def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Where a column is null: only pandas has nulls that do not become None, NaN or NaT."""
-    if hasattr(column, "isna"):
-        return np.array(column.isna())
-    if array.dtype == object:
-        return np.fromiter((entry is None for entry in array), dtype=bool)
-    return None
->>>>>>> dc9c5f3ae6f37d82820c768492bf65c96eb1936d
 
 
 def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
