@@ -126,13 +126,15 @@ def test_default_grid_holds_both_ends_of_the_flat_piece():
     assert 0 in small_trade(20, 2).total_widths
 
 
+@pytest.mark.parametrize("counts", [[5, 3, 3, 1], [7, 4, 3, 1]])
 @pytest.mark.parametrize("eps", [Fraction(1, 2), Fraction(2, 3), 2])
-def test_default_grid_holds_nothing_else(eps):
+def test_default_grid_holds_nothing_else(eps, counts):
     """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
-    trade = small_trade(eps, 2)
-    ratios = np.geomspace(0.05, 50, 80)
+    users = ud.Contributions(counts, 10)
+    trade = ud.tradeoff(users, eps, ud.uniform_sums, 2, centres=[5], rng=1)
+    ratios = np.geomspace(0.01, 10, 80) * users.max_count
     widths = [w for w in trade.total_widths if w and np.abs(ratios / w - 1).min() > 1e-9]
-    loss = [ud.symmetric_error(SMALL, w, eps) / trade.smallest_certificate - 1 for w in widths]
+    loss = [ud.symmetric_error(users, w, eps) / trade.smallest_certificate - 1 for w in widths]
     np.testing.assert_allclose(20 * np.array(loss), np.rint(20 * np.array(loss)), atol=1e-9)
 
 

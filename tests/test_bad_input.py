@@ -199,6 +199,12 @@ REFUSED = [
     ("n_users", f"n_users={2**28 + 1}", ValueError, lambda: ud.extreme_collection(2**28 + 1, 2, 1)),
     (
         "t",
+        "shape (3,) and leading axes (2,)",
+        ValueError,
+        lambda: ud.quantile_log_density([1, 2, 3], [SUMS] * 2, USERS, 1, 1),
+    ),
+    (
+        "t",
         "shape (3,) and leading axes (4, 2)",
         ValueError,
         lambda: ud.quantile_log_density([1, 2, 3], [[SUMS] * 2] * 4, USERS, 1, 1),
@@ -292,7 +298,7 @@ REFUSED = [
     ("variance", "variance=nan", ValueError, lambda: ud.gaussian_sums(USERS, 2, variance=np.nan)),
     (
         "variance",
-        "at most U^2 = 100, got",
+        "U^2 = 100, got variance=101",
         ValueError,
         lambda: ud.gaussian_sums(USERS, 2, variance=101),
     ),

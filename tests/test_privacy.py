@@ -247,8 +247,8 @@ def tame_pairs(n, seed):
     return audit.Pairs(TAME, first * TAME.largest_sums, second * TAME.largest_sums)
 
 
-def common_cells(one, other):
-    edges = sorted({0.0, *one.tolist(), *other.tolist(), 3.0})
+def common_cells(one, other, top=3.0):
+    edges = sorted({0.0, *one.tolist(), *other.tolist(), top})
     return list(itertools.pairwise(edges))
 
 
@@ -264,16 +264,19 @@ def test_figure_of_the_quantile_is_right_for_each_pair(rank, eps):
     np.testing.assert_allclose(audit.quantile_log_ratio(pairs, rank, eps), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("upper", [1, 0.1])
 @pytest.mark.parametrize("eps", [0.5, 2, 3])
-def test_figure_of_akmv_is_right_for_each_pair(eps):
+def test_figure_of_akmv_is_right_for_each_pair(eps, upper):
     """Log densities of T are constant on a cell; the noise's share is largest at one of its ends"""
-    pairs, k = tame_pairs(60, 25), ud.rank(eps)
+    users, k = ud.Contributions(TAME.counts, upper), ud.rank(eps)
+    pairs = tame_pairs(60, 25)
+    pairs = audit.Pairs(users, upper * pairs.first, upper * pairs.second)
     expected = []
     for sums in zip(pairs.first, pairs.second, strict=True):
         ratios = []
-        for a, b in common_cells(*sums):
+        for a, b in common_cells(*sums, top=upper * 3):
             one, other = (
-                ud.quantile_log_density((a + b) / 2, each, TAME, k, eps / 2) for each in sums
+                ud.quantile_log_density((a + b) / 2, each, users, k, eps / 2) for each in sums
             )
             for T in ((a or b) * (1 + 1e-12), b):
                 moved = abs(np.minimum(sums[0], T).sum() - np.minimum(sums[1], T).sum())
@@ -282,10 +285,10 @@ def test_figure_of_akmv_is_right_for_each_pair(eps):
     np.testing.assert_allclose(audit.akmv_log_ratio(pairs, eps), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("eps", [0.5, 2])
+@pytest.mark.parametrize("eps", [0.5, 2, 5])
 def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
     law = ud.StaircaseNoise(eps)
-    shifts = [0, 0.01, 0.3, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
+    shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
     pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
     z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
     expected = [np.max(law.log_density(z) - law.log_density(z + shift)) for shift in shifts]
@@ -349,10 +352,12 @@ def test_recorder_answers_without_any_numbers():
     one = audit.Noisy(Fraction(0), Fraction(1))
     assert rng.laplace() == one
     assert rng.laplace(scale=[1.0, 1.0]).tolist() == [one, one]
+    assert rng.laplace(0.0, 1.0, (2,)).tolist() == [one, one]
     assert rng.exponential() == 1
     assert rng.calls == [
         ("laplace", (0.0, 1.0), ()),
         ("laplace", (0.0, 1.0, 1.0), (2,)),
+        ("laplace", (0.0, 1.0), (2,)),
         ("exponential", (1.0,), ()),
     ]
 
