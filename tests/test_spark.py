@@ -19,7 +19,7 @@ from page_functions import functions_of
 import userdp as ud
 
 ROOT = Path(__file__).resolve().parent.parent
-RECIPE = ROOT / "book" / "recipes" / "spark.py"
+RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_SPARK"))
 JAVA = os.environ.get("JAVA_HOME") or shutil.which("java")
