@@ -229,7 +229,7 @@ def test_rows_at_the_bounds_are_inside_also_beside_others():
 
 def test_values_of_single_precision_are_worked_on_in_double():
     values = np.random.default_rng(76).random(1000).astype(np.float32)
-    grid = Grid(0.0, 1.0, 40)
+    grid = Grid(0.0, 1.3, 40)
     single, double = (
         read_records(np.zeros(1000, int), x, None).clipped_total(grid, 0, 2**52)
         for x in (values, values.astype(float))

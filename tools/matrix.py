@@ -199,7 +199,14 @@ def check(folder: Path, what: str, arguments: list[str]) -> list[tuple[str, str]
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in {"PYTHONPATH", "PYTHONHOME", "PYTEST_ADDOPTS", "USERDP_REQUIRE_PAGES"}
+        if name
+        not in {
+            "PYTHONPATH",
+            "PYTHONHOME",
+            "PYTEST_ADDOPTS",
+            "USERDP_REQUIRE_PAGES",
+            "USERDP_REQUIRE_EXTRAS",
+        }
     }
     environment["PATH"] = f"{folder / 'env' / 'bin'}{os.pathsep}{environment['PATH']}"
     xml = folder / f"{what}.xml"
