@@ -81,6 +81,7 @@ DECIMALS = pa.schema([("user", pa.string()), ("value", pa.decimal128(9, 3))])
 def check(records):
     """Check the numbers of the small table above, whatever holds it."""
     assert records.tally(LOWER, UPPER) == Tally(rows=8, missing=2, outside=2)
+    assert records.within(LOWER, UPPER).tally(LOWER, UPPER) == Tally(rows=5, missing=1, outside=0)
     kept = records.without_missing()
     assert kept.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=2)
     assert sorted(kept.user_counts()) == [1, 1, 2, 2]
