@@ -7,6 +7,7 @@ import fcntl
 import itertools
 import json
 import os
+import select
 import shutil
 import time
 from contextlib import contextmanager
@@ -87,9 +88,10 @@ class Page:
 
     def _read(self) -> dict:
         while b"\0" not in self._unread:
-            piece = os.read(self._in, 1 << 16)
+            ready, _, _ = select.select([self._in], [], [], SECONDS)
+            piece = os.read(self._in, 1 << 16) if ready else b""
             if not piece:
-                raise RuntimeError("Chromium has gone.")
+                raise RuntimeError("Chromium does not answer.")
             self._unread += piece
         message, self._unread = self._unread.split(b"\0", 1)
         return json.loads(message)
@@ -138,7 +140,7 @@ def served(folder: Path, changed=lambda name, text: text):
     """Serve a folder on this machine, its scripts as `changed` returns them; yield the address."""
 
     class Handler(SimpleHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802 (the name is the server's)
+        def do_GET(self):
             path = Path(self.translate_path(self.path))
             if path.suffix != ".mjs" or not path.exists():
                 super().do_GET()

@@ -8,7 +8,7 @@ import style from "./style.mjs";
 import { errorTable, intervalTable, legend, words, workOut } from "./words.mjs";
 
 const BUDGET = `
-  <fieldset>
+  <fieldset class="budget">
     <label for="eps">Privacy budget ε</label>
     <input id="eps" type="number" min="${EPS.least}" max="${EPS.most}" step="any" data-entry="eps">
     <input id="slider" type="range" min="0" max="${GRID.length - 1}" aria-label="Privacy budget ε">
@@ -158,13 +158,13 @@ function body(views) {
      <div class="${name}${name === "errors" ? " drag" : ""}"></div>
      ${name === "errors" && !has("tables") ? '<p class="legend"></p>' : ""}</figure>`);
   const tables = '<div class="tables"><div class="table-errors"></div><div class="table-intervals"></div></div>';
-  return `<section class="live" aria-label="Explorer">
+  return `<div class="live" role="group" aria-label="Explorer">
     <div class="controls">${views ? BUDGET : BUDGET + USERS}</div>
     <p class="refusal" role="alert"></p>
     ${has("words") ? '<p class="words" aria-live="polite"></p>' : ""}
     <div class="pictures">${pictures.join("")}${has("tables") ? tables : ""}</div>
     ${views ? '<p class="more"><a>All of it, for your own counts: the Explorer</a></p>' : ""}
-  </section>`;
+  </div>`;
 }
 
 customElements.define("clip-explorer", ClipExplorer);

@@ -51,10 +51,12 @@ export function readCollection(kind, text) {
 }
 
 function readWhole(text, limits) {
+  const last = limits.length - 1;
   const parts = text.split(",");
+  parts.splice(last, Infinity, parts.slice(last).join(","));
   return limits.map(([name, least, most], i) => {
-    const number = /^\s*\d+\s*$/.test(parts[i] ?? "") ? Number(parts[i]) : NaN;
-    if (number >= least && number <= most && parts.length === limits.length) return number;
+    const number = /^\s*\d+\s*$/.test(parts[i]) ? Number(parts[i]) : NaN;
+    if (number >= least && number <= most) return number;
     throw new Refusal(
       `${name} must be a whole number from ${least} to ${plain(most)}, not “${shown(parts[i])}”.`,
     );

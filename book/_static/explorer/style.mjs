@@ -8,6 +8,7 @@ export default `
   .controls { display: grid; gap: 0.4rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
   fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: flex; flex-wrap: wrap;
     align-items: center; gap: 0.3rem 0.6rem; }
+  .budget { grid-column: 1 / -1; }
   [hidden] { display: none !important; }
   label { font-weight: 600; }
   input, select, textarea { font: inherit; color: inherit; padding: 0.15rem 0.3rem; box-sizing: border-box;

@@ -16,7 +16,7 @@ export function workOut({ users, eps, objective }, before) {
     values: same ? before.drawn.get(name) : GRID.map((point) => error(users, point)),
   });
   const curves = strategies.map((strategy) => draw(...strategy));
-  const floor = draw("floor", "no private mechanism below", maths.minimaxLowerBound);
+  const floor = draw("floor", "impossible below", maths.minimaxLowerBound);
   const drawn = new Map([...curves, floor].map(({ name, values }) => [name, values]));
   return { users, eps, objective, width, curves, floor, drawn, grid: GRID };
 }
@@ -31,14 +31,14 @@ function paperError(users, eps) {
 
 const FOR_THE_BOUND = [
   ["opt", "OPT-worst-case", maths.optimalError],
-  ["akmv", "AKMV, all samples at U", maths.akmvError],
-  ["laplace", "Laplace, nothing clipped", laplaceError],
+  ["akmv", "AKMV on all-U data", maths.akmvError],
+  ["laplace", "Laplace", laplaceError],
 ];
 
 const FOR_L1 = [
   ["l1", "l1 optimum", (users, eps) => maths.optimalError(users, eps, "l1")],
   ["opt", "OPT-worst-case", paperError],
-  ["laplace", "Laplace, nothing clipped", laplaceError],
+  ["laplace", "Laplace", laplaceError],
 ];
 
 /** What the numbers mean. */
@@ -79,7 +79,7 @@ function errorInWords({ users, eps, objective, width, curves: [best, ...others],
   const error = objective === "bound" ? `${short(best.value)} km/h: ${parts}` :
     `${short(best.value)} km/h on average over the noise (${parts})`;
   const times = others.map(({ name, value }) =>
-    `${short(value / best.value)} times as large with ${name.split(",")[0]}`);
+    `${short(value / best.value)} times as large with ${name}`);
   return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
     `no private mechanism can promise less than ${short(floor.value)} km/h.`;
 }
