@@ -42,7 +42,7 @@ def _pipe() -> tuple[int, int]:
 
 
 class Page:
-    """One tab."""
+    """A browser that shows one page at a time."""
 
     def __init__(self, profile: Path) -> None:
         (theirs_in, self._out), (self._in, theirs_out) = _pipe(), _pipe()
@@ -56,11 +56,7 @@ class Page:
         os.close(theirs_out)
         self._numbers, self._unread, self._session = itertools.count(1), b"", None
         self.errors: list[str] = []
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        session = self.send("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = session["sessionId"]
-        self.send("Page.enable")
-        self.send("Runtime.enable")
+        self._tab = ""
 
     def close(self) -> None:
         """End the browser."""
@@ -119,8 +115,15 @@ class Page:
         raise TimeoutError(f"never came true: {condition}")
 
     def open(self, address: str) -> None:
-        """Load a page from the beginning."""
-        self.send("Page.navigate", url="about:blank")
+        """Load a page from the beginning, in a new tab."""
+        self.errors.clear()
+        self._session, left = None, self._tab
+        self._tab = self.send("Target.createTarget", url="about:blank")["targetId"]
+        if left:
+            self.send("Target.closeTarget", targetId=left)
+        attached = self.send("Target.attachToTarget", targetId=self._tab, flatten=True)
+        self._session = attached["sessionId"]
+        self.send("Runtime.enable")
         self.send("Page.navigate", url=address)
         self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
 
