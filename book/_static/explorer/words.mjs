@@ -78,8 +78,10 @@ function errorInWords({ users, eps, objective, width, curves: [best, ...others],
   const parts = `a bias of ${short(bias)} and noise of mean size ${short(noise)}`;
   const error = objective === "bound" ? `${short(best.value)} km/h: ${parts}` :
     `${short(best.value)} km/h on average over the noise (${parts})`;
-  const times = others.map(({ name, value }) =>
-    `${short(value / best.value)} times as large with ${name}`);
+  const times = others.map(({ name, value }) => {
+    const ratio = short(value / best.value);
+    return `${ratio === "1" ? "" : `${ratio} times `}as large with ${name}`;
+  });
   return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
     `no private mechanism can promise less than ${short(floor.value)} km/h.`;
 }
