@@ -458,6 +458,20 @@ def test_choosing_another_collection_shows_its_fields(page, site):
 
 
 @in_a_browser
+def test_curves_are_those_of_the_new_users(page, site):
+    visit(page, site, "geometric=6")
+    page.run("location.hash = 'counts=9,9,2,1'")
+    page.wait_for(f"{FIND}('#kind').value === 'counts'")
+    users = ud.Contributions([9, 9, 2, 1], upper=65)
+    path = page.run(f"{FIND}('.errors .opt.curve').getAttribute('d')")
+    places = np.array([point.split() for point in path[1:].split("L")], dtype=float)
+    budgets = axis(page, "errors", "x", logarithmic=True)(places[:, 0])
+    errors = axis(page, "errors", "y", logarithmic=True)(places[:, 1])
+    expected = [ud.optimal_error(users, float(eps)) for eps in budgets]
+    assert errors == pytest.approx(expected, rel=2e-3)
+
+
+@in_a_browser
 def test_dragging_in_the_errors_sets_the_budget(page, site):
     visit(page, site)
     page.run(f"{FIND}('.errors').scrollIntoView()")

@@ -61,8 +61,9 @@ export function objective({ users, eps, objective, width }) {
     "Worst-case error in km/h against the total width S of a user's intervals.",
     axes(x, y, "total width S of a user's intervals (km/h)", "error (km/h)"),
     ...parts.map(([name, f]) => `<path class="part ${name}" d="${curve(f)}"/>`),
-    label(x(end) - 4, y(parts[1][1](end)) + 14, "noise", "end"),
-    label(x(0) + 6, y(parts[0][1](0)) + 22, "bias"),
+    // Below a falling curve and above a rising line, on the left of the point, is nothing else.
+    label(x(0.1 * end), y(parts[0][1](0.1 * end)) + 16, "bias", "end"),
+    label(x(0.35 * end), y(parts[1][1](0.35 * end)) - 5, "noise", "end"),
     `<path class="opt curve" d="${line(widths.map((S, i) => [x(S), y(errors[i])]))}"/>`,
     objective === "bound" ? slopes({ users, eps, width, end, x, y, value }) : "",
     `<path class="thin" d="M${at(dot[0])} ${at(dot[1])}V${INNER.bottom}"/>`,
