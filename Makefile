@@ -10,7 +10,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book test extras lint refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf test extras lint refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,15 @@ book: $(READY) ## execute every chapter and build the book into _build/html
 	@rm -rf _build
 	@$(VENV)/bin/jupyter-book build . --warningiserror --nitpick --keep-going
 	@echo "Open _build/html/index.html, or run: make serve"
+
+pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; see README.md)
+	@command -v xelatex latexmk xindy >/dev/null || { echo "TeX is missing; README.md lists the packages."; exit 1; }
+	@echo "Typesetting the book (a minute or two)."
+	@USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
+	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
+	@$(BIN) tools/check_pdf.py _build/pdf/_build/latex
+	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
+	@echo "Read _build/companion.pdf"
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."

@@ -1,11 +1,15 @@
-"""A Sphinx extension: buttons that lead to the repository, where its address is known.
+"""A Sphinx extension: what depends on where the book goes, and on its version.
 
-USERDP_REPOSITORY is the address (https://github.com/OWNER/NAME), USERDP_BRANCH the branch, "main"
-without it. A book that is built without an address has no such buttons: they would be dead.
+USERDP_REPOSITORY is the address of the repository (https://github.com/OWNER/NAME), USERDP_BRANCH
+the branch, "main" without it: pages get buttons that lead there. A book that is built without an
+address has none: they would be dead. With USERDP_STORED chapters are not executed: their stored
+outputs, which the tests compare with what they compute, are taken.
 """
 
 import os
 import re
+
+import userdp
 
 
 def buttons(repository, branch):
@@ -26,7 +30,10 @@ def buttons(repository, branch):
 
 
 def configure(app, config):
-    """Add the buttons if there is an address."""
+    """Set the options that the environment decides, and the date of the PDF."""
+    config.today = f"Version {userdp.__version__}"
+    if os.environ.get("USERDP_STORED"):
+        config.nb_execution_mode = "off"
     repository = os.environ.get("USERDP_REPOSITORY")
     if repository:
         branch = os.environ.get("USERDP_BRANCH") or "main"

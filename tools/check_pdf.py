@@ -1,0 +1,58 @@
+"""Check the typeset book: no error, no glyph missing, nothing wide in the margin, nothing left out.
+
+The argument is the folder with companion.tex, companion.log and companion.pdf. What must be there
+is counted in the chapters: every figure, and every statement under its kind.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+WIDEST = 20
+"""Points by which a line may stand out."""
+
+
+def in_chapters():
+    """Return how many figures and statements the chapters have."""
+    figures = statements = 0
+    for path in BOOK.glob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            figures += "figure" in cell["metadata"].get("mystnb", {})
+            statements += len(re.findall(r"^:::\{prf:(?!proof)", "".join(cell["source"]), re.M))
+    return figures, statements
+
+
+def problems(tex, log):
+    """Return what is wrong, a line each."""
+    found = re.findall(r"^! .*", log, re.M)
+    found += re.findall(r"Missing character: .*", log)
+    found += re.findall(r"Reference `.*' on page .* undefined", log)
+    for width, where in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)(.*)", log):
+        if float(width) > WIDEST:
+            found.append(f"{width} points too wide{where}")
+    figures, statements = in_chapters()
+    captions = len(re.findall(r"\\begin\{figure\}", tex))
+    if captions < figures:
+        found.append(f"{captions} figures of {figures}")
+    kinds = "Theorem|Lemma|Proposition|Corollary|Definition"
+    boxes = len(re.findall(rf"\\begin{{sphinxadmonition}}{{note}}{{(?:{kinds}) [\d.]+", tex))
+    if boxes < statements:
+        found.append(f"{boxes} statements of {statements}")
+    return found
+
+
+def main(folder):
+    """Print the problems, and return the exit status."""
+    read = lambda name: (folder / name).read_text("utf-8", errors="replace")  # noqa: E731
+    if not (folder / "companion.pdf").exists():
+        print("There is no PDF; see", folder / "companion.log")
+        return 1
+    found = problems(read("companion.tex"), read("companion.log"))
+    print(*found, sep="\n", end="\n" if found else "")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
