@@ -1,0 +1,183 @@
+// The three pictures, as SVG text. Each takes what is to be seen, and knows nothing of the page.
+
+import * as maths from "./maths.mjs";
+
+const [WIDTH, HEIGHT] = [380, 270];
+const INNER = { left: 46, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
+const MOST_DRAWN = 60;
+
+/** Three or four digits, as they are read aloud. */
+export function short(number) {
+  const digits = Math.abs(number) >= 1000 ? 0 : Math.abs(number) >= 100 ? 1 : 2;
+  if (number && Math.abs(number) < 0.1) return `${Number(number.toPrecision(2))}`.replace("-", "−");
+  return Number(number.toFixed(digits)).toLocaleString("en-GB").replace("-", "−");
+}
+
+/** Clip intervals against the number of samples of a user. */
+export function intervals({ users, width }) {
+  const found = maths.sizes(users);
+  const [least, most] = [found[0].count / 1.4, found.at(-1).count * 1.4];
+  const x = logScale([least, most], [INNER.left, INNER.right]);
+  const y = linearScale([0, users.upper], [INNER.bottom, INNER.top]);
+  const reach = (count) => Math.min(users.upper, width / count) / 2;
+  const middle = users.upper / 2;
+  const along = spread(100).map((share) => least * (most / least) ** share);
+  const band = [
+    ...along.map((count) => [x(count), y(middle + reach(count))]),
+    ...along.toReversed().map((count) => [x(count), y(middle - reach(count))]),
+  ];
+  const drawn = thin(found).map(({ count }) => {
+    const [top, bottom] = [middle + reach(count), middle - reach(count)].map(y);
+    return `<path class="opt size" data-count="${count}" d="${line([[x(count), top], [x(count), bottom]])}"/>
+      <path class="opt end" d="M${at(x(count) - 4)} ${at(top)}h8M${at(x(count) - 4)} ${at(bottom)}h8"/>`;
+  });
+  return picture(
+    "Clip intervals: sample value in km/h against the number of samples of a user.",
+    axes(x, y, "samples of a user", "sample value (km/h)"),
+    `<path class="band" d="${line(band)}Z"/>`,
+    `<path class="thin" d="${line([[INNER.left, y(middle)], [INNER.right, y(middle)]])}"/>`,
+    ...drawn,
+  );
+}
+
+/** The objective around its minimum, with its two parts and the slopes beside the minimum. */
+export function objective({ users, eps, objective, width }) {
+  const found = maths.sizes(users);
+  const end = 2 * (width || users.upper * found[0].count);
+  const x = linearScale([0, end], [INNER.left, INNER.right]);
+  const kinks = found.map(({ count }) => users.upper * count).filter((S) => S < end);
+  const points = [...new Set([0, width, end, ...thin(kinks), ...spread(60).map((s) => s * end)])];
+  const widths = points.sort((a, b) => a - b);
+  const value = (S) => maths.symmetricError(users, S, eps, objective);
+  const errors = widths.map(value);
+  const y = linearScale([0, 1.08 * Math.max(...errors)], [INNER.bottom, INNER.top]);
+  const curve = (f) => line(widths.map((S) => [x(S), y(f(S))]));
+  const parts = [
+    ["bias", (S) => maths.symmetricBias(users, S)],
+    ["noise", (S) => S / users.total / eps],
+  ];
+  const dot = [x(width), y(value(width))];
+  return picture(
+    "Worst-case error in km/h against the total width S of a user's intervals.",
+    axes(x, y, "total width S of a user's intervals (km/h)", "error (km/h)"),
+    ...parts.map(([name, f]) => `<path class="part ${name}" d="${curve(f)}"/>`),
+    // Below a falling curve and above a rising line, on the left of the point, is nothing else.
+    label(x(0.1 * end), y(parts[0][1](0.1 * end)) + 16, "bias", "end"),
+    label(x(0.35 * end), y(parts[1][1](0.35 * end)) - 5, "noise", "end"),
+    `<path class="opt curve" d="${line(widths.map((S, i) => [x(S), y(errors[i])]))}"/>`,
+    objective === "bound" ? slopes({ users, eps, width, end, x, y, value }) : "",
+    `<path class="thin" d="M${at(dot[0])} ${at(dot[1])}V${INNER.bottom}"/>`,
+    `<circle class="opt dot" cx="${at(dot[0])}" cy="${at(dot[1])}" r="5.5"/>`,
+    label(dot[0] + 5, INNER.bottom - 5, objective === "bound" ? "T" : "S"),
+  );
+}
+
+/** The straight pieces on both sides of the minimum, and the flat one if it is no single point. */
+function slopes({ users, eps, width, end, x, y, value }) {
+  const kinks = [0, ...maths.sizes(users).map(({ count }) => users.upper * count)];
+  const sides = [
+    [kinks.findLast((S) => S < width), width],
+    [width, Math.min(kinks.find((S) => S > width) ?? end, end)],
+  ];
+  const shown = sides.filter(([from]) => from !== undefined);
+  return shown.map(([from, to]) => {
+    // 1/eps for the noise, less a half for each user who is clipped; flat if these are as many.
+    const clipped = users.sorted.filter((count) => users.upper * count > from).length;
+    const flat = clipped === maths.rank(eps) && isWhole(2 / eps);
+    const slope = flat ? 0 : 1 / eps - clipped / 2;
+    const [anchor, shift] = from === width ? ["start", 8] : ["end", -8];
+    const text = slope < 0 ? `↘ slope ${short(slope)}/N` : slope ? `↗ slope +${short(slope)}/N` : "→ flat";
+    const piece = line([from, to].map((S) => [x(S), y(value(S))]));
+    return `<path class="opt piece" d="${piece}"/>
+      ${label(x(width) + shift, INNER.top + 12, text, anchor)}`;
+  }).join("");
+}
+
+/** Errors against eps, and below them what no private mechanism reaches. */
+export function errors({ curves, floor, grid, eps }) {
+  const seen = curves.flatMap(({ values }) => values);
+  const x = logScale([grid[0], grid.at(-1)], [INNER.left, INNER.right]);
+  const y = logScale([Math.min(...seen) / 2, Math.max(...seen) * 1.3], [INNER.bottom, INNER.top]);
+  const points = (values) => values.map((value, i) => [x(grid[i]), Math.min(y(value), INNER.bottom)]);
+  const under = [[INNER.left, INNER.bottom], ...points(floor.values), [INNER.right, INNER.bottom]];
+  return picture(
+    "Worst-case error in km/h against the privacy budget ε, on logarithmic axes.",
+    `<path class="floor" d="${line(under)}Z"/>`,
+    axes(x, y, "privacy budget ε (smaller is more private)", "error (km/h)"),
+    `<path class="now" d="M${at(x(eps))} ${INNER.top}V${INNER.bottom}"/>`,
+    ...curves.map(({ name, look, values, value }) =>
+      `<path class="${look} curve" d="${line(points(values))}"/>
+       <circle class="${look} mark" data-name="${name}" cx="${at(x(eps))}" cy="${at(y(value))}" r="4.5"/>`),
+  );
+}
+
+/** The budget under a point of that picture, `share` of its width from the left. */
+export function budgetAt(share, grid) {
+  const inside = (share * WIDTH - INNER.left) / (INNER.right - INNER.left);
+  return grid[0] * (grid.at(-1) / grid[0]) ** Math.min(Math.max(inside, 0), 1);
+}
+
+function picture(description, ...parts) {
+  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${parts.join("")}</svg>`;
+}
+
+function linearScale([from, to], [start, end]) {
+  const scale = (value) => start + ((value - from) / (to - from)) * (end - start);
+  const rough = (to - from) / 4;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = decade * [1, 2, 5, 10].find((factor) => factor * decade >= rough);
+  const first = Math.ceil(from / step);
+  const ticks = spread(Math.floor(to / step) - first).map((s, i) => (first + i) * step);
+  return Object.assign(scale, { ticks });
+}
+
+function logScale([from, to], [start, end]) {
+  const scale = (value) =>
+    start + (Math.log(value / from) / Math.log(to / from)) * (end - start);
+  const decades = [];
+  for (let n = Math.floor(Math.log10(from)); 10 ** n <= to; n++) decades.push(Number(`1e${n}`));
+  const factors = Math.log10(to / from) > 3.5 ? [1] : Math.log10(to / from) > 2.2 ? [1, 3] : [1, 2, 5];
+  const ticks = decades.flatMap((decade) => factors.map((factor) => factor * decade));
+  return Object.assign(scale, { ticks: ticks.filter((tick) => tick >= from && tick <= to) });
+}
+
+function axes(x, y, below, beside) {
+  const tick = (value) => value.toLocaleString("en-GB", { maximumSignificantDigits: 3 });
+  return [
+    ...x.ticks.map((value) =>
+      `<path class="grid" d="M${at(x(value))} ${INNER.top}V${INNER.bottom}"/>
+       <text class="x-tick" x="${at(x(value))}" y="${INNER.bottom + 15}" text-anchor="middle">${tick(value)}</text>`),
+    ...y.ticks.map((value) =>
+      `<path class="grid" d="M${INNER.left} ${at(y(value))}H${INNER.right}"/>
+       <text class="y-tick" x="${INNER.left - 5}" y="${at(y(value) + 4)}" text-anchor="end">${tick(value)}</text>`),
+    `<path class="axis" d="M${INNER.left} ${INNER.top}V${INNER.bottom}H${INNER.right}"/>`,
+    label((INNER.left + INNER.right) / 2, HEIGHT - 6, below, "middle"),
+    `<text transform="translate(11 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
+  ].join("");
+}
+
+function label(x, y, text, anchor = "start") {
+  return `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}">${text}</text>`;
+}
+
+function line(points) {
+  return `M${points.map(([x, y]) => `${at(x)} ${at(y)}`).join("L")}`;
+}
+
+function at(coordinate) {
+  return coordinate.toFixed(2);
+}
+
+function spread(pieces) {
+  return Array.from({ length: pieces + 1 }, (_, i) => i / pieces);
+}
+
+function isWhole(number) {
+  return Math.abs(number - Math.round(number)) <= 1e-9 * number;
+}
+
+/** At most so many, evenly chosen. */
+function thin(items) {
+  if (items.length <= MOST_DRAWN) return items;
+  return spread(MOST_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
+}

@@ -1,0 +1,170 @@
+// <clip-explorer>: what user-level clipping does, live. Without attributes it shows everything;
+// views="intervals objective errors words tables" chooses, start="eps=0.5" says where the page
+// begins. What stands inside it is for print, and for readers without scripts.
+
+import { address, change, EPS, GRID, nearestOnGrid, unwatch, watch } from "./state.mjs";
+import * as charts from "./charts.mjs";
+import style from "./style.mjs";
+import { errorTable, intervalTable, legend, words, workOut } from "./words.mjs";
+
+const BUDGET = `
+  <fieldset class="budget">
+    <label for="eps">Privacy budget ε</label>
+    <input id="eps" type="number" min="${EPS.least}" max="${EPS.most}" step="any" data-entry="eps">
+    <input id="slider" type="range" min="0" max="${GRID.length - 1}" aria-label="Privacy budget ε">
+  </fieldset>`;
+
+const USERS = `
+  <fieldset>
+    <label for="kind">Users</label>
+    <select id="kind">
+      <option value="geometric">geometric</option>
+      <option value="extreme">extreme-valued</option>
+      <option value="counts">my own counts</option>
+    </select>
+    <span data-kind="geometric"><label for="M">M</label>
+      <input id="M" type="number" min="0" max="10" value="6" data-entry="geometric"></span>
+    <span data-kind="extreme"><label for="L">users L</label>
+      <input id="L" type="number" min="1" max="10000" value="101" data-entry="extreme"></span>
+    <span data-kind="extreme"><label for="most">m*</label>
+      <input id="most" type="number" min="1" value="10" data-entry="extreme"></span>
+  </fieldset>
+  <fieldset data-kind="counts">
+    <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
+    <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
+  </fieldset>
+  <fieldset>
+    <label for="objective">Make small</label>
+    <select id="objective">
+      <option value="bound">bias + mean noise (the paper)</option>
+      <option value="l1">mean absolute error</option>
+    </select>
+  </fieldset>`;
+
+const PICTURES = {
+  intervals: ["Where samples are clipped", charts.intervals],
+  objective: ["How wide is best", charts.objective],
+  errors: ["Error against privacy", charts.errors],
+};
+
+class ClipExplorer extends HTMLElement {
+  connectedCallback() {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    const views = this.getAttribute("views")?.split(" ");
+    root.innerHTML = `<style>${style}</style>${body(views)}<slot></slot>`;
+    this.find = (selector) => root.querySelector(selector);
+    this.refusals = new Map();
+    for (const type of ["input", "change"]) {
+      this.find(".controls").addEventListener(type, (event) => this.listen(event));
+    }
+    for (const type of ["pointerdown", "pointermove"]) {
+      this.find(".drag")?.addEventListener(type, (event) => this.drag(event));
+    }
+    this.show = (state) => this.update(state);
+    watch(this.show, document.querySelector("clip-explorer[start]")?.getAttribute("start"));
+  }
+
+  disconnectedCallback() {
+    unwatch(this.show);
+  }
+
+  /** A control was changed: say so in the words of an address. */
+  listen({ target, type }) {
+    const value = (id) => this.find(`#${id}`).value;
+    const pieces = {
+      slider: () => ({ eps: GRID[value("slider")] }),
+      eps: () => ({ eps: value("eps") }),
+      objective: () => ({ objective: value("objective") }),
+      geometric: () => ({ geometric: value("M") }),
+      extreme: () => ({ extreme: `${value("L")},${value("most")}` }),
+      counts: () => ({ counts: value("counts") }),
+    };
+    const piece = (pieces[target.id] ?? pieces[value("kind")])();
+    // While somebody is typing, what was typed stays; afterwards it is what was understood.
+    this.typing = type === "input" ? target : undefined;
+    this.refuse(Object.keys(piece)[0], change(`${new URLSearchParams(piece)}`));
+    this.fit();
+  }
+
+  /** On the picture of the errors, the budget follows the pointer. */
+  drag(event) {
+    if (!event.buttons) return;
+    const { left, width } = event.currentTarget.firstChild.getBoundingClientRect();
+    const eps = charts.budgetAt((event.clientX - left) / width, GRID);
+    change(`eps=${GRID[nearestOnGrid(eps)]}`);
+  }
+
+  update(state) {
+    const seen = (this.seen = workOut(state, this.seen));
+    for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, () => draw(seen));
+    this.fill(".legend", () => legend(seen));
+    this.fill(".words", () => words(seen));
+    this.fill(".table-errors", () => errorTable(seen));
+    this.fill(".table-intervals", () => intervalTable(seen));
+    this.find(".more a")?.setAttribute("href", `explorer.html#${address(state)}`);
+    this.write(state);
+    this.refuse("eps", []);
+    this.refuse("address", state.refusals);
+  }
+
+  fill(selector, content) {
+    const place = this.find(selector);
+    if (place) place.innerHTML = content();
+  }
+
+  /** Set the controls to the state, all but the one that is being typed in. */
+  write({ eps, collection, objective }) {
+    const set = (id, value) => {
+      const control = this.find(`#${id}`);
+      if (control && control !== this.typing) control.value = value;
+    };
+    set("slider", nearestOnGrid(eps));
+    this.find("#slider").setAttribute("aria-valuetext", `ε = ${eps}`);
+    set("eps", eps);
+    set("objective", objective);
+    if (collection === this.collection) return;
+    this.collection = collection;
+    set("kind", collection.kind);
+    const fields = { geometric: ["M"], extreme: ["L", "most"], counts: ["counts"] }[collection.kind];
+    const values = collection.kind === "counts" ? [collection.text] : collection.text.split(",");
+    fields.forEach((id, i) => set(id, values[i]));
+    for (const kind of ["geometric", "extreme", "counts"]) this.refuse(kind, []);
+    this.fit();
+  }
+
+  /** Show the fields of the kind of collection that is chosen. */
+  fit() {
+    const kind = this.find("#kind")?.value;
+    for (const field of this.shadowRoot.querySelectorAll("[data-kind]")) {
+      field.hidden = field.dataset.kind !== kind;
+    }
+  }
+
+  /** Say what is wrong with an entry, until it is right. */
+  refuse(entry, reasons) {
+    this.refusals.set(entry, reasons);
+    const shown = [...this.refusals.values()].flat().join(" ");
+    if (this.find(".refusal").textContent !== shown) this.find(".refusal").textContent = shown;
+    for (const control of this.shadowRoot.querySelectorAll(`[data-entry="${entry}"]`)) {
+      control.setAttribute("aria-invalid", reasons.length > 0);
+    }
+  }
+}
+
+function body(views) {
+  const has = (view) => !views || views.includes(view);
+  const pictures = Object.entries(PICTURES).filter(([name]) => has(name)).map(([name, [title]]) =>
+    `<figure><figcaption>${title}</figcaption>
+     <div class="${name}${name === "errors" ? " drag" : ""}"></div>
+     ${name === "errors" && !has("tables") ? '<p class="legend"></p>' : ""}</figure>`);
+  const tables = '<div class="tables"><div class="table-errors"></div><div class="table-intervals"></div></div>';
+  return `<div class="live" role="group" aria-label="Explorer">
+    <div class="controls">${views ? BUDGET : BUDGET + USERS}</div>
+    <p class="refusal" role="alert"></p>
+    ${has("words") ? '<p class="words" aria-live="polite"></p>' : ""}
+    <div class="pictures">${pictures.join("")}${has("tables") ? tables : ""}</div>
+    ${views ? '<p class="more"><a>All of it, for your own counts: the Explorer</a></p>' : ""}
+  </div>`;
+}
+
+customElements.define("clip-explorer", ClipExplorer);

@@ -1,0 +1,174 @@
+// The worst-case maths of userdp, for the browser: each function does what its namesake in Python
+// does, in the same order of operations. tests/test_explorer.py compares them, on the same input.
+//
+// Where they may differ: Python takes 2/eps as an exact fraction, and sums arrays in pairs. The
+// rank k and the threshold T are the same for all eps of at most four digits from 0.001 on, as
+// 2/eps is then a whole number or far from any; sums agree to 1e-12 and better, relatively.
+
+/** A float eps counts as 2/k when 2/eps is within this relative distance of the integer k. */
+const SNAP = 1e-9;
+
+/** For i = 0..M, 2^i users with 2^(M-i) samples each. */
+export function geometricCounts(M) {
+  return Array.from({ length: M + 1 }, (_, i) => Array(2 ** i).fill(2 ** (M - i))).flat();
+}
+
+/** All users give one sample, but the last. */
+export function extremeCounts(nUsers, maxCount) {
+  return [...Array(nUsers - 1).fill(1), maxCount];
+}
+
+/** The public side of a dataset. `sorted` and `totals` hold the n largest counts and their sums. */
+export function contributions(counts, upper) {
+  const sorted = Float64Array.from(counts).sort().reverse();
+  const totals = cumulative([0, ...sorted]);
+  const nUsers = sorted.length;
+  return { counts, upper, sorted, totals, nUsers, total: totals[nUsers], maxCount: sorted[0] };
+}
+
+/** The distinct counts, smallest first, each with its number of users. */
+export function sizes(users) {
+  const found = new Map();
+  for (const count of users.sorted.toReversed()) found.set(count, (found.get(count) ?? 0) + 1);
+  return [...found].map(([count, number]) => ({ count, number }));
+}
+
+/** k = ceil(2/eps), or the integer that 2/eps was meant to be. */
+export function rank(eps) {
+  const quotient = 2 / eps;
+  const nearest = Math.round(quotient);
+  if (nearest && Math.abs(quotient - nearest) <= SNAP * nearest) return nearest;
+  return Math.ceil(quotient);
+}
+
+/** T, the total width at which `symmetricError` is smallest; the largest one of several. */
+export function threshold(users, eps, objective = "bound") {
+  if (objective === "l1") return stationaryWidth(users, eps);
+  const k = rank(eps);
+  return users.upper * (k <= users.nUsers ? users.sorted[k - 1] : 0);
+}
+
+/** The best stationary point over the pieces between neighbouring counts. */
+function stationaryWidth(users, eps) {
+  let [best, smallest] = [0, Infinity];
+  const pieces = sizes(users);
+  let [above, total] = [0, 0];
+  const ends = pieces.map(({ count }) => users.upper * count);
+  const sums = [];
+  for (let i = pieces.length - 1; i >= 0; i--) {
+    above += pieces[i].number;
+    total += ends[i] * pieces[i].number;
+    sums[i] = { above, total };
+  }
+  sums.forEach(({ above, total }, i) => {
+    const stationary = total / (above + 2 * bestRatio(above, eps));
+    const width = Math.min(Math.max(stationary, i ? ends[i - 1] : 0), ends[i]);
+    const error = worstCase((total - above * width) / 2, width, eps, "l1");
+    if (error < smallest) [best, smallest] = [width, error];
+  });
+  return best;
+}
+
+/** The ratio x of bias to sensitivity at which the mean absolute error is smallest: with
+ * y = eps x, the root of e^y = 1 + (1 + y) / (n eps / 2), by Newton's method. */
+function bestRatio(n, eps) {
+  const kappa = (n * eps) / 2;
+  let y = 1;
+  for (let step = 1; Math.abs(step) > 1e-15 * y; y -= step) {
+    step = (y - Math.log1p((1 + y) / kappa)) / (1 - 1 / (kappa + 1 + y));
+  }
+  return y / eps;
+}
+
+/** One interval a user: of total width S around U/2. */
+export function centredClipping(users, totalWidth) {
+  const middle = users.upper / 2;
+  const reach = users.counts.map((count) => totalWidth / (2 * count));
+  return {
+    lower: reach.map((r) => Math.max(middle - r, 0)),
+    upper: reach.map((r) => Math.min(middle + r, users.upper)),
+  };
+}
+
+export function optimalClipping(users, eps, objective = "bound") {
+  return centredClipping(users, threshold(users, eps, objective));
+}
+
+/** M(x): the floor(x) largest counts, and the fraction of the next one. */
+export function sumOfLargest(users, x) {
+  if (x >= users.nUsers) return users.total;
+  const whole = Math.floor(x);
+  return users.totals[whole] + users.sorted[whole] * (x - whole);
+}
+
+/** The smallest worst-case error: (U / 2N) M(2/eps) for the bound. */
+export function optimalError(users, eps, objective = "bound") {
+  if (objective === "l1") {
+    return symmetricError(users, threshold(users, eps, objective), eps, objective);
+  }
+  return (users.upper / (2 * users.total)) * sumOfLargest(users, 2 / eps);
+}
+
+/** The worst-case bias of symmetric intervals of total width S: sum of (U m - S)^+ / 2, over N. */
+export function symmetricBias(users, totalWidth) {
+  let surplus = 0;
+  for (const count of users.counts) surplus += Math.max(users.upper * count - totalWidth, 0);
+  return surplus / 2 / users.total;
+}
+
+/** phi(S): the worst-case error of symmetric intervals of total width S. */
+export function symmetricError(users, totalWidth, eps, objective = "bound") {
+  const bias = symmetricBias(users, totalWidth);
+  return worstCase(bias, totalWidth / users.total, eps, objective);
+}
+
+/** bias + E|Z|, or the largest mean absolute error E|bias + Z|, for Laplace noise Z. */
+function worstCase(bias, sensitivity, eps, objective) {
+  if (objective === "bound") return bias + sensitivity * (1 / eps);
+  if (sensitivity === 0) return bias;
+  const tail = Math.exp(-eps * (bias / sensitivity)) / 2;
+  return bias + 2 * sensitivity * (tail / eps);
+}
+
+/** What no private mechanism can beat: (U/N) max_n M(n) max{b(n eps), b(n eps / 2) / 2}. */
+export function minimaxLowerBound(users, eps) {
+  let most = 0;
+  for (let n = 1; n <= users.nUsers; n++) {
+    const moved = (users.upper * users.totals[n]) / users.total;
+    const indistinct = Math.max(expit(-eps * n), expit((-eps * n) / 2) / 2);
+    most = Math.max(most, moved * indistinct);
+  }
+  return most;
+}
+
+/** E_AKMV on the dataset whose samples all equal U, with the private threshold integrated out. */
+export function akmvError(users, eps) {
+  const L = users.nUsers;
+  const [k, eta] = [Math.min(rank(eps), L), eps / 4];
+  const sums = Array.from(users.sorted, (count) => users.upper * count);
+  // Cell c holds the thresholds that exactly c sums reach; most cells have no width.
+  const ends = [sums[0], ...sums, 0];
+  const reached = cumulative([0, ...sums]);
+  const cells = [];
+  for (let c = 0; c <= L; c++) {
+    if (ends[c] > ends[c + 1]) cells.push({ c, lower: ends[c + 1], width: ends[c] - ends[c + 1] });
+  }
+  const nearest = Math.min(...cells.map(({ c }) => Math.abs(c - k)));
+  let [mass, error] = [0, 0];
+  for (const { c, lower, width } of cells) {
+    const weight = width * Math.exp(-eta * (Math.abs(c - k) - nearest));
+    const meanThreshold = lower + width / 2;
+    mass += weight;
+    error += weight * (reached[c] - c * meanThreshold + (2 * meanThreshold) / eps);
+  }
+  return error / mass / users.total;
+}
+
+function expit(x) {
+  return 1 / (1 + Math.exp(-x));
+}
+
+function cumulative(values) {
+  let sum = 0;
+  return values.map((value) => (sum += value));
+}

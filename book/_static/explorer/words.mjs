@@ -1,0 +1,140 @@
+// The numbers of one state: worked out once, then said in words and set in tables.
+
+import * as maths from "./maths.mjs";
+import { GRID, plain } from "./state.mjs";
+import { short } from "./charts.mjs";
+
+const MOST_ROWS = 12;
+
+/** Everything that is shown. `before` is the last result, whose curves may still hold. */
+export function workOut({ users, eps, objective }, before) {
+  const width = maths.threshold(users, eps, objective);
+  const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
+  const same = before?.users === users && before.objective === objective;
+  const draw = (look, name, error) => ({
+    look, name, value: error(users, eps),
+    values: same ? before.drawn.get(name) : GRID.map((point) => error(users, point)),
+  });
+  const curves = strategies.map((strategy) => draw(...strategy));
+  const floor = draw("floor", "impossible below", maths.minimaxLowerBound);
+  const drawn = new Map([...curves, floor].map(({ name, values }) => [name, values]));
+  return { users, eps, objective, width, curves, floor, drawn, grid: GRID };
+}
+
+function laplaceError(users, eps) {
+  return maths.symmetricError(users, users.upper * users.maxCount, eps);
+}
+
+function paperError(users, eps) {
+  return maths.symmetricError(users, maths.threshold(users, eps), eps, "l1");
+}
+
+const FOR_THE_BOUND = [
+  ["opt", "OPT-worst-case", maths.optimalError],
+  ["akmv", "AKMV on all-U data", maths.akmvError],
+  ["laplace", "Laplace", laplaceError],
+];
+
+const FOR_L1 = [
+  ["l1", "l1 optimum", (users, eps) => maths.optimalError(users, eps, "l1")],
+  ["opt", "OPT-worst-case", paperError],
+  ["laplace", "Laplace", laplaceError],
+];
+
+/** What the numbers mean. */
+export function words(seen) {
+  const { users, eps, objective, width } = seen;
+  const k = maths.rank(eps);
+  const above = users.sorted.filter((count) => users.upper * count > width).length;
+  const start = objective === "bound" ? rankInWords(users, eps, k, width) :
+    `At ε = ${eps} the best total width for the mean absolute error is S = ${short(width)} km/h.`;
+  return [start, clippedInWords(users, width, above), errorInWords(seen)].join(" ");
+}
+
+function rankInWords(users, eps, k, width) {
+  const rule = `At ε = ${eps} the rank is k = ⌈2/ε⌉ = ${plain(k)}`;
+  if (!width) return `${rule}, more than the ${plain(users.nUsers)} users there are: T = 0.`;
+  const which = k === 1 ? "largest" : `${plain(k)}${ending(k)} largest`;
+  const next = users.upper * (users.sorted[k] ?? 0);
+  const tie = Math.abs(2 / eps - k) <= 1e-9 * k && next < width ?
+    ` (2/ε is a whole number: every width from ${short(next)} to ${short(width)} has the same error)` : "";
+  const samples = users.sorted[k - 1] === 1 ? "1 sample" : `${plain(users.sorted[k - 1])} samples`;
+  return `${rule}. The ${which} contribution is ${samples}, so T = ${short(width)} km/h${tie}.`;
+}
+
+function clippedInWords(users, width, above) {
+  if (!above) return "Nobody is clipped: this is the Laplace mechanism.";
+  if (!width) return `Every sample is replaced by U/2 = ${short(users.upper / 2)} km/h, without any noise.`;
+  const [a, b] = interval(users, users.maxCount, width);
+  const who = above === users.nUsers ? "All users are" : above === 1 ? "One user is" :
+    `${plain(above)} of ${plain(users.nUsers)} users are`;
+  return `${who} clipped; a user with ${plain(users.maxCount)} samples to the interval ` +
+    `from ${short(a)} to ${short(b)} km/h.`;
+}
+
+function errorInWords({ users, eps, objective, width, curves: [best, ...others], floor }) {
+  const bias = maths.symmetricBias(users, width);
+  const noise = width / users.total / eps;
+  const parts = `a bias of ${short(bias)} and noise of mean size ${short(noise)}`;
+  const error = objective === "bound" ? `${short(best.value)} km/h: ${parts}` :
+    `${short(best.value)} km/h on average over the noise (${parts})`;
+  const times = others.map(({ name, value }) => {
+    const ratio = short(value / best.value);
+    return `${ratio === "1" ? "" : `${ratio} times `}as large with ${name}`;
+  });
+  return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
+    `no private mechanism can promise less than ${short(floor.value)} km/h.`;
+}
+
+function ending(k) {
+  const teen = k % 100 > 10 && k % 100 < 14;
+  return teen ? "th" : ["th", "st", "nd", "rd"][k % 10] ?? "th";
+}
+
+function interval(users, count, width) {
+  const { lower, upper } = maths.centredClipping({ ...users, counts: [count] }, width);
+  return [lower[0], upper[0]];
+}
+
+/** Errors, and their ratios to the smallest. */
+export function errorTable({ curves, floor }) {
+  const rows = [...curves, floor].map(({ look, name, value }) =>
+    `<tr><th scope="row">${swatch(look)}${name}</th><td>${data(value)}</td>
+     <td>${short(value / curves[0].value)}</td></tr>`);
+  return table("Worst-case errors", ["", "km/h", "ratio"], rows);
+}
+
+/** The interval of every size of user. */
+export function intervalTable({ users, width }) {
+  const found = maths.sizes(users).toReversed();
+  const rows = found.slice(0, MOST_ROWS).map(({ count, number }) => {
+    const [a, b] = interval(users, count, width);
+    return `<tr><th scope="row">${plain(count)}</th><td>${plain(number)}</td>
+      <td>${data(a)}</td><td>${data(b)}</td></tr>`;
+  });
+  const more = found.length - MOST_ROWS;
+  if (more > 0) rows.push(`<tr><td colspan="4">and ${plain(more)} smaller sizes</td></tr>`);
+  return table("Clip intervals (km/h)", ["samples", "users", "from", "to"], rows);
+}
+
+/** Legend of the curves. */
+export function legend({ curves, floor }) {
+  return [...curves, floor].map(({ look, name }) => `<span>${swatch(look)} ${name}</span>`).join(" ");
+}
+
+function table(caption, heads, rows) {
+  const head = heads.map((name) => name ? `<th scope="col">${name}</th>` : "<td></td>").join("");
+  return `<table><caption>${caption}</caption><thead><tr>${head}</tr></thead>
+    <tbody>${rows.join("")}</tbody></table>`;
+}
+
+/** Rounded for the eye, in full for whoever copies it. */
+function data(value) {
+  return `<data value="${value}">${short(value)}</data>`;
+}
+
+function swatch(look) {
+  const shape = look === "floor" ? '<path class="floor" d="M0 0H32V11H0Z"/>' :
+    `<path class="${look} curve" d="M0 5.5H32"/>`;
+  return `<svg class="swatch" viewBox="0 0 32 11" aria-hidden="true">${shape}</svg>`;
+}
