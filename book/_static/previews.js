@@ -14,7 +14,8 @@
   const here = location.href.split("#")[0];
   const pages = new Map([[here, Promise.resolve(document)]]);
   let link = null; // the link whose preview is open, or about to be
-  let timer;
+  let opening;
+  let closing;
 
   function page(address) {
     if (!pages.has(address)) {
@@ -84,7 +85,8 @@
   }
 
   function close() {
-    clearTimeout(timer);
+    clearTimeout(opening);
+    clearTimeout(closing);
     link?.removeAttribute("aria-describedby");
     link = null;
     box.hidden = true;
@@ -93,28 +95,25 @@
     box.replaceChildren();
   }
 
-  function later(action) {
-    clearTimeout(timer);
-    timer = setTimeout(action, DELAY);
-  }
-
   function approach(next) {
-    if (next === link) return clearTimeout(timer);
+    clearTimeout(closing);
+    if (next === link) return;
     close();
     link = next;
-    return later(open);
+    opening = setTimeout(open, DELAY);
   }
 
   function leave() {
-    if (link) later(close);
+    clearTimeout(closing);
+    if (link) closing = setTimeout(close, DELAY);
   }
 
   document.addEventListener("DOMContentLoaded", () => document.querySelector("main")?.append(box));
   document.addEventListener("pointerover", ({ target: over, pointerType }) => {
     if (pointerType !== "mouse") return; // a finger does not hover
-    if (box.contains(over)) return clearTimeout(timer);
-    const next = over.closest?.(LINKS);
-    return next ? approach(next) : leave();
+    const next = box.contains(over) ? link : over.closest(LINKS);
+    if (next) approach(next);
+    else leave();
   });
   document.addEventListener("focusin", ({ target: next }) => {
     if (next.matches(LINKS) && next.matches(":focus-visible")) approach(next);
