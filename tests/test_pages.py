@@ -43,10 +43,15 @@ VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({viol
 SEEN = "((node) => node.checkVisibility())"
 # The inside of formulas and of code, half of a page's elements and the same at every width.
 LIGHTEN = "document.querySelectorAll('mjx-math *, pre *').forEach((node) => node.remove())"
-UNREACHABLE = """[...document.querySelectorAll('main *')].filter((node) =>
-    node.scrollWidth > node.clientWidth && getComputedStyle(node).overflowX === 'auto' &&
-    node.checkVisibility() && node.tabIndex < 0 && !node.querySelector('a[href], button'))
-  .map((node) => `scrolls, but not from the keyboard: ${node.outerHTML.slice(0, 200)}`)"""
+HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
+    node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility())
+  .flatMap((node) => {
+    const {overflowX} = getComputedStyle(node);
+    const reached = node.tabIndex >= 0 || node.querySelector('a[href], button');
+    const fault = overflowX === 'hidden' && node.matches('.admonition, .sd-card') ? 'is cut off'
+      : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
+    return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
+  })"""
 # What a page may be at fault with whatever its width: pairs of a complaint and where it applies.
 FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -56,7 +61,8 @@ FAULTS = """(() => {
     .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]));
   const jumps = levels.filter((level, place) => level > (levels[place - 1] ?? 0) + 1);
   return [
-    ...all('mjx-merror').map((node) => `TeX error: ${node.textContent}`),
+    ...all('mjx-merror, mjx-mtext[style*="color: red"]')  // in red: an unknown command
+      .map((node) => `TeX error: ${node.closest('.bd-article > *, p').textContent}`),
     ...raw.map((node) => `formula not typeset: ${node.textContent}`),
     ...all('.bd-article img').filter((image) => !named(image)).map((image) => `alt: ${image.src}`),
     ...all('.bd-article img').filter((image) => image.complete && !image.naturalWidth)
@@ -99,7 +105,7 @@ def faults(page, site, name):
         look(page, width, THEMES[0])
         if page.run("document.documentElement.scrollWidth") > width:
             found.append(f"scrolls sideways at {width} pixels")
-        found += page.run(UNREACHABLE)
+        found += [f"{width}: {fault}" for fault in page.run(HIDDEN)]
         for theme in THEMES:
             look(page, width, theme)
             found += [f"{width}, {theme}: {fault}" for fault in page.run(VIOLATIONS % rules)]
