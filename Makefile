@@ -4,13 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin/python
 READY := $(VENV)/ready
-SPARK := $(VENV)/spark
+EXTRAS := $(VENV)/extras
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book test spark lint refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book test extras lint refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
 	@$(BIN) -m pytest --nbval --nbval-current-env
 
-spark: $(SPARK) ## add Spark to the environment, so that its tests run too (with Java 17)
+extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
 
 lint: $(READY) ## check style and types
@@ -82,7 +82,7 @@ $(READY): requirements.txt pyproject.toml
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
 	@touch $@
 
-$(SPARK): requirements-spark.txt $(READY)
-	@echo "Adding Spark to the environment (once, some minutes)."
-	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements-spark.txt
+$(EXTRAS): requirements-extras.txt $(READY)
+	@echo "Adding Spark and other libraries to the environment (once, some minutes)."
+	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements-extras.txt
 	@touch $@

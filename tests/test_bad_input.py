@@ -419,7 +419,12 @@ REFUSED = [
     ("total_width", "-1", ValueError, lambda: private(total_width=-1)),
     ("objective", "l2", ValueError, lambda: private(objective="l2")),
     ("objective", "['l1']", ValueError, lambda: private(objective=["l1"])),
-    ("noise", "gauss", ValueError, lambda: private(noise="gauss")),
+    (
+        "noise",
+        "'opendp', 'laplace', 'staircase', got noise='gauss'",
+        ValueError,
+        lambda: private(noise="gauss"),
+    ),
     ("noise", "None", ValueError, lambda: private(noise=None)),
     ("noise", "['laplace']", ValueError, lambda: private(noise=["laplace"])),
     ("rng", "rng=0", ValueError, lambda: private(rng=0)),

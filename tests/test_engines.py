@@ -81,6 +81,7 @@ DECIMALS = pa.schema([("user", pa.string()), ("value", pa.decimal128(9, 3))])
 def check(records):
     """Check the numbers of the small table above, whatever holds it."""
     assert records.tally(LOWER, UPPER) == Tally(rows=8, missing=2, outside=2)
+    assert records.within(LOWER, UPPER).tally(LOWER, UPPER) == Tally(rows=5, missing=1, outside=0)
     kept = records.without_missing()
     assert kept.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=2)
     assert sorted(kept.user_counts()) == [1, 1, 2, 2]
@@ -229,7 +230,7 @@ def test_rows_at_the_bounds_are_inside_also_beside_others():
 
 def test_values_of_single_precision_are_worked_on_in_double():
     values = np.random.default_rng(76).random(1000).astype(np.float32)
-    grid = Grid(0.0, 1.0, 40)
+    grid = Grid(0.0, 1.3, 40)
     single, double = (
         read_records(np.zeros(1000, int), x, None).clipped_total(grid, 0, 2**52)
         for x in (values, values.astype(float))

@@ -1,6 +1,7 @@
 """The page on other libraries: what replacing costs, the model of their means, the recipes."""
 
 import importlib.util
+import os
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -147,10 +148,13 @@ VALUES = np.array([3.0, 3, 3, 3, -1, -2, -2, 0.5] + [0.0] * 200)  # user sums 11
 
 @pytest.fixture(params=RECIPES)
 def recipes(request, monkeypatch):
-    name = request.param
-    extra = "release" if name == "opendp" else name
-    reason = f"{name} is not installed: pip install 'userdp[{extra}]'"
-    pytest.importorskip(RECIPES[name], reason=reason)
+    return recipe(request.param, monkeypatch)
+
+
+def recipe(name, monkeypatch):
+    """Import a recipe, or skip the test where its library is not installed."""
+    if not os.environ.get("USERDP_REQUIRE_EXTRAS"):
+        pytest.importorskip(RECIPES[name], reason=f"no {name}: run `make extras` first")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     return importlib.import_module(f"recipes.with_{name}")
 
@@ -165,7 +169,7 @@ def test_recipe_is_the_optimal_mechanism(recipes):
     same = ud.clipped_mean(np.bincount(ROWS, weights=VALUES + 4), users, T, 1e9, rng=1)
     assert 4 + exact / 208 == pytest.approx(same, abs=1e-4)
     noise = [abs(recipes.bounded_sum(ROWS, VALUES, T, eps) - 0.5) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(T / eps, rel=5 / n**0.5)
+    assert np.mean(noise) == pytest.approx(T / eps, rel=6 / n**0.5)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -175,20 +179,18 @@ def test_own_means_keep_k_rows_and_protect_replacing(recipes):
     assert recipes.sum_of_few(users, values, 8.0, 2, 1e7) == pytest.approx(320, abs=1e-3)
     assert recipes.mean(users, values, 8.0, 2, 1e7) == pytest.approx(4, abs=1e-3)
     noise = [abs(recipes.sum_of_few(users, values, 8.0, 2, 1) - 320) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(2 * 8, rel=5 / n**0.5)
+    assert np.mean(noise) == pytest.approx(2 * 8, rel=6 / n**0.5)
     noise = [abs(recipes.mean(users, values, 8.0, 2, 1) - 4) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(2 * 8 / 80, rel=5 / n**0.5 + 0.05)
+    assert np.mean(noise) == pytest.approx(2 * 8 / 80, rel=6 / n**0.5 + 0.05)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_capped_sum_cuts_off_at_the_cap(monkeypatch):
-    pytest.importorskip("pipeline_dp", reason="pipelinedp: pip install 'userdp[pipelinedp]'")
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    recipes = importlib.import_module("recipes.with_pipelinedp")
+    recipes = recipe("pipelinedp", monkeypatch)
     values = np.abs(VALUES)
     assert recipes.capped_sum(ROWS, values, 6.0, 1e7) == pytest.approx(6 + 4 + 0.5, abs=1e-4)
     noise = [abs(recipes.capped_sum(ROWS, values, 6.0, 1) - 10.5) for _ in range(800)]
-    assert np.mean(noise) == pytest.approx(6, rel=5 / 800**0.5)
+    assert np.mean(noise) == pytest.approx(6, rel=6 / 800**0.5)
 
 
 def test_rows_are_kept_at_random(monkeypatch):

@@ -19,14 +19,14 @@ from page_functions import functions_of
 import userdp as ud
 
 ROOT = Path(__file__).resolve().parent.parent
-RECIPE = ROOT / "book" / "recipes" / "spark.py"
+RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
-REQUIRED = bool(os.environ.get("USERDP_REQUIRE_SPARK"))
+REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
 JAVA = os.environ.get("JAVA_HOME") or shutil.which("java")
 
 pytestmark = [
     pytest.mark.skipif(
-        not REQUIRED and not find_spec("pyspark"), reason="no Spark: run `make spark` first"
+        not REQUIRED and not find_spec("pyspark"), reason="no Spark: run `make extras` first"
     ),
     pytest.mark.skipif(not REQUIRED and not JAVA, reason="no Java, which Spark needs (17)"),
     # What Ibis, Spark and Py4J do behind the scenes with pandas, DuckDB and their sockets.

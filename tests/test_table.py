@@ -135,6 +135,12 @@ def test_noise_covers_only_what_a_sum_can_reach(centre, ends):
     assert made.objective == "bound"
 
 
+def test_centre_is_within_the_bounds():
+    for centre in (-1.001, 4.001):
+        with pytest.raises(ValueError, match="`centre` must be from -1 to 4"):
+            ud.private_mean([1, 2], [0.0, 1.0], -1, 4, 1, centre=centre)
+
+
 def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
     for counts, eps, bits in [
         ([1], 1, 40),
@@ -344,7 +350,7 @@ def test_infinite_values_are_outside():
     with pytest.raises(ValueError, match="2 of 3 rows"):
         ud.private_mean([1, 1, 2], [np.inf, 1.0, -np.inf], 0, 6, 1)
     made, plain = (
-        ud.private_mean([1, 1, 2], values, 0, 6, 1, outside="clamp", noise="laplace", rng=4)
+        ud.private_mean([1, 1, 2], values, 0, 6, 3, outside="clamp", noise="laplace", rng=4)
         for values in ([np.inf, 1.0, -np.inf], [6.0, 1.0, 0.0])
     )
     assert (made.mean, made.n_clamped, plain.n_clamped) == (plain.mean, 2, 0)

@@ -146,11 +146,12 @@ def ask(command: list[str | Path]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def oldest(python: Path, log: Path, lowest: dict[str, str]) -> list[str]:
+def oldest(python: Path, log: Path, libraries: list[str]) -> list[str]:
     """Return for each package the oldest version admitted that has a wheel for this Python."""
     asking = [python, "-m", "pip", "install", "--dry-run", "--no-deps", "--only-binary", ":all:"]
     found = []
-    for name, bound in lowest.items():
+    for requirement, bound in zip(libraries, bounds(libraries).values(), strict=True):
+        name = requirement.partition(">=")[0]  # with its extras
         works = (spec for spec in candidates(name, bound) if run(log, [*asking, spec]))
         found.append(next(works, f"{name}>={bound}"))
     return found
@@ -170,7 +171,7 @@ def install(
     libraries = chosen(tomllib.loads((copy / "pyproject.toml").read_text())["project"])
     lowest = bounds(libraries)
     if which == "oldest":
-        libraries = oldest(python, log, lowest)
+        libraries = oldest(python, log, libraries)
     pinned = pins((copy / "requirements.txt").read_text(), set(lowest))
     wheels = ["--only-binary", ",".join(lowest)]
     pip = [python, "-m", "pip", "install", *wheels, *libraries, "-e", copy]
@@ -199,7 +200,14 @@ def check(folder: Path, what: str, arguments: list[str]) -> list[tuple[str, str]
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in {"PYTHONPATH", "PYTHONHOME", "PYTEST_ADDOPTS", "USERDP_REQUIRE_PAGES"}
+        if name
+        not in {
+            "PYTHONPATH",
+            "PYTHONHOME",
+            "PYTEST_ADDOPTS",
+            "USERDP_REQUIRE_PAGES",
+            "USERDP_REQUIRE_EXTRAS",
+        }
     }
     environment["PATH"] = f"{folder / 'env' / 'bin'}{os.pathsep}{environment['PATH']}"
     xml = folder / f"{what}.xml"

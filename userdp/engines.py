@@ -81,7 +81,10 @@ class Records(ABC):
 
     @abstractmethod
     def clamped(self, lower: float, upper: float) -> "Records":
-        """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
+        """Return the rows with every value moved to the nearest one from `lower` to `upper`.
+
+        They must have a user and a value, all of them.
+        """
 
     @abstractmethod
     def user_counts(self) -> NDArray[np.int64]:
@@ -124,7 +127,7 @@ class Arrays(Records):
 
     def clamped(self, lower: float, upper: float) -> "Arrays":
         """Return the rows with every value moved to the nearest one from `lower` to `upper`."""
-        return Arrays(self.users, self.unknown, np.clip(self._values(slice(None)), lower, upper))
+        return Arrays(self.users, None, np.clip(self._values(slice(None)), lower, upper))
 
     def user_counts(self) -> NDArray[np.int64]:
         """Return the number of rows of every user, shape (L,), in no particular order."""

@@ -3,8 +3,9 @@
 import sys
 
 import ibis
-import userdp as ud
 from pyspark.sql import SparkSession
+
+import userdp as ud
 
 session = SparkSession.builder.appName("private mean").getOrCreate()
 records = ibis.pyspark.connect(session).read_parquet(sys.argv[1])
