@@ -29,6 +29,7 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
+KEYS |= {"Escape": 27}
 SECONDS = 30
 
 
@@ -56,6 +57,7 @@ class Page:
         os.close(theirs_out)
         self._numbers, self._unread, self._session = itertools.count(1), b"", None
         self.errors: list[str] = []
+        self.requests: list[str] = []
         self._tab = ""
 
     def close(self) -> None:
@@ -75,12 +77,23 @@ class Page:
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._read()
-            if answer.get("method") == "Runtime.exceptionThrown":
-                self.errors.append(str(answer["params"]["exceptionDetails"]))
+            if "method" in answer:
+                self._note(answer["method"], answer["params"])
             if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
+
+    def _note(self, method: str, params: dict) -> None:
+        """Keep what went wrong in the page, and what it asked for."""
+        if method == "Runtime.exceptionThrown":
+            self.errors.append(str(params["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.errors.append(str(params["args"]))
+        elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
+            self.errors.append(str(params["entry"]))
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
 
     def _read(self) -> dict:
         while b"\0" not in self._unread:
@@ -117,15 +130,26 @@ class Page:
     def open(self, address: str) -> None:
         """Load a page from the beginning, in a new tab."""
         self.errors.clear()
+        self.requests.clear()
         self._session, left = None, self._tab
         self._tab = self.send("Target.createTarget", url="about:blank")["targetId"]
         if left:
             self.send("Target.closeTarget", targetId=left)
         attached = self.send("Target.attachToTarget", targetId=self._tab, flatten=True)
         self._session = attached["sessionId"]
-        self.send("Runtime.enable")
+        for domain in ["Runtime", "Log", "Network"]:
+            self.send(f"{domain}.enable")
         self.send("Page.navigate", url=address)
         self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Give the window another size."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
+
+    def point(self, x: float, y: float) -> None:
+        """Move the mouse to a point of the window."""
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def press(self, key: str) -> None:
         """Press a key, or type a character, into what has the focus."""

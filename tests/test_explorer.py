@@ -34,7 +34,7 @@ on_the_built_page = pytest.mark.skipif(
 )
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Explorer</title>
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
 <clip-explorer start="eps=0.5"></clip-explorer>
 <a id="try" href="#eps=0.1">try 0.1</a>
 <script type="module" src="explorer/explorer.mjs"></script></html>"""

@@ -1,61 +1,275 @@
-"""The built book in a browser: pages render, equations and figures included, without a network."""
+"""The built book in a browser: every page, on a wide screen and on a phone, light and dark."""
 
+import itertools
 import os
 import re
-import shutil
-import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
 from pathlib import Path
+from queue import Queue
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from browser import CHROMIUM, Page, served
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "_build" / "html" / "book"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+BUILT = ROOT / "_build" / "html"
+AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-NAMES = [
-    Path(file).name
-    for file in [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
-]
+CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
+OTHERS = ["404", "genindex", "prf-prf", "search"]
+WIDTHS = [1400, 390]
+THEMES = ["light", "dark"]
+
+# Rules whose verdict depends on colours or on the width; the others need to be asked only once.
+BY_LOOK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 
 pytestmark = [
     pytest.mark.skipif(
-        not REQUIRED and not PAGES.exists(), reason="the book is not built: run `make book` first"
+        not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
     ),
     pytest.mark.skipif(not REQUIRED and not CHROMIUM, reason="Chromium is not installed"),
 ]
+every_chapter = pytest.mark.parametrize("name", CHAPTERS)
+every_page = pytest.mark.parametrize("name", [*CHAPTERS, *OTHERS])
+
+TYPESET = "!window.MathJax || MathJax.startup.promise.then(() => true)"
+PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# A theme's change fades in, unless the reader prefers no motion.
+STILL = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
+  violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
+SEEN = "((node) => node.checkVisibility())"
+# Formulas, and words of code beyond the first of each colour: most of a page's elements, and
+# nothing new to axe, which takes its time over each of them.
+LIGHTEN = """{
+  const seen = new Set();
+  for (const node of document.querySelectorAll('mjx-container > *, pre span')) {
+    if (!node.closest('pre') || seen.has(node.className)) node.remove();
+    seen.add(node.className);
+  }
+}"""
+HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
+    node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility())
+  .flatMap((node) => {
+    const {overflowX} = getComputedStyle(node);
+    const reached = node.tabIndex >= 0 || node.querySelector('a[href], button');
+    const fault = overflowX === 'hidden' && node.matches('.admonition, .sd-card') ? 'is cut off'
+      : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
+    return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
+  })"""
+# What a page may be at fault with whatever its width: pairs of a complaint and where it applies.
+FAULTS = """(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const raw = all('.bd-article .math').filter((node) => !node.querySelector('mjx-container'));
+  const named = (image) => image.alt.length > 20 && !/^_images|[.](png|svg)$/.test(image.alt);
+  const levels = all('main :is(h1, h2, h3, h4, h5, h6)')
+    .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]));
+  const jumps = levels.filter((level, place) => level > (levels[place - 1] ?? 0) + 1);
+  return [
+    ...all('mjx-merror, mjx-mtext[style*="color: red"]')  // in red: an unknown command
+      .map((node) => `TeX error: ${node.closest('.bd-article > *, p').textContent}`),
+    ...raw.map((node) => `formula not typeset: ${node.textContent}`),
+    ...all('.bd-article img').filter((image) => !named(image)).map((image) => `alt: ${image.src}`),
+    ...all('.bd-article img').filter((image) => image.complete && !image.naturalWidth)
+      .map((image) => `does not load: ${image.src}`),
+    ...jumps.map((level) => `heading skips a level: h${level}`),
+    ...(levels.filter((level) => level === 1).length === 1 ? [] : ['not one h1']),
+  ];
+})()"""
 
 
-def rendered(name, profile):
-    """The page's HTML after its scripts have run."""
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command = [
-        CHROMIUM,
-        *flags,
-        f"--user-data-dir={profile}",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-        (PAGES / f"{name}.html").as_uri(),
+@pytest.fixture(scope="module")
+def site():
+    with served(BUILT) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    tab = Page(tmp_path_factory.mktemp("profile"))
+    yield tab
+    tab.close()
+
+
+def look(page, width, theme):
+    page.resize(width)
+    chosen = f"{{mode: '{theme}', theme: '{theme}'}}"
+    page.run(f"Object.assign(document.documentElement.dataset, {chosen})")
+    page.run(PAINTED)
+
+
+def faults(page, site, name):
+    """Visit a page once, look at it in every way, and say all that is wrong with it."""
+    page.open(f"{site}/{name}.html")
+    page.send("Emulation.setEmulatedMedia", **STILL)
+    page.wait_for(TYPESET)
+    found = page.run(FAULTS)
+    for width in WIDTHS:
+        look(page, width, THEMES[0])
+        if page.run("document.documentElement.scrollWidth") > width:
+            found.append(f"scrolls sideways at {width} pixels")
+        found += [f"{width}: {fault}" for fault in page.run(HIDDEN)]
+    page.run(LIGHTEN)
+    page.run(AXE.read_text() + "; 0")
+    rules = ""
+    for width, theme in itertools.product(WIDTHS, THEMES):
+        look(page, width, theme)
+        found += [f"{width}, {theme}: {fault}" for fault in page.run(VIOLATIONS % rules)]
+        rules = f"runOnly: {BY_LOOK}"
+    abroad = [url for url in page.requests if not url.startswith((site, "data:"))]
+    return found + page.errors + abroad
+
+
+@pytest.fixture(scope="module")
+def visits(site, tmp_path_factory):
+    """Two browsers visit the pages side by side; what they find comes by and by."""
+    browsers = [Page(tmp_path_factory.mktemp("profile")) for _ in range(2)]
+    free = Queue()
+    for browser in browsers:
+        free.put(browser)
+
+    def visit(name):
+        browser = free.get()
+        try:
+            return faults(browser, site, name)
+        finally:
+            free.put(browser)
+
+    with ThreadPoolExecutor(len(browsers)) as pool:
+        yield {name: pool.submit(visit, name) for name in [*CHAPTERS, *OTHERS]}
+        pool.shutdown(cancel_futures=True)
+    for browser in browsers:
+        browser.close()
+
+
+@every_page
+def test_page_has_no_fault(visits, name):
+    assert visits[name].result() == []
+
+
+# --- Links ----------------------------------------------------------------------------------------
+
+
+class Links(HTMLParser):
+    """The names that a page gives, and where it leads."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.names, self.targets, self.live = set(), [], False
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.names |= {attrs["id"]} if "id" in attrs else set()
+        self.names |= {attrs["name"]} if tag == "a" and "name" in attrs else set()
+        self.live |= tag == "clip-explorer"
+        leads = attrs.get("src") or (attrs.get("href") if tag in {"a", "link"} else None)
+        if leads:
+            self.targets.append(leads)
+
+
+def resolves(target, path, pages):
+    """Whether a link of a page leads to something in the book; what leads outside is not asked."""
+    parts = urlsplit(target)
+    if parts.scheme or parts.netloc:
+        return True
+    goal = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not goal.is_file():
+        return False
+    if not parts.fragment or goal not in pages:
+        return True
+    state = "=" in parts.fragment and pages[goal].live  # a state of the Explorer
+    return state or unquote(parts.fragment) in pages[goal].names
+
+
+def test_every_link_and_cross_reference_resolves():
+    pages = {
+        path: Links(path) for path in sorted([*BUILT.glob("*.html"), *BUILT.glob("book/*.html")])
+    }
+    assert len(pages) > len(CHAPTERS)
+    broken = [
+        f"{path.relative_to(BUILT)}: {target}"
+        for path, page in pages.items()
+        for target in page.targets
+        if not resolves(target, path, pages)
     ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert broken == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_page_renders_without_a_network(name, tmp_path):
-    page = rendered(name, tmp_path)
-    formulas = len(re.findall(r'class="math', (PAGES / f"{name}.html").read_text()))
-    assert page.count("<mjx-container") >= formulas
-    assert "<mjx-merror" not in page
-    loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', page)
-    assert loaded == []
-    for image in re.findall(r'<img[^>]+src="([^"]+)"', page):
-        assert (PAGES / image).exists()
+@pytest.mark.parametrize(
+    ("words", "expected"), [("sensitivity", "setup.html"), ("Lemma III.1", "lemma.html")]
+)
+def test_search_finds(page, site, words, expected):
+    page.open(f"{site}/search.html?q={words.replace(' ', '+')}")
+    found = "[...document.querySelectorAll('#search-results li a')].map((link) => link.href)"
+    page.wait_for("/finished/.test(document.querySelector('#search-results').textContent)")
+    pages = [urlsplit(url).path for url in page.run(found)]
+    assert f"/book/{expected}" in pages
 
 
-def test_figure_1_shows_both_panels_and_both_values(tmp_path):
-    page = rendered("figure-1", tmp_path)
-    assert page.count("<mjx-container") > 50
-    assert "585/56" in page
-    assert "169/44" in page
-    assert re.search(r'<img[^>]+alt="Two panels, error against privacy budget', page)
+# --- What pages say of themselves -----------------------------------------------------------------
+
+
+def meta(name):
+    text = (BUILT / f"{name}.html").read_text()
+    return dict(re.findall(r'<meta (?:name|property)="([^"]+)"\s+content="([^"]*)"', text))
+
+
+def test_pages_describe_themselves():
+    said = {name: meta(name)["description"] for name in CHAPTERS}
+    assert len(set(said.values())) == len(CHAPTERS)
+    for words in said.values():
+        assert 40 < len(words) < 500
+        assert not re.search(r"[\\$]|\[\w{2,}\]", words), "plain words, without TeX or citations"
+    assert "worst case" in said["book/index"]
+    assert said["book/lemma"].endswith("Verdict: wrong as printed, repaired.")
+
+
+@every_page
+def test_pages_have_a_picture_and_an_icon_to_share(name):
+    said, text = meta(name), (BUILT / f"{name}.html").read_text()
+    assert said["og:description"] == said["description"]
+    assert said["og:title"]
+    (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
+    for file in [said["og:image"], icon]:
+        address = os.environ.get("BOOK_URL", "").rstrip("/") + "/"
+        here = BUILT / f"{name}.html"
+        assert (here.parent / file.removeprefix(address)).exists() or (
+            BUILT / file.removeprefix(address)
+        ).exists()
+
+
+def test_the_root_leads_to_the_first_page(page, site):
+    text = (BUILT / "index.html").read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert meta("index")["description"] == meta(TOC["root"])["description"]
+    page.open(f"{site}/")
+    page.wait_for(f"location.pathname === '/{TOC['root']}.html'")
+    assert page.errors == []
+
+
+def test_the_first_screen_says_what_it_is_about(page, site):
+    page.open(f"{site}/{TOC['root']}.html")
+    page.resize(1400)
+    doors = page.run("[...document.querySelectorAll('.doors .sd-card')].map((d) => d.innerText)")
+    assert [words.split()[0] for words in doors] == ["Read", "Rerun", "Cite"]
+    place = "document.querySelector('%s').getBoundingClientRect().%s"
+    assert page.run(place % (".doors", "bottom")) < 600
+    assert page.run(place % ("figure img", "bottom")) < 950
+
+
+def test_print_shows_the_page_alone_in_black_on_white(page, site):
+    page.open(f"{site}/book/optimum.html")
+    look(page, 1400, "dark")
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.run(PAINTED)
+    hidden = ".bd-sidebar, .bd-header-article, .copybtn, #preview"
+    assert not page.run(f"[...document.querySelectorAll('{hidden}')].some({SEEN})")
+    colour = "getComputedStyle(document.querySelector('.bd-article p')).color"
+    assert sum(map(int, re.findall(r"\d+", page.run(colour))[:3])) < 200
+    page.send("Emulation.setEmulatedMedia", media="screen")
+    page.run(PAINTED)
+    assert page.run("document.documentElement.dataset.theme") == "dark"

@@ -1,0 +1,42 @@
+/* Repairs to the markup of the theme and its extensions, so that every page can be read by ear and
+   used from the keyboard; and light colours on paper, whatever the screen shows. */
+"use strict";
+
+const each = (selector, change) => document.querySelectorAll(selector).forEach(change);
+
+function repair() {
+  // A label that differs from the words on the button hides them from those who say them.
+  each(".search-button-field, summary[aria-label]", (node) => node.removeAttribute("aria-label"));
+  each(".theme-switch-button", (node) => {
+    node.insertAdjacentHTML("afterbegin", `<span class="visually-hidden">${node.ariaLabel}:</span>`);
+    node.removeAttribute("aria-label");
+  });
+  // The name of the book stands outside of any region.
+  each(".navbar-brand", (node) => {
+    node.parentElement.setAttribute("role", "navigation");
+    node.parentElement.setAttribute("aria-label", "Home");
+  });
+  // A list whose entries are not items, in a role that is no longer used.
+  each("[role=doc-biblioentry], .citation-list", (node) => node.removeAttribute("role"));
+  // An empty corner of a table heads nothing.
+  each("th", (node) => {
+    if (!node.textContent.trim()) node.replaceWith(document.createElement("td"));
+  });
+}
+
+/* What scrolls sideways must be reachable by Tab. */
+function reach() {
+  each("pre, .output, div.math, .pst-scrollable-table-container", (node) => {
+    if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
+  });
+}
+
+document.addEventListener("DOMContentLoaded", repair);
+window.addEventListener("load", reach);
+window.addEventListener("resize", reach);
+
+matchMedia("print").addEventListener("change", ({ matches: printing }) => {
+  const { dataset } = document.documentElement;
+  if (printing) dataset.screenTheme = dataset.theme;
+  dataset.theme = printing ? "light" : dataset.screenTheme;
+});

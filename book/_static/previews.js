@@ -1,0 +1,123 @@
+/* Previews: point at a link to a statement, equation, figure, source or function, or reach it by
+   Tab, and what it leads to is shown beside it. Escape closes. Another page's text is fetched once;
+   where that is not possible (file://), only links within the page have previews. */
+"use strict";
+
+{
+  const LINKS = '.bd-article a.reference[href*="#"]';
+  const SHOWN = ".proof, figure, div.math, div.citation, dt.sig";
+  const DELAY = 250; // ms, both to open and to close: time to move from the link into the preview
+  const GAP = 6; // px
+
+  const box = Object.assign(document.createElement("div"), { id: "preview", hidden: true });
+  box.setAttribute("role", "tooltip");
+  const here = location.href.split("#")[0];
+  const pages = new Map([[here, Promise.resolve(document)]]);
+  let link = null; // the link whose preview is open, or about to be
+  let opening;
+  let closing;
+
+  function page(address) {
+    if (!pages.has(address)) {
+      const parse = (html) => new DOMParser().parseFromString(html, "text/html");
+      const read = (answer) => (answer.ok ? answer.text() : Promise.reject(answer.status));
+      pages.set(address, fetch(address).then(read).then(parse));
+    }
+    return pages.get(address);
+  }
+
+  /* A copy that is only looked at: nothing in it can be pressed or reached, and no name is taken. */
+  function copy(element, address) {
+    const made = document.importNode(element, true);
+    made.querySelectorAll(".headerlink, button, script").forEach((node) => node.remove());
+    for (const node of [made, ...made.querySelectorAll("*")]) {
+      for (const name of ["id", "href", "title", "tabindex"]) node.removeAttribute(name);
+    }
+    made.querySelectorAll("img").forEach((image) => {
+      image.src = new URL(image.getAttribute("src"), address);
+    });
+    return made;
+  }
+
+  /* What a link leads to; of a function, its signature and first sentence. */
+  async function target(url) {
+    const [address, id] = url.split("#");
+    if (address !== here && location.protocol === "file:") return [];
+    const element = (await page(address)).getElementById(decodeURIComponent(id));
+    if (!element?.matches(SHOWN)) return [];
+    const more = element.matches("dt") ? element.nextElementSibling.querySelector("p") : null;
+    return [element, more].filter(Boolean).map((part) => copy(part, address));
+  }
+
+  async function typeset(parts) {
+    box.replaceChildren(...parts);
+    const raw = [...box.querySelectorAll(".math")].filter((f) => !f.querySelector("mjx-container"));
+    if (raw.length) await window.MathJax?.typesetPromise?.(raw);
+    box.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
+    await Promise.allSettled([...box.querySelectorAll("img")].map((image) => image.decode()));
+  }
+
+  /* Below the link if there is room, else above; never beyond the window. */
+  function place() {
+    const at = link.getClientRects()[0];
+    const below = innerHeight - at.bottom - 2 * GAP;
+    const above = at.top - 2 * GAP;
+    box.style.maxHeight = `${Math.max(above, below)}px`;
+    const under = box.offsetHeight <= below || below >= above;
+    const top = under ? at.bottom + GAP : at.top - GAP - box.offsetHeight;
+    const room = document.documentElement.clientWidth - box.offsetWidth - GAP;
+    const frame = box.offsetParent.getBoundingClientRect();
+    box.style.top = `${top - frame.top}px`;
+    box.style.left = `${Math.max(GAP, Math.min(at.left, room)) - frame.left}px`;
+  }
+
+  async function open() {
+    const wanted = link;
+    const parts = await target(wanted.href).catch(() => []);
+    if (!parts.length || link !== wanted) return;
+    box.hidden = false;
+    await typeset(parts);
+    if (link !== wanted) return;
+    wanted.removeAttribute("title"); // it would show beside the preview, which says more
+    wanted.setAttribute("aria-describedby", box.id);
+    place();
+    box.classList.add("open");
+  }
+
+  function close() {
+    clearTimeout(opening);
+    clearTimeout(closing);
+    link?.removeAttribute("aria-describedby");
+    link = null;
+    box.hidden = true;
+    box.classList.remove("open");
+    window.MathJax?.typesetClear?.([box]);
+    box.replaceChildren();
+  }
+
+  function approach(next) {
+    clearTimeout(closing);
+    if (next === link) return;
+    close();
+    link = next;
+    opening = setTimeout(open, DELAY);
+  }
+
+  function leave() {
+    clearTimeout(closing);
+    if (link) closing = setTimeout(close, DELAY);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => document.querySelector("main")?.append(box));
+  document.addEventListener("pointerover", ({ target: over, pointerType }) => {
+    if (pointerType !== "mouse") return; // a finger does not hover
+    const next = box.contains(over) ? link : over.closest(LINKS);
+    if (next) approach(next);
+    else leave();
+  });
+  document.addEventListener("focusin", ({ target: next }) => {
+    if (next.matches(LINKS) && next.matches(":focus-visible")) approach(next);
+  });
+  document.addEventListener("focusout", leave);
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && close());
+}
