@@ -22,7 +22,8 @@ book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Open _build/html/index.html, or run: make serve"
 
 pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; see README.md)
-	@command -v xelatex latexmk xindy >/dev/null || { echo "TeX is missing; README.md lists the packages."; exit 1; }
+	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
+	  echo "$$tool is missing: README.md lists the packages of TeX."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
 	@USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
 	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
