@@ -27,13 +27,18 @@ function repair() {
 /* What scrolls sideways must be reachable by Tab. */
 function reach() {
   each("pre, .output, div.math, .pst-scrollable-table-container", (node) => {
-    if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
+    if (node.scrollWidth > node.clientWidth && node.tabIndex !== 0) node.tabIndex = 0;
   });
 }
 
 document.addEventListener("DOMContentLoaded", repair);
 window.addEventListener("load", reach);
 window.addEventListener("resize", reach);
+// The theme takes the tab stop away from what it found too narrow to scroll, some time after a resize.
+new MutationObserver(reach).observe(document.documentElement, {
+  subtree: true,
+  attributeFilter: ["tabindex"],
+});
 
 matchMedia("print").addEventListener("change", ({ matches: printing }) => {
   const { dataset } = document.documentElement;
