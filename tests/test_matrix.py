@@ -1,17 +1,14 @@
 """The script that runs everything on several Pythons: what it asks for, and when it is content."""
 
-import importlib.util
 import re
 import tomllib
 from itertools import islice
 from pathlib import Path
 
+import matrix
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SPEC = importlib.util.spec_from_file_location("matrix", ROOT / "tools" / "matrix.py")
-matrix = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(matrix)
 
 METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CASES = """<testsuites><testsuite>

@@ -1,14 +1,8 @@
 """The check of the PDF: what it counts in the chapters, and what it finds wrong."""
 
-import importlib.util
-from pathlib import Path
-
+import check_pdf
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-SPEC = importlib.util.spec_from_file_location("check_pdf", ROOT / "tools" / "check_pdf.py")
-check_pdf = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(check_pdf)
 FIGURES, STATEMENTS = check_pdf.in_chapters()
 TEX = r"\begin{figure}" * FIGURES + r"\begin{sphinxadmonition}{note}{Lemma 1.2 (A)}" * STATEMENTS
 

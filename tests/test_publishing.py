@@ -1,18 +1,15 @@
 """Publishing: buttons only where there is an address, and workflows that run what is pinned."""
 
-import importlib.util
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import publishing
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-SPEC = importlib.util.spec_from_file_location("publishing", ROOT / "tools" / "publishing.py")
-publishing = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(publishing)
 
 
 def options(monkeypatch, **variables):

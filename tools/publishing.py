@@ -7,15 +7,14 @@ outputs, which the tests compare with what they compute, are taken.
 """
 
 import os
-import re
+
+import built
 
 import userdp
 
 
 def buttons(repository, branch):
     """Return what the theme is to know for the buttons."""
-    if not re.fullmatch(r"https://[\w.-]+/[\w.-]+/[\w.-]+", repository):
-        raise ValueError(f"USERDP_REPOSITORY must be https://HOST/OWNER/NAME, got {repository!r}.")
     return {
         "repository_url": repository,
         "repository_branch": branch,
@@ -34,8 +33,7 @@ def configure(app, config):
     config.today = f"Version {userdp.__version__}"
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
-    repository = os.environ.get("USERDP_REPOSITORY")
-    if repository:
+    if repository := built.repository():
         branch = os.environ.get("USERDP_BRANCH") or "main"
         config.html_theme_options = config.html_theme_options | buttons(repository, branch)
 
