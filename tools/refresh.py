@@ -1,18 +1,28 @@
 """Re-execute the chapters and store their outputs, byte for byte the same if nothing changed.
 
 What differs from run to run or from machine to machine is left out: execution times, the version
-of Python, random cell ids. The picture in README.md is taken from the landing page.
+of Python, random cell ids. Beside each table its record is written (provenance.py), and the page of
+these records comes last. How long a chapter took is stored too, in a file of its own, when anything
+else of it is new. The picture in README.md is taken from the landing page.
+
+Refreshes the chapters that are named, or all. Records tell which source of `userdp` made a table:
+after a change of it those of the other chapters are out of date until these are refreshed too.
 """
 
 import base64
+import csv
+import sys
+import time
 from pathlib import Path
 
 import nbformat
+import provenance
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from tqdm import tqdm
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
+RECORDS, SECONDS = BOOK / "record.ipynb", BOOK / "seconds.csv"
 LANDING_PAGE = BOOK / "index.ipynb"
 LANDING_PICTURE = BOOK / "_static" / "landing.png"
 METADATA = {
@@ -30,8 +40,8 @@ def normalise(notebook: NotebookNode) -> None:
         cell.metadata.pop("execution", None)
 
 
-def refresh(path: Path) -> None:
-    """Execute one chapter in its own folder and write it back."""
+def execute(path: Path) -> NotebookNode:
+    """Execute one chapter in its own folder, as the file is; return what is to be stored."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -44,7 +54,15 @@ def refresh(path: Path) -> None:
     client.execute()
     normalise(notebook)
     nbformat.validate(notebook)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    return notebook
+
+
+def refresh(path: Path) -> tuple[float, bool]:
+    """Execute one chapter and write it back; return the seconds, and whether anything is new."""
+    before, start = path.read_text(encoding="utf-8"), time.perf_counter()
+    after = nbformat.writes(execute(path)) + "\n"
+    path.write_text(after, encoding="utf-8")
+    return time.perf_counter() - start, after != before
 
 
 def pictures(path: Path) -> list[bytes]:
@@ -57,7 +75,28 @@ def pictures(path: Path) -> list[bytes]:
     ]
 
 
-if __name__ == "__main__":
-    for chapter in tqdm(sorted(BOOK.glob("*.ipynb")), unit="chapter", disable=None):
-        refresh(chapter)
+def store_seconds(took: dict[str, tuple[float, bool]]) -> None:
+    """Store how long chapters took of which anything is new, beside what is stored of the others."""
+    with SECONDS.open(encoding="utf-8", newline="") as file:
+        known = {row["chapter"]: row["seconds"] for row in csv.DictReader(file)}
+    known |= {n: f"{s:.1f}" for n, (s, new) in took.items() if new or n not in known}
+    rows = [(name, known[name]) for name in sorted(known) if (BOOK / f"{name}.ipynb").exists()]
+    with SECONDS.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("chapter", "seconds"), *rows])
+
+
+def main(names: list[str]) -> None:
+    """Refresh some chapters, or all; then the records of their tables, and the page of records."""
+    chapters = [BOOK / f"{name}.ipynb" for name in names] or sorted(BOOK.glob("*.ipynb"))
+    chapters = [path for path in chapters if path != RECORDS]
+    took = {path.stem: refresh(path) for path in tqdm(chapters, unit="chapter", disable=None)}
+    store_seconds(took)
+    for table in provenance.tables():
+        if provenance.written_by(table) in {*took, None}:
+            provenance.write(table)
+    refresh(RECORDS)
     LANDING_PICTURE.write_bytes(pictures(LANDING_PAGE)[0])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
