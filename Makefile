@@ -5,12 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin/python
 READY := $(VENV)/ready
 EXTRAS := $(VENV)/extras
+MADE := _build $(VENV) .matrix .peers .verify mutants
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test extras lint refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf test extras lint refresh verify bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +50,16 @@ refresh: $(READY) ## re-execute the chapters and store their outputs, pictures a
 	@echo "Re-executing the chapters."
 	@$(BIN) tools/refresh.py
 
+# The copy makes its environment as this folder makes its own, from what is pinned.
+verify: ## execute every page of a copy in a clean environment, and compare all numbers and pictures
+	@$(NEED_PYTHON)
+	@echo "Verifying (some minutes); the copy, its environment and all differences go to .verify."
+	@rm -rf .verify
+	@mkdir .verify
+	@cp -R $(filter-out .git $(MADE),$(wildcard * .[a-z]*)) .verify
+	@$(MAKE) --no-print-directory -C .verify $(READY)
+	@cd .verify && $(BIN) tools/verify.py ..
+
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
@@ -77,7 +88,7 @@ serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
 clean: ## remove the built book and the environments
-	rm -rf _build $(VENV) .matrix .peers mutants
+	rm -rf $(MADE)
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
 $(READY): requirements.txt pyproject.toml

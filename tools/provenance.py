@@ -48,6 +48,11 @@ def source_hash() -> str:
     return sha256("".join(lines).encode())
 
 
+def python() -> str:
+    """Return the version of Python, such as "3.11"."""
+    return ".".join(platform.python_version_tuple()[:2])
+
+
 @cache
 def pinned() -> dict[str, Requirement]:
     """Return what requirements.txt pins for this Python, by the packages' names."""
@@ -296,7 +301,7 @@ def made(table: str) -> dict[str, Any]:
         "functions": sorted(functions(leading)),
         "seeds": sorted(seeds(leading)),
         "userdp": {"version": userdp.__version__, "sha256": source_hash()},
-        "python": ".".join(platform.python_version_tuple()[:2]),
+        "python": python(),
         "packages": {n: version(n) for n in sorted(packages(leading, bool(shown(table)[0])))},
     }
 

@@ -76,7 +76,7 @@ def pictures(path: Path) -> list[bytes]:
 
 
 def store_seconds(took: dict[str, tuple[float, bool]]) -> None:
-    """Store how long chapters took of which anything is new, beside what is stored of the others."""
+    """Store how long the chapters took of which anything is new; the others keep their times."""
     with SECONDS.open(encoding="utf-8", newline="") as file:
         known = {row["chapter"]: row["seconds"] for row in csv.DictReader(file)}
     known |= {n: f"{s:.1f}" for n, (s, new) in took.items() if new or n not in known}
