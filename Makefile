@@ -46,9 +46,10 @@ lint: $(READY) ## check style and types
 	@$(BIN) -m ruff format --check --line-length 88 book
 	@$(BIN) -m mypy
 
-refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
+# Some only: make refresh CHAPTERS="figure-2 kkt"
+refresh: $(READY) ## re-execute the chapters and store their outputs, pictures, data and records
 	@echo "Re-executing the chapters."
-	@$(BIN) tools/refresh.py
+	@$(BIN) tools/refresh.py $(CHAPTERS)
 
 # The copy makes its environment as this folder makes its own, from what is pinned.
 verify: ## execute every page of a copy in a clean environment, and compare all numbers and pictures

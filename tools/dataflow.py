@@ -39,6 +39,8 @@ def _free(node: ast.AST) -> set[str]:
     """Return the names that a piece of code takes from outside, in whatever scope."""
     top, *inner = _tables(symtable.symtable(ast.unparse(node), "cell", "exec"))
     found = {s.get_name() for s in top.get_symbols() if s.is_referenced()}
+    if isinstance(node, ast.AugAssign):
+        found |= _stored(node)
     for table in inner:
         found |= {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
     return found

@@ -49,6 +49,7 @@ def execute(path: Path) -> NotebookNode:
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # kernels warn of how they talk on this machine
         resources={"metadata": {"path": str(path.parent)}},
     )
     client.execute()

@@ -258,7 +258,7 @@ def everything(stored: Path) -> dict[str, Comparison]:
     found = {page.stem: compare_page(stored, page) for page in bar}
     found |= {"measured": Comparison(), "files": Comparison()}
     for table in compare_files(stored, found["files"]):
-        compare_data(stored, table, found[provenance.written_by(table) or "measured"])
+        compare_data(stored, table, found.get(provenance.written_by(table), found["measured"]))
     return found
 
 
