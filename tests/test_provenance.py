@@ -212,7 +212,7 @@ def test_the_build_record_shows_every_record():
     shown = "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
     entries = re.findall(r"^\(record-([\w-]+)\)=$", shown, re.MULTILINE)
     assert sorted(entries) == sorted(RECORDS)
-    assert all(record["sha256"] in shown for record in RECORDS.values())
+    assert all(record["sha256"][:16] in shown for record in RECORDS.values())
 
 
 def test_how_long_each_chapter_took_is_stored():

@@ -214,6 +214,19 @@ def test_a_table_that_no_page_writes_is_found(repository):
     assert differing(stored) == {"page": [("t.csv", "written by cell-02", "not written")]}
 
 
+def test_a_table_that_is_measured_is_not_counted(repository, capsys, monkeypatch):
+    stored, written = repository
+    written["text"] = ""
+    monkeypatch.setattr(verify.provenance, "record", lambda table: {"command": "make bench"})
+    (stored / "book" / "data" / "t.json").write_text('{"command": "make bench"}')
+    assert verify.main(stored) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[-2:] == [
+        "Measured or found once, and not made again: t.csv",
+        "All together: 0 tables, 0 numbers, 0 pictures: equal",
+    ]
+
+
 @pytest.mark.parametrize("name", ["page.ipynb", "data/t.csv", "data/t.json"])
 def test_missing_files_are_found(repository, name):
     stored, _ = repository

@@ -66,6 +66,7 @@ class Comparison:
     numbers: int = 0
     pictures: int = 0
     differences: list[Difference] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         """Say it in one line."""
@@ -224,14 +225,16 @@ def compare_page(stored: Path, page: Path) -> Comparison:
 
 
 def compare_data(stored: Path, table: str, found: Comparison) -> None:
-    """Compare a table that the pages have just written, or that they keep, with the stored one."""
+    """Compare a table that the pages have just written with the stored one, and its record."""
     path, record = provenance.DATA / f"{table}.csv", stored / "book" / "data" / f"{table}.json"
-    untouched = path.stat().st_mtime == 0
     new = provenance.record(table)
-    if untouched and "cell" in new and not new["kept"]:
-        found.differ(f"{table}.csv", f"written by {new['cell']}", "not written")
-    texts = ((folder / f"{table}.csv") for folder in (stored / "book" / "data", provenance.DATA))
-    compare_tables(found, path.name, *(text.read_bytes().decode() for text in texts))
+    if path.stat().st_mtime == 0 and new.get("kept", True):
+        found.kept.append(path.name)
+    elif path.stat().st_mtime == 0:
+        found.differ(path.name, f"written by {new['cell']}", "not written")
+    else:
+        texts = (file.read_bytes().decode() for file in (record.with_suffix(".csv"), path))
+        compare_tables(found, path.name, *texts)
     compare_records(found, record.name, json.loads(record.read_text(encoding="utf-8")), new)
 
 
@@ -271,15 +274,15 @@ def report(found: dict[str, Comparison]) -> Iterator[str]:
         if len(comparison.differences) > LISTED:
             yield f"  ... and {len(comparison.differences) - LISTED:,} more in differences.csv"
     every = [difference for c in found.values() for difference in c.differences]
+    if kept := [name for comparison in found.values() for name in comparison.kept]:
+        yield f"Measured or found once, and not made again: {', '.join(kept)}"
     numbers = [(d.sizes()[1], d) for d in every if d.sizes()]
     if numbers:
         size = lambda pair: inf if isnan(pair[0]) else pair[0]  # noqa: E731
         yield f"The largest relative difference of a number: {max(numbers, key=size)[1]}"
-    total = Comparison(*(sum(getattr(c, n) for c in found.values()) for n in COUNTS), every)
+    counts = [(c.tables, c.numbers, c.pictures) for c in found.values()]
+    total = Comparison(*map(sum, zip(*counts, strict=True)), every)
     yield f"All together: {total}"
-
-
-COUNTS = ("tables", "numbers", "pictures")
 
 
 def store(found: dict[str, Comparison], path: Path) -> None:
