@@ -36,7 +36,16 @@ def leading(*sources):
         ("f = 1\nwith open(p) as f:\n    a = f.read()\nuse(a)", ["with open(p) as f:"]),
         # Names in an inner scope are not the page's.
         ("x = 1\na = [x for x in g]\nuse(a)", ["a = [x for x in g]"]),
+        ("x = 1\na = {x: y for x in g for y in x}\nuse(a)", ["a = {x: y for x in g for y in x}"]),
+        ("x = 1\na = [x + y for y in g]\nuse(a)", ["x = 1", "a = [x + y for y in g]"]),
+        ("x = 1\na = [x for x in g]\nuse(x)", ["x = 1"]),
         ("x = 1\nh = lambda x: x\nuse(h)", ["h = lambda x: x"]),
+        ("x = 1\nh = lambda x=x: x\nuse(h)", ["x = 1", "h = lambda x=x: x"]),
+        (
+            "x = y = 1\ndef h(x, *, z=y):\n    w = x\n    return w\nuse(h)",
+            ["x = y = 1", "def h(x, *, z=y):"],
+        ),
+        ("x = 1\ndef h():\n    x = 2\n    return x\nuse(h)", ["def h():"]),
         # What a function looks up when it is called may be bound after it.
         ("def h():\n    return k\nk = 1\nuse(h())", ["def h():", "k = 1"]),
         ("h = lambda: k\nk = 1\nuse(h())", ["h = lambda: k", "k = 1"]),

@@ -199,6 +199,19 @@ def test_every_link_and_cross_reference_resolves():
     assert broken == []
 
 
+@every_chapter
+def test_every_table_tells_how_it_was_made(name):
+    """Beside each link to a table one to its record; at home on the page of records."""
+    links = Links(BUILT / f"{name}.html")
+    tables = [Path(link).stem for link in links.targets if link.endswith(".csv")]
+    records = [link.partition("#record-")[2] for link in links.targets if "#record-" in link]
+    if name == "book/record":
+        assert all(f"record-{table}" in links.names for table in tables)
+        assert len(tables) > 50
+    else:
+        assert records == tables
+
+
 @pytest.mark.parametrize(
     ("words", "expected"), [("sensitivity", "setup.html"), ("Lemma III.1", "lemma.html")]
 )

@@ -5,14 +5,13 @@ state of a random generator is not followed: whoever draws from it is no part of
 """
 
 import ast
-import symtable
-from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
 from nbformat import NotebookNode
 
 COMPOUND = (ast.For, ast.While, ast.With, ast.If, ast.Try)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Step(NamedTuple):
@@ -28,29 +27,29 @@ def steps(notebook: NotebookNode) -> list[Step]:
     return [Step(cell.id, node) for cell in code for node in ast.parse(cell.source).body]
 
 
-def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    yield table
-    for child in table.get_children():
-        yield from _tables(child)
+def _stored(node: ast.AST) -> set[str]:
+    """Return the names that a piece of code binds, those of inner scopes left out."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return {node.id}
+    inner = isinstance(node, (*COMPREHENSIONS, ast.Lambda, ast.FunctionDef))
+    return set().union(*(() if inner else map(_stored, ast.iter_child_nodes(node))))
 
 
 @cache
-def _free(node: ast.AST) -> set[str]:
-    """Return the names that a piece of code takes from outside, in whatever scope."""
-    top, *inner = _tables(symtable.symtable(ast.unparse(node), "cell", "exec"))
-    found = {s.get_name() for s in top.get_symbols() if s.is_referenced()}
+def _free(node: ast.AST) -> frozenset[str]:
+    """Return the names that a piece of code takes from outside."""
+    if isinstance(node, ast.Name):
+        return frozenset({node.id} if isinstance(node.ctx, ast.Load) else ())
+    found = frozenset().union(*map(_free, ast.iter_child_nodes(node)))
     if isinstance(node, ast.AugAssign):
-        found |= _stored(node)
-    for table in inner:
-        found |= {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
+        return found | _stored(node)
+    if isinstance(node, COMPREHENSIONS):
+        return found - frozenset().union(*(_stored(part.target) for part in node.generators))
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        own = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        body = node.body if isinstance(node, ast.FunctionDef) else []
+        return found.difference(own, *map(_stored, body)) | _free(node.args)
     return found
-
-
-def _stored(node: ast.AST) -> set[str]:
-    """Return the names that a target binds."""
-    return {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
 
 
 def bound(node: ast.stmt) -> set[str]:
