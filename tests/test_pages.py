@@ -19,7 +19,8 @@ AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
-OTHERS = ["404", "genindex", "prf-prf", "search"]
+# Pages of code are all made alike: a long one of each kind is looked at in every way.
+OTHERS = ["404", "genindex", "prf-prf", "search", "code/userdp/model", "code/tests/test_privacy"]
 WIDTHS = [1400, 390]
 THEMES = ["light", "dark"]
 
@@ -150,6 +151,14 @@ def test_page_has_no_fault(visits, name):
     assert visits[name].result() == []
 
 
+def test_no_page_of_code_scrolls_sideways(page, site):
+    for path in sorted(BUILT.glob("code/*/*.html")):
+        page.open(f"{site}/{path.relative_to(BUILT)}")
+        page.resize(WIDTHS[-1])
+        assert page.run("document.documentElement.scrollWidth") <= WIDTHS[-1], path
+        assert page.errors == []
+
+
 # --- Links ----------------------------------------------------------------------------------------
 
 
@@ -187,7 +196,9 @@ def resolves(target, path, pages):
 
 def test_every_link_and_cross_reference_resolves():
     pages = {
-        path: Links(path) for path in sorted([*BUILT.glob("*.html"), *BUILT.glob("book/*.html")])
+        path: Links(path)
+        for pattern in ("*.html", "book/*.html", "code/*/*.html")
+        for path in sorted(BUILT.glob(pattern))
     }
     assert len(pages) > len(CHAPTERS)
     broken = [

@@ -31,6 +31,16 @@ KINDS = {
         "reference.html#userdp.optimal_error",
         "Return the smallest worst-case error",
     ),
+    "code of a function": (
+        "reference",
+        "../code/userdp/worstcase.html#threshold",
+        "users.upper * (int(_largest_counts",
+    ),
+    "a test": (
+        "claims",
+        "../code/tests/test_worstcase.html#test_threshold_by_hand",
+        "def test_threshold_by_hand(",
+    ),
 }
 
 
