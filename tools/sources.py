@@ -1,9 +1,9 @@
 """A Sphinx extension: the book carries its own code, and leads to it.
 
-Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, where each class,
-function and method has an anchor. So links to code work without a network, and show the code of the
-very commit that was built. To these pages lead the signatures of the reference, {test}`file::name`,
-and literals that are the name of a file. Other formats than HTML have no such pages and no links.
+Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, with an anchor
+for each class, function and method. So links to code work without a network, and show the code of
+the very commit that was built. To these pages lead the signatures of the reference, the role
+{test}`file::name`, and literals that are the name of a file. In other formats nothing leads there.
 """
 
 import ast
