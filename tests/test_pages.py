@@ -19,8 +19,9 @@ AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
-# Pages of code are all made alike: a long one of each kind is looked at in every way.
-OTHERS = ["404", "genindex", "prf-prf", "search", "code/userdp/model", "code/tests/test_privacy"]
+# Pages of code are all made alike: here are two, which between them have words in every colour.
+CODE = ["code/userdp/engines", "code/tests/test_publishing"]
+OTHERS = ["404", "genindex", "prf-prf", "search", *CODE]
 WIDTHS = [1400, 390]
 THEMES = ["light", "dark"]
 
@@ -43,6 +44,10 @@ STILL = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
 VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
   violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
 SEEN = "((node) => node.checkVisibility())"
+UNFOLD = """{
+  for (const node of document.querySelectorAll('details')) node.open = true;
+  for (const button of document.querySelectorAll('.toggle-hidden button')) button.click();
+}"""
 # Formulas, and words of code beyond the first of each colour: most of a page's elements, and
 # nothing new to axe, which takes its time over each of them.
 LIGHTEN = """{
@@ -57,7 +62,9 @@ HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
   .flatMap((node) => {
     const {overflowX} = getComputedStyle(node);
     const reached = node.tabIndex >= 0 || node.querySelector('a[href], button');
-    const fault = overflowX === 'hidden' && node.matches('.admonition, .sd-card') ? 'is cut off'
+    const wide = !node.matches('span.math') || node.firstChild.offsetWidth > node.clientWidth + 1;
+    const closed = overflowX === 'hidden' && node.matches('.admonition, .sd-card, span.math');
+    const fault = closed && wide ? 'is cut off'
       : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
     return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
   })"""
@@ -107,6 +114,7 @@ def faults(page, site, name):
     page.open(f"{site}/{name}.html")
     page.send("Emulation.setEmulatedMedia", **STILL)
     page.wait_for(TYPESET)
+    page.run(UNFOLD)
     found = page.run(FAULTS)
     for width in WIDTHS:
         look(page, width, THEMES[0])
@@ -149,14 +157,6 @@ def visits(site, tmp_path_factory):
 @every_page
 def test_page_has_no_fault(visits, name):
     assert visits[name].result() == []
-
-
-def test_no_page_of_code_scrolls_sideways(page, site):
-    for path in sorted(BUILT.glob("code/*/*.html")):
-        page.open(f"{site}/{path.relative_to(BUILT)}")
-        page.resize(WIDTHS[-1])
-        assert page.run("document.documentElement.scrollWidth") <= WIDTHS[-1], path
-        assert page.errors == []
 
 
 # --- Links ----------------------------------------------------------------------------------------

@@ -130,6 +130,7 @@ def test_places_of_members_and_of_values():
     assert file == "userdp/noise.py"
     assert unit.endswith(".mean_error")
     assert sources.place("userdp", "Epsilon") is None
+    assert sources.place("userdp", "Sweep.__init__") is None  # which no line of the file defines
     assert sources.place("userdp.audit", "np.linspace") is None
 
 
@@ -191,6 +192,14 @@ def test_the_ledger_leads_to_every_test_that_it_names():
 def test_the_foot_of_a_chapter_leads_to_its_files_of_tests():
     found = hrefs((BUILT / "book" / "optimum.html").read_text())
     assert "../code/tests/test_worstcase.html" in found
+
+
+def test_what_leads_elsewhere_stays_as_it_is():
+    document = read("`Elsewhere <https://example.org>`_")
+    (reference,) = document.findall(nodes.reference)
+    reference.replace(reference[0], nodes.literal(text="tests/test_claims.py"))
+    sources.link(SimpleNamespace(builder=SimpleNamespace(format="html")), document, "book/setup")
+    assert [*document.findall(nodes.reference)] == [reference]
 
 
 # --- Ways back ------------------------------------------------------------------------------------
