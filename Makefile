@@ -12,7 +12,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf site reproducible test extras lint lock audit refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf site reproducible release test extras lint lock audit refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ site: pdf book ## make the book as it is published: with the PDF, linked from it
 
 reproducible: site ## make the site twice, and compare every byte
 	@$(BIN) tools/reproducible.py
+
+release: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
+release: reproducible test ## put a release together in dist, and tag it, here only
+	@$(BIN) tools/release.py
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
@@ -106,7 +110,7 @@ serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
 clean: ## remove the built book and the environments
-	rm -rf _build $(VENV) .matrix .peers mutants
+	rm -rf _build dist $(VENV) .matrix .peers mutants
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
 $(READY): requirements.lock pyproject.toml

@@ -83,7 +83,7 @@ def test_the_pdf_is_put_at_the_root_and_linked(monkeypatch):
     config = SimpleNamespace(html_theme_options={}, html_extra_path=["book/_extra"])
     app = SimpleNamespace(tags=set())
     publishing.configure(app, config)
-    assert config.html_extra_path == ["book/_extra", str(ROOT / "_build" / "companion.pdf")]
+    assert config.html_extra_path == ["book/_extra", "_build/companion.pdf"]
     assert app.tags == {"pdf"}
 
 

@@ -35,7 +35,7 @@ def configure(app, config):
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
     if pdf := os.environ.get("USERDP_PDF"):
-        config.html_extra_path = [*config.html_extra_path, str(built.ROOT / pdf)]
+        config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
     if repository := built.repository():
         branch = os.environ.get("USERDP_BRANCH") or "main"
