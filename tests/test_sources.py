@@ -262,10 +262,12 @@ def test_chapters_come_in_the_books_order():
 
 
 def test_a_claim_is_told_with_its_verdict_unless_it_holds():
-    row = {"label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
-    assert backlinks.claim(row) == r":prf:ref:`thm-x` ((1)): Of \ :math:`a_1`\ ."
+    row = {"id": "eq-1", "label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
+    says = r": Of \ :math:`a_1`\ ."
+    assert backlinks.claim(row) == ":prf:ref:`thm-x`, in the paper (1)" + says
+    assert backlinks.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
     row |= {"label": "sec-x", "verdict": "wrong as printed"}
-    assert backlinks.claim(row) == r":ref:`(1) <sec-x>`: Of \ :math:`a_1`\ . *Wrong as printed.*"
+    assert backlinks.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"
 
 
 def test_what_the_book_does_not_use_has_no_list():

@@ -67,14 +67,15 @@ def uses(name: str) -> Uses:
 
 def claim(row: dict[str, Any]) -> str:
     """Return a row of the ledger in reStructuredText."""
-    role = ROLES.get(row["label"].split("-")[0], "prf:ref")
-    where, says = (
-        re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", text) for text in (row["where"], row["says"])
+    label, where, says = (
+        re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", row[key]) for key in ("label", "where", "says")
     )
+    role = ROLES.get(label.split("-")[0], "prf:ref")
+    link = f":ref:`{where} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+    if role != "ref" and not row["id"].startswith("new-"):
+        link += f", in the paper {where}"
     verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
-    if role == "ref":
-        return f":ref:`{row['where']} <{row['label']}>`: {says}{verdict}"
-    return f":{role}:`{row['label']}` ({where}): {says}{verdict}"
+    return f"{link}: {says}{verdict}"
 
 
 def entry(found: Uses) -> list[str]:
@@ -89,10 +90,8 @@ def entry(found: Uses) -> list[str]:
     if found.chapters:
         body += ["", "*Chapters*: " + ", ".join(f":doc:`/book/{page}`" for page in found.chapters)]
     if found.tests:
-        body += [
-            "",
-            "*Tests of the claims*: " + ", ".join(f":test:`{test}`" for test in found.tests),
-        ]
+        tests = ", ".join(f":test:`{test}`" for test in found.tests)
+        body += ["", f"*Tests of the claims*: {tests}"]
     if not body:
         return []
     box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]

@@ -99,7 +99,7 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         known = repository and commit and not changed
         context = {
             "title": file,
-            "about": inspect.cleandoc(ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0],
+            "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
             "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
             "commit": commit and commit[0],
             "changed": changed,
