@@ -10,7 +10,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test extras lint refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf test extras lint style types spelling notebooks refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,12 +38,26 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
 
-lint: $(READY) ## check style and types
-	@echo "Checking style and types."
+# The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
+lint: style types spelling notebooks ## check style, types, spelling, and how chapters are stored
+
+style: $(READY)
+	@echo "Checking style."
 	@$(BIN) -m ruff check userdp tests tools benchmarks book
 	@$(BIN) -m ruff format --check userdp tests tools benchmarks
 	@$(BIN) -m ruff format --check --line-length 88 book
+
+types: $(READY)
+	@echo "Checking types."
 	@$(BIN) -m mypy
+
+spelling: $(READY)
+	@echo "Checking spelling."
+	@$(VENV)/bin/codespell -D - -D tools/american.txt
+
+notebooks: $(READY)
+	@echo "Checking how chapters are stored, and what their outputs hold."
+	@$(BIN) -m pytest --quiet tests/test_book.py tests/test_outputs.py
 
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
