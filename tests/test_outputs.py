@@ -73,6 +73,8 @@ ATTACKS = [
     '<td onclick="alert(1)">',
     "<td class=x onclick=alert(1)>",
     '<td class="x"onclick="alert(1)">',
+    '<td onclick="stop">',
+    "<td style='background: url(//example.org/x)'>",
     '<td class="x" style="background: url(//example.org/x)">',
     "<a href='javascript:alert(1)'>x</a>",
     '<iframe src="https://example.org"></iframe>',
