@@ -10,6 +10,7 @@ import citing
 import jsonschema
 import publishing
 import pytest
+import release
 import yaml
 from pybtex.database import parse_string
 
@@ -60,6 +61,18 @@ def test_citation_file_is_valid():
     for wrong in ({"authors": []}, {"type": "book"}, {"licence": "MIT"}, {"license": "CC"}):
         with pytest.raises(jsonschema.ValidationError):
             check(CFF | wrong)
+
+
+def test_the_copy_of_a_release_is_valid_too():
+    stamped = release.citations(COMMIT, 86400)
+    citation = yaml.safe_load(stamped["CITATION.cff"])
+    citation["date-released"] = citation["date-released"].isoformat()  # as cffconvert reads it
+    check(citation)
+    assert citation == CFF | {
+        "version": ud.__version__,
+        "date-released": "1970-01-02",
+        "commit": COMMIT,
+    }
 
 
 def test_title_and_author_are_those_of_the_book():

@@ -47,3 +47,7 @@ def repository() -> str | None:
     if address and not re.fullmatch(r"https://[\w.-]+/[\w.-]+/[\w.-]+", address):
         raise ValueError(f"USERDP_REPOSITORY must be https://HOST/OWNER/NAME, got {address!r}.")
     return address or None
+
+
+if __name__ == "__main__":  # for the Makefile: the date of what is built, as SOURCE_DATE_EPOCH
+    print((stamp() or ("", 0))[1])

@@ -3,7 +3,8 @@
 USERDP_REPOSITORY is the address of the repository (https://github.com/OWNER/NAME), USERDP_BRANCH
 the branch, "main" without it: pages get buttons that lead there. A book that is built without an
 address has none: they would be dead. With USERDP_STORED chapters are not executed: their stored
-outputs, which the tests compare with what they compute, are taken.
+outputs, which the tests compare with what they compute, are taken. USERDP_PDF is a PDF of the book:
+it goes to the root of the site, and the first page links to it.
 """
 
 import os
@@ -49,6 +50,9 @@ def configure(app, config):
     config.html_theme_options = config.html_theme_options | {"extra_footer": footer()}
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
+    if pdf := os.environ.get("USERDP_PDF"):
+        config.html_extra_path = [*config.html_extra_path, pdf]
+        app.tags.add("pdf")
     if repository := built.repository():
         branch = os.environ.get("USERDP_BRANCH") or "main"
         config.html_theme_options = config.html_theme_options | buttons(repository, branch)
