@@ -28,8 +28,13 @@ HTML = re.compile(rf"(?:[^<>&]|&(?:amp|lt|gt|quot|\#39|nbsp);|{TAG}|{STYLE})*", 
 
 
 def markdown_is_harmless(text):
-    """Whether it holds no HTML, no directives, and no links but within the book."""
-    html, directive, definition = r"<[a-z!/?]", r"^\s*[`~:]{3}", r"^\s*\[[^\]]*\]:"
+    """Whether it holds no HTML, no directives, and no links but within the book.
+
+    {ref}`words <a-label>` and {download}`words <data/a.csv>` are not HTML; and if they were, tags
+    with a hyphen in their name, and `data`, do nothing.
+    """
+    html, directive = r"<(?!(?:\w+-[\w-]+|data/[\w.-]+)>`)[a-z!/?]", r"^\s*[`~:]{3}"
+    definition = r"^\s*\[[^\]]*\]:"
     link, address = r"\]\((?![\w.#-][\w./#-]*\))", r"\w:\s*//|javascript:"
     unsafe = "|".join([html, directive, definition, link, address])
     return not re.search(unsafe, text, re.IGNORECASE | re.MULTILINE)
@@ -112,10 +117,13 @@ def test_an_attack_in_a_table_is_seen(attack):
         "```{raw} html\n<script>alert(1)</script>\n```",
         ":::{raw} html",
         "[x]: javascript:alert(1)",
+        r"\`x <script>` alert(1)",
+        r"\`x <data/onclick=stop>`",
     ],
 )
 def test_an_attack_in_markdown_is_seen(attack):
     assert markdown_is_harmless("*See* [x](#sec-x), [y](../a.ipynb), {doc}`z`: 1 < 2\n: *Note:* x")
+    assert markdown_is_harmless("{ref}`x <a-label-2>` {download}`y <data/a-b.csv>`")
     assert not markdown_is_harmless(attack)
 
 

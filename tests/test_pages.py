@@ -48,6 +48,10 @@ STILL = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
 VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
   violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
 SEEN = "((node) => node.checkVisibility())"
+UNFOLD = """{
+  for (const node of document.querySelectorAll('details')) node.open = true;
+  for (const button of document.querySelectorAll('.toggle-hidden button')) button.click();
+}"""
 # Formulas, and words of code beyond the first of each colour: most of a page's elements, and
 # nothing new to axe, which takes its time over each of them.
 LIGHTEN = """{
@@ -66,8 +70,6 @@ HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
       : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
     return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
   })"""
-# The box at the foot of a page is folded: it is looked at as well.
-UNFOLD = "document.querySelectorAll('.cite-page').forEach((box) => { box.open = true; })"
 # What a page may be at fault with whatever its width: pairs of a complaint and where it applies.
 FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
