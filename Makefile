@@ -12,7 +12,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf site reproducible release test extras lint lock audit refresh bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf site reproducible release test extras lint style types spelling notebooks workflows lock audit refresh bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,12 +54,29 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
 
-lint: $(READY) ## check style and types
-	@echo "Checking style and types."
+# The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
+lint: style types spelling notebooks workflows ## check style, types, spelling, stored chapters, workflows
+
+style: $(READY)
+	@echo "Checking style."
 	@$(BIN) -m ruff check userdp tests tools benchmarks book
 	@$(BIN) -m ruff format --check userdp tests tools benchmarks
 	@$(BIN) -m ruff format --check --line-length 88 book
+
+types: $(READY)
+	@echo "Checking types."
 	@$(BIN) -m mypy
+
+spelling: $(READY)
+	@echo "Checking spelling."
+	@$(VENV)/bin/codespell -D - -D tools/american.txt
+
+notebooks: $(READY)
+	@echo "Checking how chapters are stored, and what their outputs hold."
+	@$(BIN) -m pytest --quiet tests/test_book.py tests/test_outputs.py
+
+workflows: $(READY)
+	@echo "Checking the workflows."
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 
 # One resolution for all supported versions of Python and all platforms, with the hash of each file.

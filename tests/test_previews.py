@@ -72,7 +72,8 @@ def visit(page, address):
 
 
 def middle(page, element):
-    page.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    scroll = "scrollIntoView({block: 'center', behavior: 'instant'})"  # codespell:ignore behavior
+    page.run(f"{element}.{scroll}")
     box = page.run(
         f"(({{x, y, width, height}}) => [x, y, width, height])({element}.getClientRects()[0])"
     )

@@ -23,8 +23,9 @@ def options(monkeypatch, **variables):
 
 
 def test_without_an_address_there_are_no_buttons(monkeypatch):
-    assert options(monkeypatch) == {"show_toc_level": 2}
-    assert options(monkeypatch, USERDP_REPOSITORY="", USERDP_BRANCH="x") == {"show_toc_level": 2}
+    plain = {"show_toc_level": 2, "extra_footer": publishing.footer()}
+    assert options(monkeypatch) == plain
+    assert options(monkeypatch, USERDP_REPOSITORY="", USERDP_BRANCH="x") == plain
 
 
 def test_buttons_lead_to_the_repository_of_the_environment(monkeypatch):

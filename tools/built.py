@@ -35,6 +35,12 @@ def changed() -> bool:
     return bool((ROOT / ".git").exists() and git("status", "--porcelain", "--untracked-files=no"))
 
 
+def origin() -> str:
+    """Return in words which commit is built: nothing where nothing tells."""
+    told = stamp()
+    return f"built from commit {told[0][:12]}{', with changes' * changed()}" if told else ""
+
+
 def repository() -> str | None:
     """Return the repository's address, USERDP_REPOSITORY: https://HOST/OWNER/NAME."""
     address = os.environ.get("USERDP_REPOSITORY")

@@ -8,6 +8,7 @@ it goes to the root of the site, and the first page links to it.
 """
 
 import os
+import re
 
 import built
 
@@ -29,9 +30,24 @@ def buttons(repository, branch):
     }
 
 
+def version():
+    """Return in words which version is built, and from which commit."""
+    return ", ".join(filter(None, [f"Version {userdp.__version__}", built.origin()]))
+
+
+def footer():
+    """Return the same for the foot of every page; the commit is a link where it leads somewhere."""
+    words, told, address = version(), built.stamp(), built.repository()
+    if told and address:
+        link = f'<a href="{address}/commit/{told[0]}">\\g<0></a>'
+        words = re.sub("(?<=commit )[0-9a-f]+", link, words)
+    return f"<p>{words}</p>"
+
+
 def configure(app, config):
-    """Set the options that the environment decides, and the date of the PDF."""
-    config.today = f"Version {userdp.__version__}"
+    """Set the options that the version and the environment decide, and the date of the PDF."""
+    config.today = version()
+    config.html_theme_options = config.html_theme_options | {"extra_footer": footer()}
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
     if pdf := os.environ.get("USERDP_PDF"):

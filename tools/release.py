@@ -65,7 +65,8 @@ def citations(commit: str, seconds: int) -> dict[str, str]:
     zenodo = json.loads((built.ROOT / ".zenodo.json").read_text("utf-8"))
     zenodo |= {"version": VERSION, "publication_date": day}
     return {
-        "CITATION.cff": f"{cff}version: {VERSION}\ndate-released: {day}\ncommit: {commit}\n",
+        # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
+        "CITATION.cff": f"{cff}version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n",
         ".zenodo.json": json.dumps(zenodo, indent=2, ensure_ascii=False) + "\n",
     }
 
