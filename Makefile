@@ -3,22 +3,28 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin/python
+PIP := $(BIN) -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/ready
 EXTRAS := $(VENV)/extras
-MADE := _build $(VENV) .matrix .peers .verify mutants
+MADE := _build dist $(VENV) .matrix .peers .verify mutants
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test extras lint refresh verify bench bench-scale peers matrix mutate serve clean
+.NOTPARALLEL:
+.PHONY: help book pdf site reproducible release test extras lint style types spelling notebooks workflows lock audit refresh verify bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# What is made of a commit bears its date, and is the same to the last byte whenever it is made.
+book pdf: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
+
+# The folder with outputs of former builds goes first: what is cached there may be of older code.
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Building the book: every chapter is executed (a minute or two)."
-	@rm -rf _build
+	@rm -rf _build/html _build/.doctrees _build/jupyter_execute
 	@$(VENV)/bin/jupyter-book build . --warningiserror --nitpick --keep-going
 	@echo "Open _build/html/index.html, or run: make serve"
 
@@ -32,6 +38,16 @@ pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; se
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
 	@echo "Read _build/companion.pdf"
 
+site: export USERDP_PDF := _build/companion.pdf
+site: pdf book ## make the book as it is published: with the PDF, linked from its first page
+
+reproducible: site ## make the site twice, and compare every byte
+	@$(BIN) tools/reproducible.py
+
+release: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
+release: reproducible test ## put a release together in dist, and tag it, here only
+	@$(BIN) tools/release.py
+
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
 	@$(BIN) -m pytest --nbval --nbval-current-env
@@ -39,12 +55,46 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
 
-lint: $(READY) ## check style and types
-	@echo "Checking style and types."
+# The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
+lint: style types spelling notebooks workflows ## check style, types, spelling, stored chapters, workflows
+
+style: $(READY)
+	@echo "Checking style."
 	@$(BIN) -m ruff check userdp tests tools benchmarks book
 	@$(BIN) -m ruff format --check userdp tests tools benchmarks
 	@$(BIN) -m ruff format --check --line-length 88 book
+
+types: $(READY)
+	@echo "Checking types."
 	@$(BIN) -m mypy
+
+spelling: $(READY)
+	@echo "Checking spelling."
+	@$(VENV)/bin/codespell -D - -D tools/american.txt
+
+notebooks: $(READY)
+	@echo "Checking how chapters are stored, and what their outputs hold."
+	@$(BIN) -m pytest --quiet tests/test_book.py tests/test_outputs.py
+
+workflows: $(READY)
+	@echo "Checking the workflows."
+	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
+
+# One resolution for all supported versions of Python and all platforms, with the hash of each file.
+LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+  --generate-hashes --no-emit-package userdp --custom-compile-command "make lock"
+lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into requirements*.lock
+	@echo "Resolving; the versions and hashes go to requirements.lock and requirements-extras.lock."
+	@$(PIP) install uv==0.13.9
+	@$(LOCKED) requirements.txt --output-file requirements.lock
+	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --output-file requirements-extras.lock
+
+# In an environment of its own: what pip-audit brings along must not change what is audited.
+audit: $(READY) ## look the locked packages up in the advisories of PyPI (needs a network)
+	@$(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	@$(VENV)/audit/bin/pip-audit --strict --require-hashes --disable-pip \
+	  -r requirements.lock -r requirements-extras.lock
 
 # Some only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures, data and records
@@ -65,7 +115,7 @@ bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
 
-bench-scale: $(SPARK) ## measure large tables, Spark too (some minutes, a gigabyte of disk)
+bench-scale: $(EXTRAS) ## measure large tables, Spark too (some minutes, a gigabyte of disk)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) benchmarks/scale.py
 
@@ -82,7 +132,7 @@ matrix: ## test on each Python found, with the oldest and the newest numpy and s
 # break some modules only: make mutate MODULES="noise table"
 mutate: $(READY) ## break the code in thousands of ways, and count what the tests notice
 	@echo "Mutation testing (some twenty minutes on two cores); the counts go to book/data."
-	@$(BIN) -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
+	@$(PIP) install mutmut==3.8.1
 	@$(BIN) tools/mutate.py $(MODULES)
 
 serve: book ## build the book and show it on http://localhost:8000
@@ -92,19 +142,23 @@ clean: ## remove the built book and the environments
 	rm -rf $(MADE)
 
 # A stamp, so that the environment is made again exactly when what it is made from has changed.
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.lock pyproject.toml
 	@$(NEED_PYTHON)
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@echo "Making the environment in $(VENV) (once, a minute or two)."
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@# First what builds packages that come as source: pip would fetch it again, without a hash.
+	@sed -n '/^setuptools==/,/# via/p' requirements.lock > $(VENV)/builder.txt
+	@$(PIP) install --require-hashes -r $(VENV)/builder.txt
+	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
 	@touch $@
 
-$(EXTRAS): requirements-extras.txt $(READY)
+$(EXTRAS): requirements-extras.lock $(READY)
 	@echo "Adding Spark and other libraries to the environment (once, some minutes)."
-	@$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements-extras.txt
+	@$(PIP) install --no-build-isolation --require-hashes -r requirements-extras.lock
 	@touch $@

@@ -155,7 +155,9 @@ class Page:
         """Press a key, or type a character, into what has the focus."""
         if key in KEYS:
             code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
-            self.send("Input.dispatchKeyEvent", type="rawKeyDown", **code)
+            text = "\r" if key == "Enter" else ""  # without which a button is not pressed
+            kind = "keyDown" if text else "rawKeyDown"
+            self.send("Input.dispatchKeyEvent", type=kind, text=text, **code)
             self.send("Input.dispatchKeyEvent", type="keyUp", **code)
         else:
             self.send("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)

@@ -4,22 +4,30 @@ import itertools
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from queue import Queue
 from urllib.parse import unquote, urlsplit
 
+import citing
 import pytest
 import yaml
 from browser import CHROMIUM, Page, served
+from pybtex.database import parse_string
+
+import userdp
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "_build" / "html"
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
+TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
-OTHERS = ["404", "genindex", "prf-prf", "search"]
+# Pages of code are all made alike: here are two, which between them have words in every colour.
+CODE = ["code/userdp/engines", "code/tests/test_publishing"]
+OTHERS = ["404", "genindex", "prf-prf", "search", *CODE]
 WIDTHS = [1400, 390]
 THEMES = ["light", "dark"]
 
@@ -42,6 +50,10 @@ STILL = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
 VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
   violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
 SEEN = "((node) => node.checkVisibility())"
+UNFOLD = """{
+  for (const node of document.querySelectorAll('details')) node.open = true;
+  for (const button of document.querySelectorAll('.toggle-hidden button')) button.click();
+}"""
 # Formulas, and words of code beyond the first of each colour: most of a page's elements, and
 # nothing new to axe, which takes its time over each of them.
 LIGHTEN = """{
@@ -56,7 +68,9 @@ HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
   .flatMap((node) => {
     const {overflowX} = getComputedStyle(node);
     const reached = node.tabIndex >= 0 || node.querySelector('a[href], button');
-    const fault = overflowX === 'hidden' && node.matches('.admonition, .sd-card') ? 'is cut off'
+    const wide = !node.matches('span.math') || node.firstChild.offsetWidth > node.clientWidth + 1;
+    const closed = overflowX === 'hidden' && node.matches('.admonition, .sd-card, span.math');
+    const fault = closed && wide ? 'is cut off'
       : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
     return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
   })"""
@@ -65,6 +79,9 @@ FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const raw = all('.bd-article .math').filter((node) => !node.querySelector('mjx-container'));
   const named = (image) => image.alt.length > 20 && !/^_images|[.](png|svg)$/.test(image.alt);
+  const active = 'script, iframe, object, embed, form, link, meta, base, [href^="javascript:" i]';
+  const runs = (node) => node.matches(active)
+    || node.getAttributeNames().some((name) => name.startsWith('on'));
   const levels = all('main :is(h1, h2, h3, h4, h5, h6)')
     .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]));
   const jumps = levels.filter((level, place) => level > (levels[place - 1] ?? 0) + 1);
@@ -75,6 +92,7 @@ FAULTS = """(() => {
     ...all('.bd-article img').filter((image) => !named(image)).map((image) => `alt: ${image.src}`),
     ...all('.bd-article img').filter((image) => image.complete && !image.naturalWidth)
       .map((image) => `does not load: ${image.src}`),
+    ...all('.cell_output *').filter(runs).map((node) => `runs: ${node.outerHTML.slice(0, 200)}`),
     ...jumps.map((level) => `heading skips a level: h${level}`),
     ...(levels.filter((level) => level === 1).length === 1 ? [] : ['not one h1']),
   ];
@@ -106,6 +124,7 @@ def faults(page, site, name):
     page.open(f"{site}/{name}.html")
     page.send("Emulation.setEmulatedMedia", **STILL)
     page.wait_for(TYPESET)
+    page.run(UNFOLD)
     found = page.run(FAULTS)
     for width in WIDTHS:
         look(page, width, THEMES[0])
@@ -187,7 +206,9 @@ def resolves(target, path, pages):
 
 def test_every_link_and_cross_reference_resolves():
     pages = {
-        path: Links(path) for path in sorted([*BUILT.glob("*.html"), *BUILT.glob("book/*.html")])
+        path: Links(path)
+        for pattern in ("*.html", "book/*.html", "code/*/*.html")
+        for path in sorted(BUILT.glob(pattern))
     }
     assert len(pages) > len(CHAPTERS)
     broken = [
@@ -253,6 +274,43 @@ def test_pages_have_a_picture_and_an_icon_to_share(name):
         assert (here.parent / file.removeprefix(address)).exists() or (
             BUILT / file.removeprefix(address)
         ).exists()
+
+
+@every_chapter
+def test_pages_say_how_to_cite_them(name):
+    text = (BUILT / f"{name}.html").read_text()
+    (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
+    blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
+    cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
+    assert list(paper.entries) == [citing.PAPER]
+    ((key, entry),) = cited.entries.items()
+    assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
+    title = entry.fields.get("booktitle") and re.sub(r"^\d+\. ", "", meta(name)["og:title"])
+    assert unescape(title or TITLE) == entry.fields["title"].strip("{}")
+    assert (key == "userdp") == (name == TOC["root"])
+
+
+@every_page
+def test_the_foot_says_which_version_it_is(name):
+    text = (BUILT / f"{name}.html").read_text()
+    (foot,) = re.findall(r'<div class="extra_footer">\s*(.*?)\s*</div>', text, re.DOTALL)
+    assert foot.startswith(f"<p>Version {userdp.__version__}")
+
+
+def test_the_entry_of_a_page_can_be_copied(page, site):
+    """From the keyboard: with the button in sight, and all of the entry, without markup."""
+    page.open(f"{site}/book/optimum.html")
+    page.send("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+    page.send("Emulation.setEmulatedMedia", **STILL)
+    page.run(UNFOLD)
+    page.wait_for("document.querySelectorAll('.cite-page .copybtn').length === 2")
+    page.run("document.querySelector('.cite-page summary').focus()")
+    page.press("Tab")
+    page.wait_for("getComputedStyle(document.querySelector('.copybtn:focus')).opacity === '1'")
+    page.press("Enter")
+    page.wait_for("document.querySelectorAll('.copybtn.success').length === 1")
+    copied = page.run("navigator.clipboard.readText()")
+    assert list(parse_string(copied, "bibtex").entries) == ["userdp-optimum"]
 
 
 def test_the_root_leads_to_the_first_page(page, site):

@@ -4,7 +4,12 @@ import check_pdf
 import pytest
 
 FIGURES, STATEMENTS = check_pdf.in_chapters()
-TEX = r"\begin{figure}" * FIGURES + r"\begin{sphinxadmonition}{note}{Lemma 1.2 (A)}" * STATEMENTS
+NUMBERED = r"\setcounter{secnumdepth}{2}\chapter{A}"
+TEX = (
+    NUMBERED
+    + r"\begin{figure}" * FIGURES
+    + r"\begin{sphinxadmonition}{note}{Lemma 1.2 (A)}" * STATEMENTS
+)
 
 
 def test_chapters_have_figures_and_statements():
@@ -33,3 +38,10 @@ def test_a_little_in_the_margin_is_none():
 def test_what_is_left_out_is_noticed():
     for tex in (TEX.replace("figure", "table", 1), TEX.replace("Lemma", "Remark", 1)):
         assert len(check_pdf.problems(tex, "")) == 1
+
+
+def test_statements_stand_in_the_chapter_of_their_number():
+    bare = r"\setcounter{secnumdepth}{-1}\chapter{B}"
+    assert check_pdf.problems(bare + TEX + bare, "") == []
+    found = check_pdf.problems(NUMBERED + TEX, "")
+    assert set(found) == {"Lemma 1.2 stands in chapter 2"}

@@ -31,6 +31,16 @@ KINDS = {
         "reference.html#userdp.optimal_error",
         "Return the smallest worst-case error",
     ),
+    "code of a function": (
+        "reference",
+        "../code/userdp/worstcase.html#threshold",
+        "users.upper * (int(_largest_counts",
+    ),
+    "a test": (
+        "claims",
+        "../code/tests/test_worstcase.html#test_threshold_by_hand",
+        "def test_threshold_by_hand(",
+    ),
 }
 
 
@@ -62,7 +72,8 @@ def visit(page, address):
 
 
 def middle(page, element):
-    page.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    scroll = "scrollIntoView({block: 'center', behavior: 'instant'})"  # codespell:ignore behavior
+    page.run(f"{element}.{scroll}")
     box = page.run(
         f"(({{x, y, width, height}}) => [x, y, width, height])({element}.getClientRects()[0])"
     )

@@ -23,8 +23,9 @@ def options(monkeypatch, **variables):
 
 
 def test_without_an_address_there_are_no_buttons(monkeypatch):
-    assert options(monkeypatch) == {"show_toc_level": 2}
-    assert options(monkeypatch, USERDP_REPOSITORY="", USERDP_BRANCH="x") == {"show_toc_level": 2}
+    plain = {"show_toc_level": 2, "extra_footer": publishing.footer()}
+    assert options(monkeypatch) == plain
+    assert options(monkeypatch, USERDP_REPOSITORY="", USERDP_BRANCH="x") == plain
 
 
 def test_buttons_lead_to_the_repository_of_the_environment(monkeypatch):
@@ -69,8 +70,25 @@ def test_workflow_is_pinned_and_may_do_little(path):
                 assert step["with"]["persist-credentials"] is False
 
 
-def test_binder_installs_the_pins():
+def test_binder_installs_the_lock():
     folder = ROOT / ".binder"
     (line,) = (folder / "requirements.txt").read_text().split("\n")[:-1]
-    assert (folder / line.removeprefix("-r ")).resolve() == ROOT / "requirements.txt"
+    assert (folder / line.removeprefix("-r ")).resolve() == ROOT / "requirements.lock"
+    assert "--no-deps --no-build-isolation -e ." in (folder / "postBuild").read_text()
+    assert (folder / "postBuild").stat().st_mode & 0o100
     assert (folder / "runtime.txt").read_text() == "python-3.11\n"
+
+
+def test_the_pdf_is_put_at_the_root_and_linked(monkeypatch):
+    monkeypatch.setenv("USERDP_PDF", "_build/companion.pdf")
+    config = SimpleNamespace(html_theme_options={}, html_extra_path=["book/_extra"])
+    app = SimpleNamespace(tags=set())
+    publishing.configure(app, config)
+    assert config.html_extra_path == ["book/_extra", "_build/companion.pdf"]
+    assert app.tags == {"pdf"}
+
+
+def test_ci_installs_the_tex_that_the_readme_names():
+    named = re.search(r"apt install\s+(texlive[^`]+)`", (ROOT / "README.md").read_text())[1]
+    installed = re.search(r"^tex=\(([^)]+)\)", (ROOT / ".ci" / "run").read_text(), re.M)[1]
+    assert named.split() == installed.split()

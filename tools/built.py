@@ -35,9 +35,19 @@ def changed() -> bool:
     return bool((ROOT / ".git").exists() and git("status", "--porcelain", "--untracked-files=no"))
 
 
+def origin() -> str:
+    """Return in words which commit is built: nothing where nothing tells."""
+    told = stamp()
+    return f"built from commit {told[0][:12]}{', with changes' * changed()}" if told else ""
+
+
 def repository() -> str | None:
     """Return the repository's address, USERDP_REPOSITORY: https://HOST/OWNER/NAME."""
     address = os.environ.get("USERDP_REPOSITORY")
     if address and not re.fullmatch(r"https://[\w.-]+/[\w.-]+/[\w.-]+", address):
         raise ValueError(f"USERDP_REPOSITORY must be https://HOST/OWNER/NAME, got {address!r}.")
     return address or None
+
+
+if __name__ == "__main__":  # for the Makefile: the date of what is built, as SOURCE_DATE_EPOCH
+    print((stamp() or ("", 0))[1])

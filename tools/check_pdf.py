@@ -1,7 +1,8 @@
 """Check the typeset book: no error, no glyph missing, nothing wide in the margin, nothing left out.
 
 The argument is the folder with companion.tex, companion.log and companion.pdf. What must be there
-is counted in the chapters: every figure, and every statement under its kind.
+is counted in the chapters: every figure, and every statement under its kind, in the chapter that
+its number names.
 """
 
 import json
@@ -12,6 +13,8 @@ from pathlib import Path
 BOOK = Path(__file__).resolve().parent.parent / "book"
 WIDEST = 20
 """Points by which a line may stand out."""
+KINDS = "Theorem|Lemma|Proposition|Corollary|Definition"
+STATEMENT = rf"\\begin\{{sphinxadmonition\}}\{{note\}}\{{((?:{KINDS}) (\d+)[\d.]*)"
 
 
 def in_chapters():
@@ -22,6 +25,17 @@ def in_chapters():
             figures += "figure" in cell["metadata"].get("mystnb", {})
             statements += len(re.findall(r"^:::\{prf:(?!proof)", "".join(cell["source"]), re.M))
     return figures, statements
+
+
+def strays(tex):
+    """Yield the statements that stand in another chapter than their number says."""
+    numbered, chapter = True, 0
+    pattern = rf"secnumdepth\}}\{{(-?\d)|(\\chapter)\{{|{STATEMENT}"
+    for depth, heading, statement, number in re.findall(pattern, tex):
+        numbered = int(depth) >= 0 if depth else numbered
+        chapter += bool(heading and numbered)
+        if statement and int(number) != chapter:
+            yield f"{statement} stands in chapter {chapter}"
 
 
 def problems(tex, log):
@@ -36,10 +50,10 @@ def problems(tex, log):
     captions = len(re.findall(r"\\begin\{figure\}", tex))
     if captions < figures:
         found.append(f"{captions} figures of {figures}")
-    kinds = "Theorem|Lemma|Proposition|Corollary|Definition"
-    boxes = len(re.findall(rf"\\begin{{sphinxadmonition}}{{note}}{{(?:{kinds}) [\d.]+", tex))
+    boxes = len(re.findall(STATEMENT, tex))
     if boxes < statements:
         found.append(f"{boxes} statements of {statements}")
+    found += strays(tex)
     return found
 
 

@@ -3,10 +3,12 @@
 USERDP_REPOSITORY is the address of the repository (https://github.com/OWNER/NAME), USERDP_BRANCH
 the branch, "main" without it: pages get buttons that lead there. A book that is built without an
 address has none: they would be dead. With USERDP_STORED chapters are not executed: their stored
-outputs, which the tests compare with what they compute, are taken.
+outputs, which the tests compare with what they compute, are taken. USERDP_PDF is a PDF of the book:
+it goes to the root of the site, and the first page links to it.
 """
 
 import os
+import re
 
 import built
 
@@ -28,11 +30,29 @@ def buttons(repository, branch):
     }
 
 
+def version():
+    """Return in words which version is built, and from which commit."""
+    return ", ".join(filter(None, [f"Version {userdp.__version__}", built.origin()]))
+
+
+def footer():
+    """Return the same for the foot of every page; the commit is a link where it leads somewhere."""
+    words, told, address = version(), built.stamp(), built.repository()
+    if told and address:
+        link = f'<a href="{address}/commit/{told[0]}">\\g<0></a>'
+        words = re.sub("(?<=commit )[0-9a-f]+", link, words)
+    return f"<p>{words}</p>"
+
+
 def configure(app, config):
-    """Set the options that the environment decides, and the date of the PDF."""
-    config.today = f"Version {userdp.__version__}"
+    """Set the options that the version and the environment decide, and the date of the PDF."""
+    config.today = version()
+    config.html_theme_options = config.html_theme_options | {"extra_footer": footer()}
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
+    if pdf := os.environ.get("USERDP_PDF"):
+        config.html_extra_path = [*config.html_extra_path, pdf]
+        app.tags.add("pdf")
     if repository := built.repository():
         branch = os.environ.get("USERDP_BRANCH") or "main"
         config.html_theme_options = config.html_theme_options | buttons(repository, branch)

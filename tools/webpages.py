@@ -72,7 +72,8 @@ def describe(
     }
     if pagename == "index":
         page = app.env.get_doctree(app.config.root_doc)
-    about = (page and description(page)) or f"{title}. {app.config.html_title}."
+    about = context.get("about") or (page and description(page))
+    about = about or f"{title}. {app.config.html_title}."
     said |= {"description": about, "og:description": about}
     tags = [
         f'<meta {"property" if name.startswith("og:") else "name"}="{name}" '

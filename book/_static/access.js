@@ -34,6 +34,8 @@ function reach() {
 document.addEventListener("DOMContentLoaded", repair);
 window.addEventListener("load", reach);
 window.addEventListener("resize", reach);
+// What was folded had no width; such events do not bubble.
+document.addEventListener("toggle", reach, true);
 // The theme takes the tab stop away from what it found too narrow to scroll, some time after a resize.
 new MutationObserver(reach).observe(document.documentElement, {
   subtree: true,

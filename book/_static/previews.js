@@ -1,11 +1,11 @@
-/* Previews: point at a link to a statement, equation, figure, source or function, or reach it by
-   Tab, and what it leads to is shown beside it. Escape closes. Another page's text is fetched once;
+/* Previews: point at a link to a statement, equation, figure, source, function or its code, or reach
+   it by Tab, and what it leads to is shown beside it. Escape closes. Another page's text is fetched once;
    where that is not possible (file://), only links within the page have previews. */
 "use strict";
 
 {
   const LINKS = '.bd-article a.reference[href*="#"]';
-  const SHOWN = ".proof, figure, div.math, div.citation, dt.sig";
+  const SHOWN = ".proof, figure, div.math, div.citation, dt.sig, .unit";
   const DELAY = 250; // ms, both to open and to close: time to move from the link into the preview
   const GAP = 6; // px
 
@@ -39,14 +39,23 @@
     return made;
   }
 
-  /* What a link leads to; of a function, its signature and first sentence. */
+  /* Code has its colours and its lines only in such a frame. */
+  function framed(code) {
+    const frame = Object.assign(document.createElement("div"), { className: "highlight" });
+    frame.append(document.createElement("pre"));
+    frame.firstChild.append(code);
+    return frame;
+  }
+
+  /* What a link leads to; of a function in the reference, its signature and first sentence. */
   async function target(url) {
     const [address, id] = url.split("#");
     if (address !== here && location.protocol === "file:") return [];
     const element = (await page(address)).getElementById(decodeURIComponent(id));
     if (!element?.matches(SHOWN)) return [];
     const more = element.matches("dt") ? element.nextElementSibling.querySelector("p") : null;
-    return [element, more].filter(Boolean).map((part) => copy(part, address));
+    const parts = [element, more].filter(Boolean).map((part) => copy(part, address));
+    return element.matches(".unit") ? parts.map(framed) : parts;
   }
 
   async function typeset(parts) {

@@ -1,0 +1,110 @@
+"""A Sphinx extension: each entry of the reference says where the book uses the function or class.
+
+The claims and their tests come from the ledger, book/claims.yml; the chapters are those with a cell
+that names the function. In print the entries stay short: there is none of it.
+"""
+
+import ast
+import functools
+import json
+import re
+from typing import Any, NamedTuple
+
+import built
+import yaml
+from sphinx.application import Sphinx
+
+BOOK = built.ROOT / "book"
+MODULES = {"ud": "userdp", "audit": "userdp.audit"}
+"""What chapters call the modules."""
+ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
+"""How to refer to a label of each kind; to the others, as to a statement."""
+
+
+class Uses(NamedTuple):
+    """Where the book uses a function or class."""
+
+    claims: list[dict[str, Any]]
+    tests: list[str]
+    chapters: list[str]
+
+
+@functools.cache
+def ledger() -> list[dict[str, Any]]:
+    """Return the rows of the ledger."""
+    parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
+    return [row for part in parts for row in part["rows"]]
+
+
+@functools.cache
+def chapters() -> dict[str, set[str]]:
+    """Return the chapters, in the book's order, each with the names that its cells use."""
+    contents = yaml.safe_load((built.ROOT / "_toc.yml").read_text("utf-8"))
+    pages = [contents["root"], *(page["file"] for p in contents["parts"] for page in p["chapters"])]
+    notebooks = [built.ROOT / f"{page}.ipynb" for page in pages]
+    return {path.stem: named(path.read_text("utf-8")) for path in notebooks if path.exists()}
+
+
+def named(notebook: str) -> set[str]:
+    """Return what the cells of a notebook name, such as userdp.threshold."""
+    cells = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
+    return {
+        f"{MODULES[node.value.id]}.{node.attr}"
+        for cell in cells
+        for node in ast.walk(ast.parse("".join(cell["source"])))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in MODULES
+    }
+
+
+def uses(name: str) -> Uses:
+    """Return where the book uses what is called `name`, such as userdp.threshold."""
+    claims = [row for row in ledger() if name in {f"userdp.{known}" for known in row["functions"]}]
+    tests = dict.fromkeys(test for row in claims for test in row["tests"])
+    return Uses(claims, list(tests), [page for page, names in chapters().items() if name in names])
+
+
+def claim(row: dict[str, Any]) -> str:
+    """Return a row of the ledger in reStructuredText."""
+    label, where, says = (
+        re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", row[key]) for key in ("label", "where", "says")
+    )
+    role = ROLES.get(label.split("-")[0], "prf:ref")
+    link = f":ref:`{where} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+    if role != "ref" and not row["id"].startswith("new-"):
+        link += f", in the paper {where}"
+    verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
+    return f"{link}: {says}{verdict}"
+
+
+def entry(found: Uses) -> list[str]:
+    """Return the lines that end the documentation of what the book uses so."""
+    counts = {"claim": found.claims, "chapter": found.chapters, "test": found.tests}
+    title = ", ".join(
+        f"{len(items)} {kind}{'s' if len(items) > 1 else ''}"
+        for kind, items in counts.items()
+        if items
+    )
+    body = [f"- {claim(row)}" for row in found.claims]
+    if found.chapters:
+        body += ["", "*Chapters*: " + ", ".join(f":doc:`/book/{page}`" for page in found.chapters)]
+    if found.tests:
+        tests = ", ".join(f":test:`{test}`" for test in found.tests)
+        body += ["", f"*Tests of the claims*: {tests}"]
+    if not body:
+        return []
+    box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
+    box += [f"   {line}" for line in body]
+    return ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
+
+
+def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add to a documented object where the book uses it."""
+    lines += entry(uses(name))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

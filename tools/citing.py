@@ -1,0 +1,111 @@
+"""A Sphinx extension: how to cite the paper, the companion, and each of its pages.
+
+Nothing is written twice. The paper's entry is that of the bibliography; the companion's title,
+author and year are those of `_config.yml`; version and commit are those that are built. The
+directive `citation` shows an entry, and a box at the foot of every page holds the page's own.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import publishing
+import pybtex
+from docutils import nodes
+from pybtex.database import Entry, Person, parse_file
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
+
+BIBLIOGRAPHY = Path(__file__).resolve().parent.parent / "book" / "references.bib"
+PAPER = "rameshwar2025bounding"
+
+
+def entry(kind: str, key: str, config: Config, **fields: str) -> Entry:
+    """Return an entry of the companion's author and year; braces keep capitals as they are."""
+    fields |= {"year": config.copyright, "note": publishing.version()}
+    present = {name: value for name, value in fields.items() if value}
+    made = Entry(kind, present, {"author": [Person(f"{{{config.author}}}")]})
+    made.key = key
+    return made
+
+
+def paper(config: Config) -> Entry:
+    """Return the paper's entry, without the note on which version this book reads."""
+    cited = parse_file(BIBLIOGRAPHY).entries[PAPER]
+    del cited.fields["note"]
+    return cited
+
+
+def companion(config: Config) -> Entry:
+    """Return the entry of the book and the software as a whole."""
+    title, url = f"{{{config.html_title}}}", config.html_baseurl
+    return entry("software", "userdp", config, title=title, url=url)
+
+
+def page(config: Config, name: str, title: str, url: str) -> Entry:
+    """Return the entry of one page."""
+    titles = {"title": f"{{{title}}}", "booktitle": f"{{{config.html_title}}}"}
+    return entry("incollection", f"userdp-{name}", config, **titles, url=url)
+
+
+def bibtex(entry: Entry) -> str:
+    """Return an entry as BibTeX reads it: its address as it is, all else with escapes."""
+    text = entry.to_string("bibtex").strip()
+    return re.sub(r'(?<= url = ").*(?=")', lambda _: entry.fields["url"], text)
+
+
+def in_words(entry: Entry) -> str:
+    """Return an entry as a list of references shows it, always with its note."""
+    listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
+    words, note = re.sub(r"^\[1\] ", "", listed.strip()), entry.fields.get("note", "")
+    return words if note in words else f"{words} {note}."
+
+
+ENTRIES = {"paper": paper, "companion": companion}
+
+
+class Citation(SphinxDirective):
+    """Show how to cite what is named, `paper` or `companion`: in words, and as BibTeX."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the paragraph and the block."""
+        (name,) = self.arguments
+        if name not in ENTRIES:
+            raise self.error(f"`citation` is of one of {[*ENTRIES]}, got {name!r}.")
+        cited = ENTRIES[name](self.config)
+        block = nodes.literal_block(bibtex(cited), bibtex(cited), language="bibtex")
+        return [nodes.paragraph(text=in_words(cited)), block]
+
+
+def add_box(
+    app: Sphinx, pagename: str, template: str, context: dict[str, Any], content: nodes.Node | None
+) -> None:
+    """Put a folded box with entries for the page and for the paper at the foot of a page."""
+    if content is None:  # the search, an index, a page for wrong addresses
+        return
+    highlight = app.builder.highlighter.highlight_block
+    if pagename == app.config.root_doc:
+        what, cited = "book", companion(app.config)
+    else:
+        name, title = pagename.split("/")[-1].lower(), app.env.titles[pagename].astext()
+        what, cited = "page", page(app.config, name, title, context.get("pageurl") or "")
+    first, second = (
+        f'<div class="highlight-bibtex notranslate">{highlight(bibtex(made), "bibtex")}</div>\n'
+        for made in (cited, paper(app.config))
+    )
+    context["body"] += (
+        f'<details class="cite-page"><summary>Cite this {what}</summary>\n'
+        f"<p>{escape(in_words(cited))}</p>\n{first}"
+        f"<p>For results of the paper, cite the paper:</p>\n{second}</details>\n"
+    )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.add_directive("citation", Citation)
+    app.connect("html-page-context", add_box)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,116 @@
+"""A Sphinx extension: the book carries its own code, and leads to it.
+
+Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, with an anchor
+for each class, function and method. So links to code work without a network, and show the code of
+the very commit that was built. To these pages lead the signatures of the reference, the role
+{test}`file::name`, and literals that are the name of a file. In other formats nothing leads there.
+"""
+
+import ast
+import functools
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import built
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util.docutils import SphinxRole
+
+FILES = [
+    str(path.relative_to(built.ROOT))
+    for folder in ("userdp", "tests")
+    for path in sorted((built.ROOT / folder).glob("*.py"))
+]
+
+
+def page(file: str) -> str:
+    """Return the name of a file's page."""
+    return "code/" + file.removesuffix(".py")
+
+
+def units(file: str) -> dict[str, tuple[int, int]]:
+    """Return a file's classes, functions and methods, each with its first and its last line."""
+    tags = ModuleAnalyzer.for_file(str(built.ROOT / file), file).find_tags()
+    return {name: (first, last) for name, (_, first, last) in tags.items()}
+
+
+def place(module: str, name: str) -> tuple[str, str] | None:
+    """Return the file and the unit that define what a module exports; None for mere values."""
+    found = functools.reduce(getattr, name.split("."), import_module(module))
+    found = inspect.unwrap(getattr(found, "fget", None) or getattr(found, "func", found))
+    file = getattr(found, "__module__", "").replace(".", "/") + ".py"
+    unit = getattr(found, "__qualname__", "")
+    return (file, unit) if file in FILES and unit in units(file) else None
+
+
+class Test(SphinxRole):
+    """Names a test of the book by its function; {test}`test_model.py::test_total`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the function's name, and where it is."""
+        file, _, unit = self.text.partition("::")
+        file = f"tests/{file}"
+        if file not in FILES or unit not in units(file):
+            said = self.inliner.reporter.warning(f"no such test: {self.text}", line=self.lineno)
+            return [nodes.literal(text=unit)], [said]
+        return [nodes.literal(text=unit, code=(file, unit))], []
+
+
+def link(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Make links of the tests, files and signatures of a page."""
+    if app.builder.format != "html":
+        return
+
+    def reference(file: str, unit: str = "", **options: Any) -> nodes.reference:
+        address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
+        return nodes.reference("", "", internal=True, refuri=address, **options)
+
+    for literal in list(document.findall(nodes.literal)):
+        code = literal.get("code") or (literal.astext(),)
+        if code[0] in FILES and not isinstance(literal.parent, nodes.reference):
+            made = reference(*code)
+            literal.replace_self(made)
+            made += literal
+    for signature in document.findall(addnodes.desc_signature):
+        if code := place(signature["module"], signature["fullname"]):
+            signature += reference(*code, classes=["source-link"])
+            signature[-1] += nodes.Text("[source]")
+
+
+def marked(file: str, code: str) -> str:
+    """Return the highlighted code of a file with each unit in an element of its name."""
+    head, pre, body = code.partition("<pre>")
+    lines = body.split("\n")
+    for name, (first, last) in units(file).items():
+        lines[first - 1] = f'<span class="unit" id="{name}">' + lines[first - 1]
+        lines[last] = "</span>" + lines[last]  # at the start of the line that follows
+    return head + pre + "\n".join(lines)
+
+
+def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield a page for each file."""
+    commit, changed, repository = built.stamp(), built.changed(), built.repository()
+    for file in FILES:
+        text = (built.ROOT / file).read_text("utf-8")
+        known = repository and commit and not changed
+        context = {
+            "title": file,
+            "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
+            "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
+            "commit": commit and commit[0],
+            "changed": changed,
+            "elsewhere": known and f"{repository}/blob/{commit[0]}/{file}",
+        }
+        yield page(file), context, "code.html"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.add_role("test", Test())
+    app.connect("doctree-resolved", link)
+    app.connect("html-collect-pages", pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

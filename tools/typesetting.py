@@ -1,0 +1,80 @@
+"""A Sphinx extension: the order of the PDF is that of the site.
+
+Its parts have their titles, a chapter has a number if its page has one, and then the same; so what
+is called Theorem 3.1 stands in chapter 3. The landing page is a chapter, the first. Proofs stand in
+no box.
+"""
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx_proof.nodes import proof_node
+
+DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
+
+
+def command(text: str) -> nodes.raw:
+    """Return a line of LaTeX."""
+    return nodes.raw("", text + "\n", format="latex")
+
+
+def numbers(depth: int) -> nodes.raw:
+    """Return the command that gives numbers to headings down to a depth."""
+    return command(rf"\setcounter{{secnumdepth}}{{{depth}}}")
+
+
+class Parts(SphinxPostTransform):
+    """Put the titles of parts, and numbers or none, before the chapters."""
+
+    default_priority = 100
+    formats = ("latex",)
+
+    def run(self, **kwargs: object) -> None:
+        """Change the one tree that all pages have been put together to."""
+        chapters = {node["docname"]: node for node in self.document.findall(addnodes.start_of_file)}
+        root = self.env.get_doctree(self.config.root_doc)
+        for toctree in root.findall(addnodes.toctree):
+            first, *_ = files = toctree["includefiles"]
+            depth = DEEPEST if toctree["numbered"] else -1
+            put_before(chapters[first], numbers(-2), command(rf"\part{{{toctree['caption']}}}"))
+            for name in files:
+                put_before(chapters[name], numbers(depth))
+        self.make_chapter(first=next(iter(chapters.values())))
+
+    def make_chapter(self, first: nodes.Element) -> None:
+        """Make a chapter of the landing page: all that stands before the first other page."""
+        page = self.document[0]
+        before = page.index(next(n for n in page if first in n.findall()))
+        title, *rest = page.children[:before]
+        chapter = nodes.section("", title.deepcopy(), *rest)
+        page.children[1:before] = []
+        page.insert(1, [numbers(-1), chapter])
+
+
+class Proofs(SphinxPostTransform):
+    """Set proofs as paragraphs: boxes without titles would be louder than what they prove."""
+
+    default_priority = 100
+    formats = ("latex",)
+
+    def run(self, **kwargs: object) -> None:
+        """Take proofs out of their boxes."""
+        for proof in list(self.document.findall(proof_node)):
+            (box,) = proof.children
+            word = next(box.findall(nodes.Text))
+            rest = nodes.Text(word.removeprefix("Proof."))
+            word.parent.replace(word, [nodes.emphasis("", "Proof."), rest])
+            proof.replace_self(box.children)
+
+
+def put_before(node: nodes.Element, *new: nodes.Node) -> None:
+    """Insert nodes before another."""
+    node.parent.insert(node.parent.index(node), list(new))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.add_post_transform(Parts)
+    app.add_post_transform(Proofs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
