@@ -9,7 +9,8 @@ import pytest
 
 import userdp as ud
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
 
 
@@ -39,3 +40,17 @@ def test_the_file_and_the_frame_agree(trips):
         ud.private_mean("user", "value", data=data, **options) for data in ("trips.parquet", trips)
     ]
     assert made[0] == made[1]
+
+
+def test_the_cell_for_colab_finds_what_it_installs():
+    """Also userdp, for which requirements.txt says `-e .`: the folder that pip runs in."""
+    place = Path()
+    (cell,) = re.findall(r"```\n!git clone [^\n]* companion\n(.*?)```", README, re.S)
+    for line in cell.splitlines():
+        command, *_, argument = line.split()
+        if command == "%cd":
+            place /= argument
+        else:
+            assert place == Path("companion")
+            assert (ROOT / argument).exists()
+    assert place == Path("companion/book")
