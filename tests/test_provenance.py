@@ -201,6 +201,16 @@ def test_what_is_known_of_figure_2():
     assert record["functions"] == sorted(f"userdp.{name}" for name in sweeps + others)
 
 
+def test_what_cells_use_counts_and_what_they_only_name_does_not():
+    code = """import userdp as ud
+from userdp import audit, rank as r, plotting
+x = {"ud.plan": ud.laplace}  # ud.akmv
+print(audit.Noisy, r(1), np.a, ud, plotting.errors)"""
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    found = provenance.functions(provenance.dataflow.steps(page))
+    assert found == {"userdp.laplace", "userdp.audit.Noisy", "userdp.rank"}
+
+
 def test_a_page_tells_the_exact_from_the_random():
     """The same page computes the teeth of Figure 1 exactly and simulates some."""
     assert RECORDS["figure-1-teeth"]["seeds"] == []

@@ -1,22 +1,17 @@
 """A Sphinx extension: each entry of the reference says where the book uses the function or class.
 
 The claims and their tests come from the ledger, book/claims.yml; the chapters are those with a cell
-that names the function. In print the entries stay short: there is none of it.
+that uses the function. In print the entries stay short: there is none of it.
 """
 
-import ast
-import functools
-import json
 import re
+from functools import cache
 from typing import Any, NamedTuple
 
-import built
-import yaml
+from contents import ledger, pages
+from provenance import functions, steps
 from sphinx.application import Sphinx
 
-BOOK = built.ROOT / "book"
-MODULES = {"ud": "userdp", "audit": "userdp.audit"}
-"""What chapters call the modules."""
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
 """How to refer to a label of each kind; to the others, as to a statement."""
 
@@ -29,33 +24,10 @@ class Uses(NamedTuple):
     chapters: list[str]
 
 
-@functools.cache
-def ledger() -> list[dict[str, Any]]:
-    """Return the rows of the ledger."""
-    parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
-    return [row for part in parts for row in part["rows"]]
-
-
-@functools.cache
+@cache
 def chapters() -> dict[str, set[str]]:
-    """Return the chapters, in the book's order, each with the names that its cells use."""
-    contents = yaml.safe_load((built.ROOT / "_toc.yml").read_text("utf-8"))
-    pages = [contents["root"], *(page["file"] for p in contents["parts"] for page in p["chapters"])]
-    notebooks = [built.ROOT / f"{page}.ipynb" for page in pages]
-    return {path.stem: named(path.read_text("utf-8")) for path in notebooks if path.exists()}
-
-
-def named(notebook: str) -> set[str]:
-    """Return what the cells of a notebook name, such as userdp.threshold."""
-    cells = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    return {
-        f"{MODULES[node.value.id]}.{node.attr}"
-        for cell in cells
-        for node in ast.walk(ast.parse("".join(cell["source"])))
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id in MODULES
-    }
+    """Return the pages, each with what its cells use of userdp."""
+    return {name: functions(steps(name)) for name in pages()}
 
 
 def uses(name: str) -> Uses:

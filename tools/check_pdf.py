@@ -5,12 +5,12 @@ is counted in the chapters: every figure, and every statement under its kind, in
 its number names.
 """
 
-import json
 import re
 import sys
 from pathlib import Path
 
-BOOK = Path(__file__).resolve().parent.parent / "book"
+from contents import page, pages
+
 WIDEST = 20
 """Points by which a line may stand out."""
 KINDS = "Theorem|Lemma|Proposition|Corollary|Definition"
@@ -20,10 +20,9 @@ STATEMENT = rf"\\begin\{{sphinxadmonition\}}\{{note\}}\{{((?:{KINDS}) (\d+)[\d.]
 def in_chapters():
     """Return how many figures and statements the chapters have."""
     figures = statements = 0
-    for path in BOOK.glob("*.ipynb"):
-        for cell in json.loads(path.read_text("utf-8"))["cells"]:
-            figures += "figure" in cell["metadata"].get("mystnb", {})
-            statements += len(re.findall(r"^:::\{prf:(?!proof)", "".join(cell["source"]), re.M))
+    for cell in [cell for name in pages() for cell in page(name).cells]:
+        figures += "figure" in cell.metadata.get("mystnb", {})
+        statements += len(re.findall(r"^:::\{prf:(?!proof)", cell.source, re.M))
     return figures, statements
 
 

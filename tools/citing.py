@@ -7,18 +7,17 @@ directive `citation` shows an entry, and a box at the foot of every page holds t
 
 import re
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import publishing
 import pybtex
+from contents import BOOK
 from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 
-BIBLIOGRAPHY = Path(__file__).resolve().parent.parent / "book" / "references.bib"
 PAPER = "rameshwar2025bounding"
 
 
@@ -33,7 +32,7 @@ def entry(kind: str, key: str, config: Config, **fields: str) -> Entry:
 
 def paper(config: Config) -> Entry:
     """Return the paper's entry, without the note on which version this book reads."""
-    cited = parse_file(BIBLIOGRAPHY).entries[PAPER]
+    cited = parse_file(BOOK / "references.bib").entries[PAPER]
     del cited.fields["note"]
     return cited
 

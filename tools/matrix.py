@@ -16,7 +16,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import built
+from built import ROOT
+
 HOME = ROOT / ".matrix"
 WANTED = ["3.11", "3.12", "3.13"]
 SETS = ["oldest", "newest"]
@@ -271,11 +273,13 @@ def table(rows: list[list[str]]) -> str:
 
 def main() -> int:
     """Run the whole matrix and return the exit status."""
-    found, lacking = interpreters(os.environ.get("PYTHON"))
     # Named once: a commit made while this runs must not split the table between two.
-    commit = ask(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip()
-    changes = ask(["git", "-C", ROOT, "status", "--porcelain"])
-    left_out = ", without what is not committed" if changes else ""
+    commit = (ROOT / ".git").exists() and built.git("rev-parse", "HEAD")
+    if not commit:
+        report("This is no clone: there is no commit to test.")
+        return 1
+    found, lacking = interpreters(os.environ.get("PYTHON"))
+    left_out = ", without what is not committed" if built.git("status", "--porcelain") else ""
     report(f"Testing commit {commit[:7]}{left_out}.")
     for version, reason in lacking.items():
         report(f"LACKING {version}: {reason}")

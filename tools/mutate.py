@@ -28,6 +28,7 @@ import libcst as cst
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
+from built import ROOT
 from hypothesis import Phase, settings
 from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths
 from mutmut.configuration import config
@@ -38,7 +39,6 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.file_utils import walk_mutatable_files
 
-ROOT = Path(__file__).resolve().parent.parent
 COUNTS, SURVIVORS = ROOT / "book/data/mutants.csv", ROOT / "tests/survivors.yml"
 LEAST_SHARE = 0.95
 PROCESSES = os.cpu_count() or 1

@@ -11,23 +11,23 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import dataflow
-import nbformat
-import yaml
+from built import ROOT
+from contents import BOOK, ledger, page, pages
 from nbformat import NotebookNode
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import userdp
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOK, DATA = ROOT / "book", ROOT / "book" / "data"
+DATA = BOOK / "data"
 ALWAYS = {"numpy", "scipy"}  # what userdp computes with
 DRAWING = {"matplotlib", "seaborn"}  # where there is a figure
 
@@ -59,24 +59,6 @@ def pinned() -> dict[str, Requirement]:
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     every = [Requirement(line) for line in lines if re.match(r"\w", line)]
     return {canonicalize_name(r.name): r for r in every if not r.marker or r.marker.evaluate()}
-
-
-@cache
-def page(name: str) -> NotebookNode:
-    """Return a page as it is stored; a page of prose as one cell."""
-    path = BOOK / f"{name}.ipynb"
-    if path.exists():
-        return nbformat.read(path, as_version=4)
-    prose = nbformat.v4.new_markdown_cell((BOOK / f"{name}.md").read_text(encoding="utf-8"))
-    return nbformat.v4.new_notebook(cells=[prose])
-
-
-@cache
-def pages() -> list[str]:
-    """Return the names of all pages, in the order of the book."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]
-    return [Path(file).name for file in listed if Path(file).parent.name == "book"]
 
 
 # --- Which cell writes a table, and where it is shown ---------------------------------------------
@@ -147,18 +129,22 @@ def shown(table: str) -> tuple[list[str], list[str]]:
 # --- What its numbers depend on -------------------------------------------------------------------
 
 
+def parts(some: list[dataflow.Step]) -> Iterator[ast.AST]:
+    """Yield the statements, and what they consist of."""
+    return chain.from_iterable(ast.walk(step.node) for step in some)
+
+
 def functions(some: list[dataflow.Step]) -> set[str]:
     """Return what of userdp these statements use, as a reader would import it."""
     modules, found = {}, set()
-    for step in some:
-        if isinstance(step.node, ast.Import):
-            modules |= {a.asname or a.name: a.name for a in step.node.names}
-        if isinstance(step.node, ast.ImportFrom):
-            modules |= {a.asname or a.name: f"{step.node.module}.{a.name}" for a in step.node.names}
-    for part in [part for step in some for part in ast.walk(step.node)]:
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+    for part in parts(some):
+        if isinstance(part, ast.Import):
+            modules |= {a.asname or a.name: a.name for a in part.names}
+        elif isinstance(part, ast.ImportFrom):
+            modules |= {a.asname or a.name: f"{part.module}.{a.name}" for a in part.names}
+        elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             found.add(f"{modules.get(part.value.id)}.{part.attr}")
-        if isinstance(part, ast.Name):
+        elif isinstance(part, ast.Name):
             found.add(modules.get(part.id, ""))
     return {name for name in found if re.match(r"userdp\.(?!plotting\b)", name)} - {"userdp.audit"}
 
@@ -172,7 +158,7 @@ def distributions() -> Mapping[str, list[str]]:
 def packages(some: list[dataflow.Step], drawn: bool) -> set[str]:
     """Return the pinned packages that these statements use: imported, or named in a string."""
     found = ALWAYS | (DRAWING if drawn else set())
-    for part in [part for step in some for part in ast.walk(step.node)]:
+    for part in parts(some):
         if isinstance(part, ast.Import):
             found |= {alias.name for alias in part.names}
         elif isinstance(part, ast.ImportFrom):
@@ -186,7 +172,7 @@ def packages(some: list[dataflow.Step], drawn: bool) -> set[str]:
 def seeds(some: list[dataflow.Step]) -> set[int]:
     """Return the seeds in these statements: what is named so, and what is given as `rng`."""
     found = set()
-    for part in [part for step in some for part in ast.walk(step.node)]:
+    for part in parts(some):
         if isinstance(part, ast.Assign):
             target, value = part.targets[0], part.value
             targets = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -243,13 +229,6 @@ def reads(test: str, table: str) -> bool:
     patterns, constants = tests()[test]
     fits = [re.fullmatch(pattern, f"{table}.csv") for pattern in patterns]
     return any(fit and set(fit.groups()) <= constants for fit in fits)
-
-
-@cache
-def ledger() -> list[dict[str, Any]]:
-    """Return the rows of the ledger."""
-    parts = yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))
-    return [row for part in parts for row in part["rows"]]
 
 
 # --- The record -----------------------------------------------------------------------------------
@@ -338,7 +317,7 @@ def tables() -> list[str]:
 
 def written_by(table: str) -> str | None:
     """Return the page that writes a table, if one does."""
-    return writers()[table][0] if table in writers() else None
+    return writers().get(table, (None,))[0]
 
 
 def write(table: str) -> None:

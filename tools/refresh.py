@@ -17,11 +17,11 @@ from pathlib import Path
 
 import nbformat
 import provenance
+from contents import BOOK
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-BOOK = Path(__file__).resolve().parent.parent / "book"
 RECORDS, SECONDS = BOOK / "record.ipynb", BOOK / "seconds.csv"
 LANDING_PAGE = BOOK / "index.ipynb"
 LANDING_PICTURE = BOOK / "_static" / "landing.png"
@@ -66,14 +66,11 @@ def refresh(path: Path) -> tuple[float, bool]:
     return time.perf_counter() - start, after != before
 
 
-def pictures(path: Path) -> list[bytes]:
-    """Return the PNG images among a chapter's stored outputs."""
+def first_picture(path: Path) -> bytes:
+    """Return the first PNG image among a chapter's stored outputs."""
     outputs = [out for cell in nbformat.read(path, 4).cells for out in cell.get("outputs", [])]
-    return [
-        base64.b64decode(output.data["image/png"])
-        for output in outputs
-        if "image/png" in output.get("data", {})
-    ]
+    pictures = (out.data["image/png"] for out in outputs if "image/png" in out.get("data", {}))
+    return base64.b64decode(next(pictures))
 
 
 def store_seconds(took: dict[str, tuple[float, bool]]) -> None:
@@ -96,7 +93,7 @@ def main(names: list[str]) -> None:
         if provenance.written_by(table) in {*took, None}:
             provenance.write(table)
     refresh(RECORDS)
-    LANDING_PICTURE.write_bytes(pictures(LANDING_PAGE)[0])
+    LANDING_PICTURE.write_bytes(first_picture(LANDING_PAGE))
 
 
 if __name__ == "__main__":

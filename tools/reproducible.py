@@ -54,8 +54,8 @@ def make_again() -> None:
 
 def main() -> int:
     """Compare, and return the exit status."""
-    if built.changed():
-        print("Files differ from the commit: commit them, run `make site`, then this.")
+    if built.changed() or not (built.ROOT / ".git").exists():
+        print("What is made again is the last commit of a clone: files differ, or this is none.")
         return 1
     make_again()
     here, there = made(built.ROOT), made(AGAIN)

@@ -1,0 +1,37 @@
+"""What the book consists of, as it is stored: its pages in their order, and the claims."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from built import ROOT
+from nbformat import NotebookNode
+
+BOOK = ROOT / "book"
+
+
+@cache
+def pages() -> list[str]:
+    """Return the names of all pages, in the order of the book."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    listed = [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]
+    return [Path(file).name for file in listed if Path(file).parent.name == BOOK.name]
+
+
+@cache
+def page(name: str) -> NotebookNode:
+    """Return a page; one of prose as a single cell."""
+    path = BOOK / f"{name}.ipynb"
+    if path.exists():
+        return nbformat.read(path, as_version=4)
+    prose = nbformat.v4.new_markdown_cell((BOOK / f"{name}.md").read_text("utf-8"))
+    return nbformat.v4.new_notebook(cells=[prose])
+
+
+@cache
+def ledger() -> list[dict[str, Any]]:
+    """Return the rows of the ledger."""
+    parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
+    return [row for part in parts for row in part["rows"]]
