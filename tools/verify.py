@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from math import inf, isnan
 from pathlib import Path
@@ -84,6 +85,10 @@ class Comparison:
             self.differ(where, stored, new)
         return stored == new
 
+    def both(self, where: str, stored: object, new: object) -> bool:
+        """Note a difference, if one of the two is None; return whether both are there."""
+        return self.compare(where, *(MISSING if x is None else "there" for x in (stored, new)))
+
 
 def shorten(text: str) -> str:
     """Return a text that fits into a line of a report."""
@@ -151,31 +156,27 @@ def compare_outputs(found: Comparison, where: str, stored: NotebookNode, new: No
     for kind in sorted(before.keys() | after.keys()):
         a, b = before.get(kind), after.get(kind)
         place = f"{where}, {kind}"
-        if a is None or b is None:
-            found.differ(place, *(MISSING if x is None else "there" for x in (a, b)))
-        elif kind.startswith("image/") and kind != "image/svg+xml":
+        if not found.both(place, a, b):
+            continue
+        if kind.startswith("image/") and kind != "image/svg+xml":
             compare_pictures(found, place, a, b)
-        elif isinstance(a, str) and isinstance(b, str):
-            compare_texts(found, place, a, b)
         else:
-            compare_texts(found, place, *(json.dumps(x, indent=1, sort_keys=True) for x in (a, b)))
+            encode = partial(json.dumps, indent=1, sort_keys=True)
+            compare_texts(found, place, *(x if type(x) is str else encode(x) for x in (a, b)))
 
 
 def compare_notebooks(found: Comparison, stored: NotebookNode, new: NotebookNode) -> None:
     """Compare the cells of a page and all their outputs."""
     for a, b in zip_longest(stored.cells, new.cells):
         where = (a or b).id
-        if a is None or b is None:
-            found.differ(where, *(MISSING if cell is None else "there" for cell in (a, b)))
+        if not found.both(where, a, b):
             continue
         found.compare(f"{where}, source", a.source, b.source)
         outputs = zip_longest(a.get("outputs", []), b.get("outputs", []))
-        for number, (x, y) in enumerate(outputs, start=1):
+        for number, pair in enumerate(outputs, start=1):
             place = f"{where}, output {number}"
-            if x is None or y is None:
-                found.differ(place, *(MISSING if o is None else pieces(o) for o in (x, y)))
-            else:
-                compare_outputs(found, place, x, y)
+            if found.both(place, *pair):
+                compare_outputs(found, place, *pair)
 
 
 # --- Tables and their records ---------------------------------------------------------------------
