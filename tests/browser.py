@@ -16,6 +16,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILT = ROOT / "_build" / "html"
+AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 FLAGS = [
     "--headless=new",
@@ -30,7 +35,14 @@ FLAGS = [
 ]
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
 KEYS |= {"Escape": 27}
+TYPES = {".mjs": "text/javascript", ".html": "text/html"}
 SECONDS = 30
+
+REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
+in_a_browser = pytest.mark.skipif(not REQUIRED and not CHROMIUM, reason="Chromium is not installed")
+on_the_built_pages = pytest.mark.skipif(
+    not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
+)
 
 
 def _pipe() -> tuple[int, int]:
@@ -166,17 +178,17 @@ class Page:
 
 @contextmanager
 def served(folder: Path, changed=lambda name, text: text):
-    """Serve a folder on this machine, its scripts as `changed` returns them; yield the address."""
+    """Serve a folder here, its pages and scripts as `changed` returns them; yield the address."""
 
     class Handler(SimpleHTTPRequestHandler):
         def do_GET(self):
             path = Path(self.translate_path(self.path))
-            if path.suffix != ".mjs" or not path.exists():
+            if path.suffix not in TYPES or not path.exists():
                 super().do_GET()
                 return
             body = changed(path.name, path.read_text()).encode()
             self.send_response(200)
-            self.send_header("Content-Type", "text/javascript")
+            self.send_header("Content-Type", TYPES[path.suffix])
             self.send_header("Cache-Control", "no-store")
             self.end_headers()
             self.wfile.write(body)

@@ -3,28 +3,14 @@
 import shutil
 import subprocess
 import tarfile
-from pathlib import Path
 
 import built
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-WHO = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-
 
 @pytest.fixture
-def clone(tmp_path, monkeypatch):
-    """A repository with one commit of the second 86400, which `built` takes for its own."""
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    for name in (".git_archival", ".gitattributes"):
-        shutil.copy(ROOT / name, folder)
-    monkeypatch.setattr(built, "ROOT", folder)
-    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
-        monkeypatch.setenv(name, "@86400 +0000")
-    for command in (["init", "-q"], ["add", "."], [*WHO, "commit", "-q", "-m", "one"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    return folder
+def clone(clone_of):
+    return clone_of(".git_archival", ".gitattributes")
 
 
 def test_a_clone_knows_its_commit_and_what_was_changed(clone):

@@ -7,31 +7,21 @@ mistake in them must be caught.
 
 import gzip
 import json
-import os
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from browser import CHROMIUM, Page, served
+from browser import BUILT, ROOT, in_a_browser, on_the_built_pages, served
 
 import userdp as ud
 from userdp import plotting
 
-ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "book" / "_static" / "explorer"
-BUILT = ROOT / "_build" / "html"
-REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 SIX_DIGITS = 5.1e-6
 CLOSE = 1e-12
 SMALL = 1e-9  # km/h; below this, errors of rounding may be as large as the number
-
-in_a_browser = pytest.mark.skipif(not REQUIRED and not CHROMIUM, reason="Chromium is not installed")
-on_the_built_page = pytest.mark.skipif(
-    not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
-)
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Explorer</title>
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
@@ -44,13 +34,6 @@ ROOT_OF = "document.querySelector('clip-explorer').shadowRoot"
 FIND = f"((selector) => {ROOT_OF}.querySelector(selector))"
 ALL = f"((selector) => [...{ROOT_OF}.querySelectorAll(selector)])"
 READY = f"document.querySelector('clip-explorer').shadowRoot && {FIND}('.words').textContent"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    tab = Page(tmp_path_factory.mktemp("profile"))
-    yield tab
-    tab.close()
 
 
 @pytest.fixture(scope="module")
@@ -577,19 +560,18 @@ def test_the_scripts_are_small():
 
 
 @in_a_browser
-@on_the_built_page
-def test_figure_gives_way_to_the_explorer_and_returns_in_print(page):
+@on_the_built_pages
+def test_figure_gives_way_to_the_explorer_and_returns_in_print(page, book):
     figure = "document.querySelector('clip-explorer img').getBoundingClientRect().height"
-    with served(BUILT) as address:
-        visit(page, f"{address}/book/explorer.html")
-        assert page.run(figure) == 0
-        page.send("Emulation.setEmulatedMedia", media="print")
-        assert page.run(figure) > 100
-        assert page.run(f"{FIND}('.live').getBoundingClientRect().height") == 0
+    visit(page, f"{book}/book/explorer.html")
+    assert page.run(figure) == 0
+    page.send("Emulation.setEmulatedMedia", media="print")
+    assert page.run(figure) > 100
+    assert page.run(f"{FIND}('.live').getBoundingClientRect().height") == 0
 
 
 @in_a_browser
-@on_the_built_page
+@on_the_built_pages
 def test_figure_stays_where_scripts_do_not_load(page):
     page.open((BUILT / "book" / "explorer.html").as_uri())
     assert page.run("document.querySelector('clip-explorer').shadowRoot") is None
@@ -597,24 +579,23 @@ def test_figure_stays_where_scripts_do_not_load(page):
 
 
 @in_a_browser
-@on_the_built_page
+@on_the_built_pages
 @pytest.mark.parametrize("name", ["optimum", "figure-1", "akmv"])
-def test_small_instances_move_together_and_lead_to_the_explorer(page, name):
-    with served(BUILT) as address:
-        page.open(f"{address}/book/{name}.html#eps=0.3")
-        page.wait_for(f"{ROOT_OF} && {FIND}('svg') !== null")
-        instances = "[...document.querySelectorAll('clip-explorer')].map((e) => e.shadowRoot)"
-        values = page.run(f"{instances}.map((root) => root.querySelector('#eps').value)")
-        assert set(values) == {"0.3"}
-        focus(page, "slider")
-        page.press("ArrowRight")
-        places = page.run(f"{instances}.map((root) => root.querySelector('#slider').value)")
-        assert len(set(places)) == 1
-        link = page.run(f"{FIND}('.more a').href")
-        assert link == f"{address}/book/explorer.html#eps={shown_eps(page):g}&geometric=6"
+def test_small_instances_move_together_and_lead_to_the_explorer(page, book, name):
+    page.open(f"{book}/book/{name}.html#eps=0.3")
+    page.wait_for(f"{ROOT_OF} && {FIND}('svg') !== null")
+    instances = "[...document.querySelectorAll('clip-explorer')].map((e) => e.shadowRoot)"
+    values = page.run(f"{instances}.map((root) => root.querySelector('#eps').value)")
+    assert set(values) == {"0.3"}
+    focus(page, "slider")
+    page.press("ArrowRight")
+    places = page.run(f"{instances}.map((root) => root.querySelector('#slider').value)")
+    assert len(set(places)) == 1
+    link = page.run(f"{FIND}('.more a').href")
+    assert link == f"{book}/book/explorer.html#eps={shown_eps(page):g}&geometric=6"
 
 
-@on_the_built_page
+@on_the_built_pages
 def test_other_pages_do_not_load_the_explorer():
     loading = {
         path.stem

@@ -13,15 +13,11 @@ from urllib.parse import unquote, urlsplit
 import citing
 import pytest
 import yaml
-from browser import CHROMIUM, Page, served
+from browser import AXE, BUILT, ROOT, Page, in_a_browser, on_the_built_pages
 from pybtex.database import parse_string
 
 import userdp
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILT = ROOT / "_build" / "html"
-AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
-REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
@@ -34,12 +30,7 @@ THEMES = ["light", "dark"]
 # Rules whose verdict depends on colours or on the width; the others need to be asked only once.
 BY_LOOK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 
-pytestmark = [
-    pytest.mark.skipif(
-        not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
-    ),
-    pytest.mark.skipif(not REQUIRED and not CHROMIUM, reason="Chromium is not installed"),
-]
+pytestmark = [in_a_browser, on_the_built_pages]
 every_chapter = pytest.mark.parametrize("name", CHAPTERS)
 every_page = pytest.mark.parametrize("name", [*CHAPTERS, *OTHERS])
 
@@ -99,19 +90,6 @@ FAULTS = """(() => {
 })()"""
 
 
-@pytest.fixture(scope="module")
-def site():
-    with served(BUILT) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    tab = Page(tmp_path_factory.mktemp("profile"))
-    yield tab
-    tab.close()
-
-
 def look(page, width, theme):
     page.resize(width)
     chosen = f"{{mode: '{theme}', theme: '{theme}'}}"
@@ -119,9 +97,9 @@ def look(page, width, theme):
     page.run(PAINTED)
 
 
-def faults(page, site, name):
+def faults(page, book, name):
     """Visit a page once, look at it in every way, and say all that is wrong with it."""
-    page.open(f"{site}/{name}.html")
+    page.open(f"{book}/{name}.html")
     page.send("Emulation.setEmulatedMedia", **STILL)
     page.wait_for(TYPESET)
     page.run(UNFOLD)
@@ -138,12 +116,12 @@ def faults(page, site, name):
         look(page, width, theme)
         found += [f"{width}, {theme}: {fault}" for fault in page.run(VIOLATIONS % rules)]
         rules = f"runOnly: {BY_LOOK}"
-    abroad = [url for url in page.requests if not url.startswith((site, "data:"))]
+    abroad = [url for url in page.requests if not url.startswith((book, "data:"))]
     return found + page.errors + abroad
 
 
 @pytest.fixture(scope="module")
-def visits(site, tmp_path_factory):
+def visits(book, tmp_path_factory):
     """Two browsers visit the pages side by side; what they find comes by and by."""
     browsers = [Page(tmp_path_factory.mktemp("profile")) for _ in range(2)]
     free = Queue()
@@ -153,7 +131,7 @@ def visits(site, tmp_path_factory):
     def visit(name):
         browser = free.get()
         try:
-            return faults(browser, site, name)
+            return faults(browser, book, name)
         finally:
             free.put(browser)
 
@@ -236,8 +214,8 @@ def test_every_table_tells_how_it_was_made(name):
 @pytest.mark.parametrize(
     ("words", "expected"), [("sensitivity", "setup.html"), ("Lemma III.1", "lemma.html")]
 )
-def test_search_finds(page, site, words, expected):
-    page.open(f"{site}/search.html?q={words.replace(' ', '+')}")
+def test_search_finds(page, book, words, expected):
+    page.open(f"{book}/search.html?q={words.replace(' ', '+')}")
     found = "[...document.querySelectorAll('#search-results li a')].map((link) => link.href)"
     page.wait_for("/finished/.test(document.querySelector('#search-results').textContent)")
     pages = [urlsplit(url).path for url in page.run(found)]
@@ -297,9 +275,9 @@ def test_the_foot_says_which_version_it_is(name):
     assert foot.startswith(f"<p>Version {userdp.__version__}")
 
 
-def test_the_entry_of_a_page_can_be_copied(page, site):
+def test_the_entry_of_a_page_can_be_copied(page, book):
     """From the keyboard: with the button in sight, and all of the entry, without markup."""
-    page.open(f"{site}/book/optimum.html")
+    page.open(f"{book}/book/optimum.html")
     page.send("Browser.grantPermissions", permissions=["clipboardReadWrite"])
     page.send("Emulation.setEmulatedMedia", **STILL)
     page.run(UNFOLD)
@@ -313,17 +291,17 @@ def test_the_entry_of_a_page_can_be_copied(page, site):
     assert list(parse_string(copied, "bibtex").entries) == ["userdp-optimum"]
 
 
-def test_the_root_leads_to_the_first_page(page, site):
+def test_the_root_leads_to_the_first_page(page, book):
     text = (BUILT / "index.html").read_text()
     assert text.startswith("<!DOCTYPE html>")
     assert meta("index")["description"] == meta(TOC["root"])["description"]
-    page.open(f"{site}/")
+    page.open(f"{book}/")
     page.wait_for(f"location.pathname === '/{TOC['root']}.html'")
     assert page.errors == []
 
 
-def test_the_first_screen_says_what_it_is_about(page, site):
-    page.open(f"{site}/{TOC['root']}.html")
+def test_the_first_screen_says_what_it_is_about(page, book):
+    page.open(f"{book}/{TOC['root']}.html")
     page.resize(1400)
     doors = page.run("[...document.querySelectorAll('.doors .sd-card')].map((d) => d.innerText)")
     assert [words.split()[0] for words in doors] == ["Read", "Rerun", "Cite"]
@@ -332,8 +310,8 @@ def test_the_first_screen_says_what_it_is_about(page, site):
     assert page.run(place % ("figure img", "bottom")) < 950
 
 
-def test_print_shows_the_page_alone_in_black_on_white(page, site):
-    page.open(f"{site}/book/optimum.html")
+def test_print_shows_the_page_alone_in_black_on_white(page, book):
+    page.open(f"{book}/book/optimum.html")
     look(page, 1400, "dark")
     page.send("Emulation.setEmulatedMedia", media="print")
     page.run(PAINTED)

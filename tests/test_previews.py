@@ -1,17 +1,11 @@
 """Previews of what links lead to: each kind, from the mouse and from the keyboard, in a browser."""
 
 import gzip
-import os
-from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Page, served
+from browser import AXE, BUILT, ROOT, in_a_browser, on_the_built_pages
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILT = ROOT / "_build" / "html"
 SCRIPT = ROOT / "book" / "_static" / "previews.js"
-AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
-REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
 
 BOX = "document.querySelector('#preview')"
 OPEN = f"{BOX}.classList.contains('open')"
@@ -42,27 +36,6 @@ KINDS = {
         "def test_threshold_by_hand(",
     ),
 }
-
-
-def in_the_book(test):
-    browser = pytest.mark.skipif(not REQUIRED and not CHROMIUM, reason="Chromium is not installed")
-    book = pytest.mark.skipif(
-        not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
-    )
-    return browser(book(test))
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    tab = Page(tmp_path_factory.mktemp("profile"))
-    yield tab
-    tab.close()
-
-
-@pytest.fixture(scope="module")
-def site():
-    with served(BUILT) as address:
-        yield address
 
 
 def visit(page, address):
@@ -99,11 +72,12 @@ def test_the_script_is_small():
     assert len(gzip.compress(SCRIPT.read_bytes())) < 6000
 
 
-@in_the_book
+@in_a_browser
+@on_the_built_pages
 @pytest.mark.parametrize("kind", KINDS)
-def test_pointing_shows_what_a_link_leads_to(page, site, kind):
+def test_pointing_shows_what_a_link_leads_to(page, book, kind):
     name, address, words = KINDS[kind]
-    visit(page, f"{site}/book/{name}.html")
+    visit(page, f"{book}/book/{name}.html")
     show(page, LINK % address)
     assert words in page.run(f"{BOX}.innerText")
     assert "\\(" not in page.run(f"{BOX}.textContent")
@@ -121,9 +95,10 @@ def test_pointing_shows_what_a_link_leads_to(page, site, kind):
     assert page.errors == []
 
 
-@in_the_book
-def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, site):
-    visit(page, f"{site}/book/figure-2.html")
+@in_a_browser
+@on_the_built_pages
+def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, book):
+    visit(page, f"{book}/book/figure-2.html")
     show(page, LINK % "akmv.html#thm-akmv-exact")
     page.point(*page.run(f"(({{x, y}}) => [x + 20, y + 20])({BOX}.getBoundingClientRect())"))
     page.run(PAUSE)
@@ -132,9 +107,10 @@ def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, site):
     page.wait_for(SHUT)
 
 
-@in_the_book
-def test_tab_opens_and_escape_closes(page, site):
-    visit(page, f"{site}/book/figure-2.html")
+@in_a_browser
+@on_the_built_pages
+def test_tab_opens_and_escape_closes(page, book):
+    visit(page, f"{book}/book/figure-2.html")
     page.press("Tab")
     page.run(f"{LINK % 'akmv.html#thm-akmv-exact'}.focus()")
     page.wait_for(OPEN)
@@ -147,7 +123,8 @@ def test_tab_opens_and_escape_closes(page, site):
     assert page.run(described) is None
 
 
-@in_the_book
+@in_a_browser
+@on_the_built_pages
 def test_without_a_server_only_the_page_itself_is_previewed(page):
     visit(page, (BUILT / "book" / "figure-2.html").as_uri())
     show(page, LINK % "#fig-2")
@@ -157,9 +134,10 @@ def test_without_a_server_only_the_page_itself_is_previewed(page):
     assert page.errors == []
 
 
-@in_the_book
-def test_other_links_have_no_preview(page, site):
-    visit(page, f"{site}/book/figure-2.html")
+@in_a_browser
+@on_the_built_pages
+def test_other_links_have_no_preview(page, book):
+    visit(page, f"{book}/book/figure-2.html")
     hover(page, "document.querySelector('.prev-next-area a')")
     page.run(PAUSE)
     assert page.run(SHUT)

@@ -1,18 +1,18 @@
 """Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
 
 import json
-import os
 import re
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import backlinks
 import built
+import contents
 import pytest
 import sources
+from browser import BUILT, ROOT, on_the_built_pages
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst.roles import register_local_role
@@ -21,18 +21,12 @@ from sphinx.highlighting import PygmentsBridge
 import userdp as ud
 from userdp import audit
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILT = ROOT / "_build" / "html"
-REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))
-ROWS = backlinks.ledger()
+ROWS = contents.ledger()
 EXPORTED = [("userdp", name) for name in ud.__all__ if name != "Epsilon"]
 EXPORTED += [("userdp.audit", name) for name in audit.__all__]
 COMMIT = "0123456789" * 4
 ADDRESS = "https://github.com/some-one/a.fork"
 
-in_the_book = pytest.mark.skipif(
-    not REQUIRED and not BUILT.exists(), reason="the book is not built: run `make book` first"
-)
 every_file = pytest.mark.parametrize("file", sources.FILES)
 every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 
@@ -98,7 +92,7 @@ def test_what_the_repository_may_not_have_is_not_linked_there(monkeypatch, lacki
     assert not any(context["elsewhere"] for context in found.values())
 
 
-@in_the_book
+@on_the_built_pages
 @every_file
 def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
     html = (BUILT / f"{sources.page(file)}.html").read_text()
@@ -180,7 +174,7 @@ def hrefs(html):
     return re.findall(r'href="([^"]+)"', html)
 
 
-@in_the_book
+@on_the_built_pages
 def test_the_ledger_leads_to_every_test_that_it_names():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
@@ -188,7 +182,7 @@ def test_the_ledger_leads_to_every_test_that_it_names():
     assert Counter(href for href in found if href.startswith("../code/")) == expected
 
 
-@in_the_book
+@on_the_built_pages
 def test_the_foot_of_a_chapter_leads_to_its_files_of_tests():
     found = hrefs((BUILT / "book" / "optimum.html").read_text())
     assert "../code/tests/test_worstcase.html" in found
@@ -215,7 +209,7 @@ def entries():
     }
 
 
-@in_the_book
+@on_the_built_pages
 @pytest.mark.parametrize(("module", "name"), EXPORTED)
 def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     file, unit = sources.place(module, name)
@@ -234,7 +228,7 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     }
     assert {href for href in found if href.startswith("../code/tests/")} == tests
     call = re.compile(rf"\b{'ud' if module == 'userdp' else 'audit'}\.{name}\b")
-    chapters = {f"{path.stem}.html" for path in backlinks.BOOK.glob("*.ipynb") if calls(path, call)}
+    chapters = {f"{path.stem}.html" for path in contents.BOOK.glob("*.ipynb") if calls(path, call)}
     assert {href for href in found if re.fullmatch(r"[\w-]+\.html", href)} == chapters
 
 
@@ -243,22 +237,11 @@ def calls(path, pattern):
     return any(pattern.search("".join(c["source"])) for c in cells if c["cell_type"] == "code")
 
 
-def test_what_cells_name_counts_and_what_prose_names_does_not():
-    code = (
-        "import userdp as ud\nx = {'a': ud.laplace}  # ud.akmv\nprint(audit.Noisy, 'ud.rank', np.a)"
-    )
-    cells = [
-        {"cell_type": "code", "source": code.splitlines(keepends=True)},
-        {"cell_type": "markdown", "source": ["ud.plan(1)"]},
-    ]
-    assert backlinks.named(json.dumps({"cells": cells})) == {"userdp.laplace", "userdp.audit.Noisy"}
-
-
 def test_chapters_come_in_the_books_order():
     found = list(backlinks.chapters())
     assert found[0] == "index"
     assert found.index("setup") < found.index("optimum") < found.index("aircraft")
-    assert sorted(found) == sorted(path.stem for path in backlinks.BOOK.glob("*.ipynb"))
+    assert {path.stem for path in contents.BOOK.glob("*.ipynb")} <= {*found}
 
 
 def test_a_claim_is_told_with_its_verdict_unless_it_holds():

@@ -1,14 +1,15 @@
 """Put together in dist/ what a release consists of, and tag the commit; nothing is published.
 
-The pages and the PDF are those that `make site` made of this commit; every file is the same to the
-last byte whoever makes it. Whoever publishes them pushes the tag, uploads the files, and lets an
-archive mint a DOI if one is wanted; the tag can be taken back with `git tag -d`.
+The pages and the PDF are those that `make site` made of this commit. Every file is the same to the
+last byte whoever makes it with the same Python, the same TeX and the addresses that the manifest
+names. Whoever publishes them pushes the tag, uploads the files, and lets an archive mint a DOI if
+one is wanted; the tag can be taken back with `git tag -d`.
 """
 
 import gzip
-import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,14 +18,17 @@ import tarfile
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import PIPE
 
 import built
+from provenance import python, sha256
 
 import userdp
 
 VERSION = userdp.__version__
 NAME = f"userdp-companion-{VERSION}"
 TAG = f"v{VERSION}"
+ADDRESSES = ["USERDP_REPOSITORY", "USERDP_BRANCH", "BOOK_URL"]  # of which the pages make links
 
 
 def hindrance() -> str | None:
@@ -43,7 +47,7 @@ def hindrance() -> str | None:
 
 
 def pack(folder: Path, seconds: int) -> bytes:
-    """Return a folder as .tar.gz, with one date and owner for all files, in alphabetical order."""
+    """Return a folder as .tar, with one date and owner for all files, in alphabetical order."""
 
     def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = seconds, 0, 0, "", ""
@@ -55,7 +59,13 @@ def pack(folder: Path, seconds: int) -> bytes:
         for path in sorted(folder.rglob("*")):
             name = f"{NAME}/{path.relative_to(folder)}"
             tar.add(path, name, recursive=False, filter=anonymous)
-    return gzip.compress(archive.getvalue(), mtime=0)
+    return archive.getvalue()
+
+
+def source(commit: str) -> bytes:
+    """Return the files of a commit as .tar, whatever the settings of git here."""
+    options = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", commit]
+    return subprocess.run(["git", "-C", built.ROOT, *options], stdout=PIPE, check=True).stdout
 
 
 def citations(commit: str, seconds: int) -> dict[str, str]:
@@ -71,30 +81,26 @@ def citations(commit: str, seconds: int) -> dict[str, str]:
     }
 
 
-def wheel(source: Path, folder: Path) -> None:
+def wheel(archive: bytes, folder: Path) -> None:
     """Build the wheel of userdp from the archive of the source."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", folder]
     with tempfile.TemporaryDirectory() as place:
-        with tarfile.open(source) as tar:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             tar.extractall(place, filter="data")
         subprocess.run([*pip, "wheel", *options, Path(place) / NAME], check=True)
-
-
-def digest(content: bytes) -> str:
-    """Return the checksum that `sha256sum` shows."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def manifest(folder: Path, commit: str, seconds: int) -> str:
     """Return a description of the release, and of each file in the folder."""
     files = {
-        path.name: {"bytes": path.stat().st_size, "sha256": digest(path.read_bytes())}
+        path.name: {"bytes": path.stat().st_size, "sha256": sha256(path.read_bytes())}
         for path in sorted(folder.iterdir())
     }
-    lock = digest((built.ROOT / "requirements.lock").read_bytes())
+    lock = sha256((built.ROOT / "requirements.lock").read_bytes())
     about = {"name": NAME, "version": VERSION, "commit": commit, "commit_time": seconds}
-    about |= {"python": "{}.{}".format(*sys.version_info), "requirements.lock": lock}
+    about |= {"python": python(), "requirements.lock": lock}
+    about |= {name: os.environ.get(name) for name in ADDRESSES}
     return json.dumps(about | {"files": files}, indent=2) + "\n"
 
 
@@ -102,17 +108,15 @@ def assemble(folder: Path) -> None:
     """Write all files of the release to an empty folder."""
     commit, seconds = built.stamp()
     made = built.ROOT / "_build"
-    (folder / f"{NAME}-html.tar.gz").write_bytes(pack(made / "html", seconds))
+    archives = {"html": pack(made / "html", seconds), "source": source(commit)}
+    for name, archive in archives.items():
+        (folder / f"{NAME}-{name}.tar.gz").write_bytes(gzip.compress(archive, mtime=0))
     shutil.copy(made / "companion.pdf", folder / f"{NAME}.pdf")
-    source = folder / f"{NAME}-source.tar.gz"
-    options = ["--format=tar.gz", f"--prefix={NAME}/", f"--output={source}"]
-    if built.git("archive", *options, commit) is None:
-        raise RuntimeError("`git archive` failed.")
-    wheel(source, folder)
+    wheel(archives["source"], folder)
     for name, text in citations(commit, seconds).items():
         (folder / name).write_text(text, "utf-8")
     (folder / "manifest.json").write_text(manifest(folder, commit, seconds), "utf-8")
-    sums = [f"{digest(path.read_bytes())}  {path.name}" for path in sorted(folder.iterdir())]
+    sums = [f"{sha256(path.read_bytes())}  {path.name}" for path in sorted(folder.iterdir())]
     (folder / "SHA256SUMS").write_text("\n".join(sums) + "\n", "utf-8")
 
 
