@@ -13,15 +13,15 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf site reproducible release test extras lint style types spelling notebooks workflows lock audit refresh verify bench bench-scale peers matrix mutate serve clean
+.PHONY: help book pdf site reproducible release releasable test extras lint style types spelling notebooks workflows lock audit refresh verify bench bench-scale peers matrix mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # What is made of a commit bears its date, and is the same to the last byte whenever it is made.
-book pdf: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
+book pdf release: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
 
-# The folder with outputs of former builds goes first: what is cached there may be of older code.
+# The folders of former builds go first, here and below: what they hold may be of older code.
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Building the book: every chapter is executed (a minute or two)."
 	@rm -rf _build/html _build/.doctrees _build/jupyter_execute
@@ -32,7 +32,8 @@ pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; se
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
 	  echo "$$tool is missing: README.md lists the packages of TeX."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
-	@USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
+	@rm -rf _build/pdf
+	@USERDP_PDF= USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
 	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
 	@$(BIN) tools/check_pdf.py _build/pdf/_build/latex
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
@@ -44,9 +45,12 @@ site: pdf book ## make the book as it is published: with the PDF, linked from it
 reproducible: site ## make the site twice, and compare every byte
 	@$(BIN) tools/reproducible.py
 
-release: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
-release: reproducible test ## put a release together in dist, and tag it, here only
+release: releasable reproducible test ## put a release together in dist, and tag it, here only
 	@$(BIN) tools/release.py
+
+# At once, before all that takes so long.
+releasable: $(READY)
+	@PYTHONPATH=tools $(BIN) -c 'import sys, release; sys.exit(release.hindrance())'
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
@@ -107,7 +111,8 @@ verify: ## execute every page of a copy in a clean environment, and compare all 
 	@echo "Verifying (some minutes); the copy, its environment and all differences go to .verify."
 	@rm -rf .verify
 	@mkdir .verify
-	@cp -R $(filter-out .git $(MADE),$(wildcard * .[a-z]*)) .verify
+	@find . -mindepth 1 -maxdepth 1 $(foreach name,.git $(MADE),! -name $(name)) \
+	  -exec sh -c 'cp -R "$$@" .verify' cp {} +
 	@$(MAKE) --no-print-directory -C .verify $(READY)
 	@cd .verify && $(BIN) tools/verify.py ..
 

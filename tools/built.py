@@ -3,6 +3,8 @@
 In a clone git knows; in an archive that git made, `.git_archival` does.
 """
 
+from __future__ import annotations  # an older Python gets as far as the Makefile's words for it
+
 import os
 import re
 import subprocess
