@@ -211,6 +211,15 @@ def test_what_a_page_writes_anew_is_told_and_stored(repository, capsys):
     assert listed[1].startswith('page,"t.csv, row 1, error",1.5,1.8,0.3')
 
 
+def test_a_cell_that_fails_is_told(repository, monkeypatch):
+    def fail(path):
+        raise verify.CellExecutionError("the traceback", "ValueError", "no budget")
+
+    stored, _ = repository
+    monkeypatch.setattr(verify.refresh, "execute", fail)
+    assert ("a cell", "runs", "ValueError: no budget") in differing(stored)["page"]
+
+
 def test_a_record_that_does_not_fit_is_found(repository):
     stored, _ = repository
     (stored / "book" / "data" / "t.json").write_text('{"cell": "cell-03", "kept": false}')

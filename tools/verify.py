@@ -218,7 +218,7 @@ def compare_page(stored: Path, page: Path) -> Comparison:
     try:
         new = refresh.execute(page)
     except CellExecutionError as error:
-        found.differ("a cell", "runs", str(error).strip().splitlines()[-1])
+        found.differ("a cell", "runs", f"{error.ename}: {error.evalue}")
         return found
     compare_notebooks(found, nbformat.read(stored / "book" / page.name, as_version=4), new)
     return found
