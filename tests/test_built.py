@@ -34,7 +34,10 @@ def test_an_archive_knows_the_commit_it_was_made_from(clone, tmp_path, monkeypat
     assert not built.changed()
 
 
-def test_a_copy_without_its_history_knows_nothing(clone):
-    shutil.rmtree(clone / ".git")
+def test_a_copy_without_its_history_knows_nothing(clone, monkeypatch):
+    """Nor does it take the history of a folder around it for its own."""
+    shutil.copytree(clone, clone / "copy", ignore=shutil.ignore_patterns(".git"))
+    (clone / ".gitattributes").write_text("")
+    monkeypatch.setattr(built, "ROOT", clone / "copy")
     assert built.stamp() is None
     assert not built.changed()

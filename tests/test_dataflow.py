@@ -34,6 +34,7 @@ def leading(*sources):
         ("x = 1\nfor i in g:\n    y = x\n    x = i\nuse(y)", ["x = 1", "for i in g:"]),
         ("x = 1\nif c:\n    x = 2\nuse(x)", ["x = 1", "if c:"]),
         ("f = 1\nwith open(p) as f:\n    a = f.read()\nuse(a)", ["with open(p) as f:"]),
+        ("x = 1\ntry:\n    y = f()\nexcept E:\n    y = x\nuse(y)", ["x = 1", "try:"]),
         # Names in an inner scope are not the page's.
         ("x = 1\na = [x for x in g]\nuse(a)", ["a = [x for x in g]"]),
         ("x = 1\na = {x: y for x in g for y in x}\nuse(a)", ["a = {x: y for x in g for y in x}"]),

@@ -201,6 +201,18 @@ def test_what_is_known_of_figure_2():
     assert record["functions"] == sorted(f"userdp.{name}" for name in sweeps + others)
 
 
+def test_what_helpers_and_fixtures_of_a_test_read_counts_and_what_others_read_does_not():
+    code = """def helper(name): return read(f"figure-{name}.csv")
+def fixture(): return read("errors.csv")
+def other(): return read("other.csv")
+def test_x(fixture): assert helper("2") == fixture"""
+    every = {node.name: node for node in ast.parse(code).body}
+    found = provenance.names_of_tables(provenance.reached(every["test_x"], every))
+    names = ["figure-2.csv", "errors.csv", "other.csv"]
+    read = [name for name in names if any(re.fullmatch(pattern, name) for pattern in found)]
+    assert read == names[:2]
+
+
 def test_what_cells_use_counts_and_what_they_only_name_does_not():
     code = """import userdp as ud
 from userdp import audit, rank as r, plotting

@@ -70,6 +70,15 @@ def test_workflow_is_pinned_and_may_do_little(path):
                 assert step["with"]["persist-credentials"] is False
 
 
+def test_the_pdf_is_dated_by_the_version_and_stored_outputs_are_taken_on_demand(monkeypatch):
+    config = SimpleNamespace(html_theme_options={}, nb_execution_mode="force")
+    publishing.configure(None, config)
+    assert (config.today, config.nb_execution_mode) == (publishing.version(), "force")
+    monkeypatch.setenv("USERDP_STORED", "1")
+    publishing.configure(None, config)
+    assert config.nb_execution_mode == "off"
+
+
 def test_binder_installs_the_lock():
     folder = ROOT / ".binder"
     (line,) = (folder / "requirements.txt").read_text().split("\n")[:-1]

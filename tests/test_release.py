@@ -49,7 +49,8 @@ def clone(clone_of, monkeypatch):
     folder = clone_of(*PARTS)
     pages = folder / "_build" / "html" / "book"
     pages.mkdir(parents=True)
-    (pages / "a.html").write_text("a page")
+    for name in "hbgdafce":
+        (pages / f"{name}.html").write_text(f"page {name}")
     (folder / "_build" / "companion.pdf").write_bytes(b"%PDF")
     return folder
 
@@ -90,7 +91,8 @@ def test_a_release_is_the_same_whenever_it_is_made(clone, made, tmp_path):
 
 def test_archives_hold_the_pages_the_source_and_the_module(made):
     with tarfile.open(made / f"{release.NAME}-html.tar.gz") as tar:
-        assert tar.extractfile(f"{release.NAME}/book/a.html").read() == b"a page"
+        assert tar.extractfile(f"{release.NAME}/book/a.html").read() == b"page a"
+        assert tar.getnames() == sorted(tar.getnames())
     with tarfile.open(made / f"{release.NAME}-source.tar.gz") as tar:
         commit, _ = built.stamp()
         archival = tar.extractfile(f"{release.NAME}/.git_archival").read().decode()
