@@ -202,13 +202,13 @@ def test_what_is_known_of_figure_2():
 
 
 def test_what_helpers_and_fixtures_of_a_test_read_counts_and_what_others_read_does_not():
-    code = """def helper(name): return read(f"figure-{name}.csv")
-def fixture(): return read("errors.csv")
+    code = """def helper(name): return read(f"made-{name}.csv")
+def fixture(): return read("fixed.csv")
 def other(): return read("other.csv")
 def test_x(fixture): assert helper("2") == fixture"""
     every = {node.name: node for node in ast.parse(code).body}
     found = provenance.names_of_tables(provenance.reached(every["test_x"], every))
-    names = ["figure-2.csv", "errors.csv", "other.csv"]
+    names = ["made-2.csv", "fixed.csv", "other.csv"]
     read = [name for name in names if any(re.fullmatch(pattern, name) for pattern in found)]
     assert read == names[:2]
 
