@@ -188,11 +188,10 @@ def seeds(some: list[dataflow.Step]) -> set[int]:
 
 
 def reached(test: ast.FunctionDef, every: dict[str, ast.FunctionDef]) -> list[ast.FunctionDef]:
-    """Return a test and the functions of its file that it calls, directly or not."""
+    """Return a test and the functions of its file that it names, fixtures too, directly or not."""
     found = [test]
     for function in found:
         used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-        used |= {argument.arg for argument in function.args.args}  # fixtures
         found += [every[name] for name in every if name in used and every[name] not in found]
     return found
 
