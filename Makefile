@@ -39,6 +39,7 @@ pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; se
 	@echo "Read _build/companion.pdf"
 
 site: export USERDP_PDF := _build/companion.pdf
+pdf: export USERDP_PDF :=
 site: pdf book ## make the book as it is published: with the PDF, linked from its first page
 
 reproducible: site ## make the site twice, and compare every byte

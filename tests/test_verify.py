@@ -94,6 +94,8 @@ def test_a_change_of_a_table_is_found(new, expected):
         ("error 1.25 km/h\n1,001 trials\n", ("line 2, number 1", "1,000", "1,001")),
         ("error 1.25 mph\n1,000 trials\n", ("line 1", "error 1.25 km/h", "error 1.25 mph")),
         ("error  1.25 km/h\n1,000 trials\n", ("line 1", "error 1.25 km/h", "error  1.25 km/h")),
+        ("error 1.26 mph\n1,000 trials\n", ("line 1", "error 1.25 km/h", "error 1.26 mph")),
+        ("error 1.26 7 km/h\n1,000 trials\n", ("line 1", "error 1.25 km/h", "error 1.26 7 km/h")),
         ("error 1.25 km/h\n", ("line 2", "1,000 trials", "")),
         ("error 1.25 km/h\n1,000 trials", ("line 3", "", verify.MISSING)),
     ],
@@ -156,6 +158,7 @@ def test_records_differ_by_anything_but_the_versions_of_another_python():
 
     assert differences() == []
     assert differences(python="3.12", packages={"numpy": "2"}) == []
+    assert differences(python="3.12", sha256="b") == ["t.json, sha256"]
     assert differences(packages={"numpy": "2"}) == ["t.json, packages"]
     assert differences(sha256="b", seeds=[2]) == ["t.json, seeds", "t.json, sha256"]
     assert differences(kept=True) == ["t.json, kept"]
@@ -206,6 +209,21 @@ def test_what_a_page_writes_anew_is_told_and_stored(repository, capsys):
     assert told in capsys.readouterr().out
     listed = (stored.parent / "copy" / "differences.csv").read_text().splitlines()
     assert listed[1].startswith('page,"t.csv, row 1, error",1.5,1.8,0.3')
+
+
+def test_a_cell_that_fails_is_told(repository, monkeypatch):
+    def fail(path):
+        raise verify.CellExecutionError("the traceback", "ValueError", "no budget")
+
+    stored, _ = repository
+    monkeypatch.setattr(verify.refresh, "execute", fail)
+    assert ("a cell", "runs", "ValueError: no budget") in differing(stored)["page"]
+
+
+def test_a_record_that_does_not_fit_is_found(repository):
+    stored, _ = repository
+    (stored / "book" / "data" / "t.json").write_text('{"cell": "cell-03", "kept": false}')
+    assert differing(stored) == {"page": [("t.json, cell", "cell-03", "cell-02")]}
 
 
 def test_a_table_that_no_page_writes_is_found(repository):

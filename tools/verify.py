@@ -95,10 +95,10 @@ def shorten(text: str) -> str:
 
 def compare_lines(found: Comparison, where: str, stored: str, new: str) -> None:
     """Compare two lines: number by number if all between the numbers is the same."""
-    pairs = list(zip(NUMBER.split(stored), NUMBER.split(new), strict=False))
-    words = [" ".join(" ".join(NUMBER.split(line)[::2]).split()) for line in (stored, new)]
-    if words[0] == words[1] and any(a != b for a, b in pairs[1::2]):
-        for place, (a, b) in enumerate(pairs[1::2], start=1):
+    before, after = NUMBER.split(stored), NUMBER.split(new)  # words and numbers in turn
+    words = [[" ".join(part.split()) for part in parts[::2]] for parts in (before, after)]
+    if words[0] == words[1] and before[1::2] != after[1::2]:
+        for place, (a, b) in enumerate(zip(before[1::2], after[1::2], strict=True), start=1):
             found.compare(f"{where}, number {place}", a, b)
     else:
         found.compare(where, stored, new)
@@ -218,7 +218,7 @@ def compare_page(stored: Path, page: Path) -> Comparison:
     try:
         new = refresh.execute(page)
     except CellExecutionError as error:
-        found.differ("a cell", "runs", str(error).strip().splitlines()[-1])
+        found.differ("a cell", "runs", f"{error.ename}: {error.evalue}")
         return found
     compare_notebooks(found, nbformat.read(stored / "book" / page.name, as_version=4), new)
     return found
