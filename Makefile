@@ -32,7 +32,7 @@ pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; se
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
 	  echo "$$tool is missing: README.md lists the packages of TeX."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
-	@USERDP_PDF= USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
+	@USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
 	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
 	@$(BIN) tools/check_pdf.py _build/pdf/_build/latex
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
