@@ -89,6 +89,9 @@ def test_cell_writes_the_table(name):
     assert "to_csv(" in cell.source
     assert cells(record["page"])[0].source.startswith(f"# {record['title']}\n")
     assert record["kept"] == (name == "lower-bound-certificates")
+    code = [cell.id for cell in cells(record["page"]) if cell.cell_type == "code"]
+    assert [cell for cell in code if cell in record["cells"]] == record["cells"]
+    assert record["cells"][-1] == record["cell"]
 
 
 @pytest.mark.parametrize("name", MEASURED)
@@ -189,6 +192,7 @@ def test_what_is_known_of_figure_2():
     record = RECORDS["figure-2"]
     assert (record["page"], record["seeds"], record["trials"]) == ("figure-2", [20250207], [10_000])
     assert record["tests"] == ["tests/test_data.py::test_figures_2_and_3"]
+    assert record["cells"] == ["cell-04", "cell-07", "cell-12", "cell-14"]
     assert "fig-2" in record["claims"]
     mechanisms = ["laplace", "akmv", "opt_worst_case"]
     sweeps = [
@@ -201,18 +205,6 @@ def test_what_is_known_of_figure_2():
     assert record["functions"] == sorted(f"userdp.{name}" for name in sweeps + others)
 
 
-def test_what_helpers_and_fixtures_of_a_test_read_counts_and_what_others_read_does_not():
-    code = """def helper(name): return read(f"made-{name}.csv")
-def fixture(): return read("fixed.csv")
-def other(): return read("other.csv")
-def test_x(fixture): assert helper("2") == fixture"""
-    every = {node.name: node for node in ast.parse(code).body}
-    found = provenance.names_of_tables(provenance.reached(every["test_x"], every))
-    names = ["made-2.csv", "fixed.csv", "other.csv"]
-    read = [name for name in names if any(re.fullmatch(pattern, name) for pattern in found)]
-    assert read == names[:2]
-
-
 def test_what_cells_use_counts_and_what_they_only_name_does_not():
     code = """import userdp as ud
 from userdp import audit, rank as r, plotting
@@ -221,6 +213,21 @@ print(audit.Noisy, r(1), np.a, ud, plotting.errors)"""
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     found = provenance.functions(provenance.dataflow.steps(page))
     assert found == {"userdp.laplace", "userdp.audit.Noisy", "userdp.rank"}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def test_a(): read_csv(DATA / 'a.csv')", {"a.csv"}),
+        ("def test_a(): assert 'a.csv' in text", set()),
+        ("def test_a(): [read_csv(f'a-{b}.csv') for b in ('c', 'd')]", {"a-c.csv", "a-d.csv"}),
+        ("@mark('b', [1, 2])\ndef test_a(b): read_csv(f'a-{b}.csv')", {"a-1.csv", "a-2.csv"}),
+        # Only what the helper is given; "x" is the name of a column.
+        ("def h(b): read_csv(f'a-{b}.csv')\ndef test_a(): use(h('c'), 'x')", {"a-c.csv"}),
+    ],
+)
+def test_which_tables_a_test_reads(code, expected):
+    assert provenance.names_of_tables(ast.parse(code).body) - {".csv"} == expected
 
 
 def test_a_page_tells_the_exact_from_the_random():

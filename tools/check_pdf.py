@@ -2,14 +2,14 @@
 
 The argument is the folder with companion.tex, companion.log and companion.pdf. What must be there
 is counted in the chapters: every figure, and every statement under its kind, in the chapter that
-its number names.
+its number names. Every table has its name, and nothing speaks of what is on the site only.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from contents import page, pages
+from contents import BOOK, page, pages
 
 WIDEST = 20
 """Points by which a line may stand out."""
@@ -53,6 +53,9 @@ def problems(tex, log):
     if boxes < statements:
         found.append(f"{boxes} statements of {statements}")
     found += strays(tex)
+    plain = tex.replace(r"\sphinxhyphen{}", "-")
+    tables = sorted(path.name for path in (BOOK / "data").glob("*.csv"))
+    found += [f"{name} is not named" for name in tables if f"{{book/data/{name}}}" not in plain]
     return found
 
 

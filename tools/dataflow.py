@@ -27,12 +27,12 @@ def steps(notebook: NotebookNode) -> list[Step]:
     return [Step(cell.id, node) for cell in code for node in ast.parse(cell.source).body]
 
 
-def _stored(node: ast.AST) -> set[str]:
+def stored(node: ast.AST) -> set[str]:
     """Return the names that a piece of code binds, those of inner scopes left out."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return {node.id}
     inner = isinstance(node, (*COMPREHENSIONS, ast.Lambda, ast.FunctionDef))
-    return set().union(*(() if inner else map(_stored, ast.iter_child_nodes(node))))
+    return set().union(*(() if inner else map(stored, ast.iter_child_nodes(node))))
 
 
 @cache
@@ -42,13 +42,13 @@ def _free(node: ast.AST) -> frozenset[str]:
         return frozenset({node.id} if isinstance(node.ctx, ast.Load) else ())
     found = frozenset().union(*map(_free, ast.iter_child_nodes(node)))
     if isinstance(node, ast.AugAssign):
-        return found | _stored(node)
+        return found | stored(node)
     if isinstance(node, COMPREHENSIONS):
-        return found - frozenset().union(*(_stored(part.target) for part in node.generators))
+        return found - frozenset().union(*(stored(part.target) for part in node.generators))
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         own = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
         body = node.body if isinstance(node, ast.FunctionDef) else []
-        return found.difference(own, *map(_stored, body)) | _free(node.args)
+        return found.difference(own, *map(stored, body)) | _free(node.args)
     return found
 
 
@@ -60,8 +60,8 @@ def bound(node: ast.stmt) -> set[str]:
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     if isinstance(node, ast.For | ast.With):
         heads = [node.target] if isinstance(node, ast.For) else node.items
-        return set().union(*map(_stored, heads), *map(bound, node.body))
-    return set() if isinstance(node, COMPOUND) else _stored(node)
+        return set().union(*map(stored, heads), *map(bound, node.body))
+    return set() if isinstance(node, COMPOUND) else stored(node)
 
 
 def _base(node: ast.expr) -> str | None:
@@ -80,7 +80,7 @@ def changed(node: ast.stmt) -> set[str]:
             function = part.value.func
             found |= {_base(function)} if isinstance(function, ast.Attribute) else set()
     if isinstance(node, COMPOUND):
-        found |= _stored(node)
+        found |= stored(node)
     return found - {None}
 
 
@@ -90,11 +90,11 @@ def read(node: ast.stmt) -> set[str]:
         return _free(node)
     found, own = set(), set()
     if isinstance(node, ast.For):
-        found, own = _free(node.iter), _stored(node.target)
+        found, own = _free(node.iter), stored(node.target)
     elif isinstance(node, ast.With):
         for item in node.items:
             found |= _free(item.context_expr)
-            own |= _stored(item.optional_vars) if item.optional_vars else set()
+            own |= stored(item.optional_vars) if item.optional_vars else set()
     elif isinstance(node, ast.If | ast.While):
         found = _free(node.test)
     handlers = [statement for h in getattr(node, "handlers", []) for statement in h.body]

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ import userdp
 DATA = BOOK / "data"
 ALWAYS = {"numpy", "scipy"}  # what userdp computes with
 DRAWING = {"matplotlib", "seaborn"}  # where there is a figure
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def sha256(content: bytes) -> str:
@@ -196,38 +197,61 @@ def reached(test: ast.FunctionDef, every: dict[str, ast.FunctionDef]) -> list[as
     return found
 
 
+def constants(part: ast.AST) -> set[str]:
+    """Return the constants in a piece of code, as text."""
+    return {str(node.value) for node in ast.walk(part) if isinstance(node, ast.Constant)}
+
+
+def values(name: str, function: ast.FunctionDef, within: list[ast.FunctionDef]) -> set[str]:
+    """Return what a name in a function may stand for, if that is written down.
+
+    A parameter stands for what `parametrize` or the functions `within` give to the function; any
+    other name for what it runs through.
+    """
+    given: list[ast.AST] = []
+    if name in {argument.arg for argument in function.args.args}:
+        for call in [part for each in within for part in ast.walk(each)]:
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == function.name:
+                given.append(call)
+            if call in function.decorator_list and isinstance(call, ast.Call):
+                given += call.args[1:]
+    for part in ast.walk(function):
+        if isinstance(part, ast.For | ast.comprehension) and name in dataflow.stored(part.target):
+            given.append(part.iter)
+    return set().union(*map(constants, given))
+
+
 def names_of_tables(functions: list[ast.FunctionDef]) -> set[str]:
-    """Return patterns of the tables' names in functions; braces stand for what a group matches."""
+    """Return the CSV files that functions read; braces in a name stand for all they may hold."""
     found = set()
-    for part in [part for function in functions for part in ast.walk(function)]:
-        if isinstance(part, ast.Constant):
-            found.add(re.escape(str(part.value)))
-        if isinstance(part, ast.JoinedStr):
-            pieces = [p.value if isinstance(p, ast.Constant) else None for p in part.values]
-            found.add("".join("(.+)" if p is None else re.escape(p) for p in pieces))
-    return {pattern for pattern in found if pattern.endswith(re.escape(".csv"))}
+    for function in functions:
+        calls = [part for part in ast.walk(function) if isinstance(part, ast.Call)]
+        reading = [call for call in calls if ast.unparse(call.func).endswith("read_csv")]
+        for part in [part for call in reading for part in ast.walk(call)]:
+            pieces = part.values if isinstance(part, ast.JoinedStr) else [part]
+            choices = [
+                values(ast.unparse(piece.value), function, functions)
+                if isinstance(piece, ast.FormattedValue)
+                else constants(piece)
+                for piece in pieces
+            ]
+            found |= {"".join(chosen) for chosen in product(*choices)}
+    return {name for name in found if name.endswith(".csv")}
 
 
 @cache
-def tests() -> dict[str, tuple[set[str], set[str]]]:
-    """Return for each test the patterns of the tables that it reads, and its own constants."""
+def tests() -> dict[str, set[str]]:
+    """Return for each test the names of the tables that it reads."""
     found = {}
     for path in sorted((ROOT / "tests").glob("test_*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         every = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        for name, node in every.items():
-            if name.startswith("test_"):
-                constants = {str(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant)}
-                patterns = names_of_tables(reached(node, every))
-                found[f"{path.name}::{name}"] = patterns, constants
+        found |= {
+            f"{path.name}::{name}": names_of_tables(reached(node, every))
+            for name, node in every.items()
+            if name.startswith("test_")
+        }
     return found
-
-
-def reads(test: str, table: str) -> bool:
-    """Return whether a test reads a table; braces in its name stand for a constant of the test."""
-    patterns, constants = tests()[test]
-    fits = [re.fullmatch(pattern, f"{table}.csv") for pattern in patterns]
-    return any(fit and set(fit.groups()) <= constants for fit in fits)
 
 
 # --- The record -----------------------------------------------------------------------------------
@@ -256,7 +280,10 @@ def script_steps(path: Path) -> list[dataflow.Step]:
 
 
 def made(table: str) -> dict[str, Any]:
-    """Return what made a table: a page's cell, and what its numbers depend on; or a command."""
+    """Return what made a table: a page's cells, and what its numbers depend on; or a command.
+
+    Of the cells, all of which lead to the table, `cell` is the last, which writes it.
+    """
     if table not in writers():
         said, script = command(table)
         found = seeds(script_steps(ROOT / script))
@@ -272,6 +299,7 @@ def made(table: str) -> dict[str, Any]:
         "page": name,
         "title": re.match(r"# (.+)", page(name).cells[0].source)[1],
         "cell": step.cell,
+        "cells": list(dict.fromkeys(s.cell for s in leading if not isinstance(s.node, IMPORTS))),
         "cell_sha256": sha256(code[here].source.encode()),
         "code_sha256": sha256("\n\n".join(c.source for c in code[: here + 1]).encode()),
         "kept": isinstance(step.node, ast.If),  # written only where it is not there yet
@@ -294,7 +322,7 @@ def record(table: str) -> dict[str, Any]:
     content = (DATA / f"{table}.csv").read_bytes()
     rows = list(csv.DictReader(content.decode().splitlines()))
     figures, places = shown(table)
-    checked_by = {test for test in tests() if reads(test, table)}
+    checked_by = {test for test, names in tests().items() if f"{table}.csv" in names}
     here = [row for row in ledger() if row["page"] in places]
     about = [row for row in here if row["label"] in figures or checked_by & {*row["tests"]}]
     return made(table) | {

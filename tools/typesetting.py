@@ -2,7 +2,7 @@
 
 Its parts have their titles, a chapter has a number if its page has one, and then the same; so what
 is called Theorem 3.1 stands in chapter 3. The landing page is a chapter, the first. Proofs stand in
-no box.
+no box, and what a click would download has its name.
 """
 
 from docutils import nodes
@@ -68,6 +68,25 @@ class Proofs(SphinxPostTransform):
             proof.replace_self(box.children)
 
 
+class Downloads(SphinxPostTransform):
+    """Name the files that the site offers, by where they are in the repository."""
+
+    default_priority = 100
+    formats = ("latex",)
+
+    def run(self, **kwargs: object) -> None:
+        """Write "the numbers (file, how it was made)" for "the numbers (CSV) (how it was made)"."""
+        for link in list(self.document.findall(addnodes.download_reference)):
+            words = link.astext().removesuffix(" (CSV)")
+            new = [nodes.Text(f"{words} ("), nodes.literal("", f"book/{link['reftarget']}")]
+            after = link.next_node(descend=False, siblings=True)
+            if isinstance(after, nodes.Text) and after.startswith(" ("):
+                after.parent.replace(after, nodes.Text(", " + after.removeprefix(" (")))
+            else:
+                new.append(nodes.Text(")"))
+            link.replace_self(new)
+
+
 def put_before(node: nodes.Element, *new: nodes.Node) -> None:
     """Insert nodes before another."""
     node.parent.insert(node.parent.index(node), list(new))
@@ -77,4 +96,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.add_post_transform(Parts)
     app.add_post_transform(Proofs)
+    app.add_post_transform(Downloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,16 @@ function reach() {
   });
 }
 
+/* Whoever follows a number to its cell wants to see the code. */
+function unfold() {
+  if (!location.hash.startsWith("#cell-")) return;
+  const cell = document.getElementById(location.hash.slice(1))?.nextElementSibling;
+  cell?.querySelectorAll("details").forEach((folded) => (folded.open = true));
+}
+
 document.addEventListener("DOMContentLoaded", repair);
+document.addEventListener("DOMContentLoaded", unfold);
+window.addEventListener("hashchange", unfold);
 window.addEventListener("load", reach);
 window.addEventListener("resize", reach);
 // What was folded had no width; such events do not bubble.
