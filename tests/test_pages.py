@@ -211,10 +211,10 @@ def test_every_table_tells_how_it_was_made(name):
         assert records == tables
 
 
-def test_a_link_to_a_folded_cell_opens_it(page, site):
+def test_a_link_to_a_folded_cell_opens_it(page, book):
     """From another page, and on the page itself; no other cell is opened."""
     unfolded = "[...document.querySelectorAll('.cell details[open]')].length"
-    page.open(f"{site}/book/figure-2.html#cell-14")
+    page.open(f"{book}/book/figure-2.html#cell-14")
     page.wait_for(f"{unfolded} === 1")
     assert page.run("document.querySelector('#cell-14 + .cell pre').checkVisibility()")
     page.run("location.hash = '#cell-05'")
