@@ -30,7 +30,8 @@ COLUMNS = ["Python", "libraries", "numpy", "scipy", "tests", "chapters", "data"]
 PROBE = """import json, sys, venv, ensurepip
 print(json.dumps([sys.executable, "%d.%d" % sys.version_info[:2], sys.version_info >= (3, 11)]))"""
 INSTALLED = """import importlib.metadata as m, json
-print(json.dumps({d.metadata["Name"].lower(): d.version for d in m.distributions()}))"""
+names = ((d.metadata["Name"].lower().replace("_", "-"), d.version) for d in m.distributions())
+print(json.dumps(dict(names)))"""
 
 
 def say(text: str = "") -> None:
