@@ -1,5 +1,6 @@
 """private_mean: the release, its noise, its certificate and its intervals, against definitions."""
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
@@ -421,3 +422,38 @@ def test_counts_are_sorted_and_nameless():
     frame = pd.DataFrame({"u": ["x", "y", "y"]})
     for data in (frame, ibis.memtable(pa.Table.from_pandas(frame))):
         assert ud.user_counts("u", data=data).tolist() == [2, 1]
+
+
+# --- Missing users are nobody ---------------------------------------------------------------------
+
+NAN = float("nan")
+MISSING_USERS = {
+    "objects": np.array(["a", *[NAN] * 100], object),
+    "pandas strings, as numpy": pd.Series(["a", *[NAN] * 100]).to_numpy(),
+    "a list": ["a", *[NAN] * 100],
+    "pd.NA": np.array(["a", *[pd.NA] * 100], object),
+    "NaT": np.array(["a", *[pd.NaT] * 100], object),
+    "None": np.array(["a", *[None] * 100], object),
+    "decimals": np.array([Decimal(1), *[Decimal("nan")] * 100], object),
+    "signalling decimals": np.array([Decimal(1), *[Decimal("snan")] * 100], object),
+    "complex": np.array([1 + 0j, *[complex(NAN, 0)] * 100]),
+    "durations": np.array([1, *["NaT"] * 100], "m8[s]"),
+    "numpy's strings": np.array(["a", *[NAN] * 100], np.dtypes.StringDType(na_object=NAN)),
+}
+
+
+@pytest.mark.parametrize("users", MISSING_USERS.values(), ids=MISSING_USERS)
+def test_missing_users_are_not_users(users):
+    """Each as a user of its own, one person's rows would count a hundred times."""
+    with pytest.raises(ValueError, match="100 of 101 rows"):
+        ud.private_mean(users, np.ones(101), 0, 1, 1)
+    with pytest.raises(ValueError, match="100 of them"):
+        ud.user_counts(users)
+    made = ud.private_mean(users, np.ones(101), 0, 1, 1, missing="drop")
+    assert (made.n_users, made.n_records, made.n_dropped) == (1, 1, 100)
+
+
+def test_records_with_fields_are_refused_as_users():
+    users = np.array([(1.0, NAN)] * 3, [("a", float), ("b", float)])
+    with pytest.raises(TypeError, match="`user` must be a plain column"):
+        ud.user_counts(users)

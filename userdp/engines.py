@@ -288,12 +288,10 @@ def _read_table(user: str, value: str | None, data: Any) -> Queries:
 
 
 def _read_arrays(user: Any, value: Any) -> Arrays:
+    if isinstance(user, list | tuple) and any(isinstance(entry, str) for entry in user):
+        user = np.array(user, object)  # numpy's strings would make "nan" of a NaN
     users = _read_column("user", user)
-    unknown = None
-    if users.dtype == object:
-        unknown = _nulls(user, users)
-    elif users.dtype.kind in ("f", "M"):
-        unknown = users != users  # NaN and NaT
+    unknown = _nulls(user, users)
     if value is None:
         return Arrays(users, unknown, np.zeros(users.size))
     values = _read_column("value", value)
@@ -310,22 +308,40 @@ def _read_arrays(user: Any, value: Any) -> Arrays:
 
 def _read_column(name: str, column: Any) -> NDArray[Any]:
     array = read_array(name, column)
+    if array.dtype.kind == "V":
+        raise TypeError(f"`{name}` must be a plain column, got {name} of dtype {array.dtype}.")
+    if array.dtype.kind == "T":  # numpy's own strings, which may have a null of any kind
+        array = array.astype(object)
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     return array
 
 
-def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a column of objects is null; pandas has nulls of its own, which only it knows."""
-    if hasattr(column, "isna"):
-        return np.array(column.isna())
-    return np.fromiter((entry is None for entry in array), dtype=bool)
+def _nulls(column: Any, array: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Where a column is null (None: nowhere); pandas has nulls of its own, which it knows too."""
+    if array.dtype.kind in "fcmM":  # which have NaN or NaT
+        differ: NDArray[np.bool_] = array != array
+        return differ
+    if array.dtype != object:
+        return None
+    nulls = np.fromiter(map(_is_null, array), dtype=bool, count=array.size)
+    return nulls | np.array(column.isna()) if hasattr(column, "isna") else nulls
 
 
-def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _is_null(entry: Any) -> bool:
+    """Whether it is None, pandas' NA, or differs from itself, as NaN and NaT do: the one rule."""
+    if entry is None or type(entry).__name__ == "NAType":
+        return True
+    if isinstance(entry, Decimal):  # a signalling one cannot be compared
+        return entry.is_nan()
+    different = entry != entry
+    return isinstance(different, bool | np.bool_) and bool(different)
+
+
+def _read_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> NDArray[np.float64]:
     """Floats from objects, with NaN for those that are null."""
     floats = np.full(values.size, np.nan)
-    for i in np.flatnonzero(~absent):
+    for i in np.flatnonzero(~np.asarray(absent)):
         if isinstance(values[i], bool) or not isinstance(values[i], numbers.Real | Decimal):
             refuse_type(f"value[{i}]", "a real number", values[i])
         floats[i] = float(values[i])
