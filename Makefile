@@ -6,27 +6,37 @@ BIN := $(VENV)/bin/python
 PIP := $(BIN) -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/ready
 EXTRAS := $(VENV)/extras
-MADE := _build dist $(VENV) .matrix .peers .verify mutants
+MADE := _build dist $(VENV) .nox .peers mutants
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book pdf site reproducible release releasable test extras lint style types spelling notebooks workflows lock audit refresh verify bench bench-scale peers matrix mutate serve clean
+.PHONY: help book preview pdf site reproducible release releasable test extras lint style types spelling notebooks workflows lock refresh bench bench-scale peers mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# What is made of a commit bears its date, and is the same to the last byte whenever it is made.
-book pdf release: export SOURCE_DATE_EPOCH ?= $(shell $(PYTHON) tools/built.py)
+# Which commit this is, and whether files differ from it, is asked once, before anything executes. What
+# is made of a commit bears its date, and is the same to the last byte whenever it is made.
+ifneq ($(filter book preview pdf site reproducible release serve,$(MAKECMDGOALS)),)
+export USERDP_STAMP := $(or $(USERDP_STAMP),$(shell $(PYTHON) tools/built.py))
+export SOURCE_DATE_EPOCH ?= $(word 2,$(USERDP_STAMP))
+endif
 
 # The folders of former builds go first, here and below: what they hold may be of older code.
+BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bin/jupyter-book build . \
+  --warningiserror --nitpick --keep-going --quiet && echo "Open _build/html/index.html, or run: make serve"
+
 book: $(READY) ## execute every chapter and build the book into _build/html
-	@echo "Building the book: every chapter is executed (a minute or two)."
-	@rm -rf _build/html _build/.doctrees _build/jupyter_execute
-	@$(VENV)/bin/jupyter-book build . --warningiserror --nitpick --keep-going
-	@echo "Open _build/html/index.html, or run: make serve"
+	@echo "Executing every chapter (two minutes on two cores), then building the pages (one more)."
+	@$(BIN) tools/execute.py
+	@USERDP_EXECUTED=_build/.jupyter_cache; export USERDP_EXECUTED; $(BUILD)
+
+preview: $(READY) ## build the book from the stored outputs, without executing anything
+	@echo "Building the pages from what is stored (a minute)."
+	@USERDP_STORED=1; export USERDP_STORED; $(BUILD)
 
 pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; see README.md)
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
@@ -53,11 +63,11 @@ releasable: $(READY)
 	@PYTHONPATH=tools $(BIN) -c 'import sys, release; sys.exit(release.hindrance())'
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs."
-	@$(BIN) -m pytest --nbval --nbval-current-env
+	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
+	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
 
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
-	@command -v java >/dev/null || echo "There is no Java. On Debian or Ubuntu: sudo apt install openjdk-17-jre-headless"
+	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"
 
 # The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
 lint: style types spelling notebooks workflows ## check style, types, spelling, stored chapters, workflows
@@ -93,28 +103,10 @@ lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into
 	@$(LOCKED) requirements.txt --output-file requirements.lock
 	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --output-file requirements-extras.lock
 
-# In an environment of its own: what pip-audit brings along must not change what is audited.
-audit: $(READY) ## look the locked packages up in the advisories of PyPI (needs a network)
-	@$(PYTHON) -m venv $(VENV)/audit
-	@$(VENV)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
-	@$(VENV)/audit/bin/pip-audit --strict --require-hashes --disable-pip \
-	  -r requirements.lock -r requirements-extras.lock
-
 # Some only: make refresh CHAPTERS="figure-2 kkt"
-refresh: $(READY) ## re-execute the chapters and store their outputs, pictures, data and records
+refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
 	@$(BIN) tools/refresh.py $(CHAPTERS)
-
-# The copy makes its environment as this folder makes its own, from what is pinned.
-verify: ## execute every page of a copy in a clean environment, and compare all numbers and pictures
-	@$(NEED_PYTHON)
-	@echo "Verifying (some minutes); the copy, its environment and all differences go to .verify."
-	@rm -rf .verify
-	@mkdir .verify
-	@find . -mindepth 1 -maxdepth 1 $(foreach name,.git $(MADE),! -name $(name)) \
-	  -exec sh -c 'cp -R "$$@" .verify' cp {} +
-	@$(MAKE) --no-print-directory -C .verify $(READY)
-	@cd .verify && $(BIN) tools/verify.py ..
 
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
@@ -127,11 +119,6 @@ bench-scale: $(EXTRAS) ## measure large tables, Spark too (some minutes, a gigab
 peers: $(READY) ## measure other libraries, each in an environment of its own
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
 	@$(BIN) benchmarks/peers.py
-
-matrix: ## test on each Python found, with the oldest and the newest numpy and scipy
-	@$(NEED_PYTHON)
-	@echo "Testing on every Python found (several minutes each); environments and logs go to .matrix."
-	@PYTHON='$(PYTHON)' $(PYTHON) tools/matrix.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
 # break some modules only: make mutate MODULES="noise table"

@@ -48,6 +48,7 @@ def clone_of(tmp_path, monkeypatch):
             monkeypatch.setenv(f"GIT_AUTHOR_{part}", value)
             monkeypatch.setenv(f"GIT_COMMITTER_{part}", value)
         monkeypatch.setattr("built.ROOT", folder)
+        monkeypatch.delenv("USERDP_STAMP", raising=False)
         for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
             subprocess.run(["git", "-C", folder, *command], check=True)
         return folder

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import tarfile
 
 import built
@@ -10,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def clone(clone_of):
-    return clone_of(".git_archival", ".gitattributes")
+    return clone_of(".git_archival", ".gitattributes", "tools")
 
 
 def test_a_clone_knows_its_commit_and_what_was_changed(clone):
@@ -21,6 +22,20 @@ def test_a_clone_knows_its_commit_and_what_was_changed(clone):
     assert not built.changed()
     (clone / ".gitattributes").write_text("")
     assert built.changed()
+
+
+def test_the_stamp_is_taken_once(clone, monkeypatch):
+    """What chapters write afterwards changes nothing."""
+    said = subprocess.check_output([sys.executable, "tools/built.py"], cwd=clone, text=True)
+    monkeypatch.setenv("USERDP_STAMP", said.strip())
+    expected = built.stamp()
+    (clone / ".gitattributes").write_text("")
+    assert (built.stamp(), built.changed()) == (expected, False)
+    assert expected[1] == 86400
+    monkeypatch.setenv("USERDP_STAMP", f"{expected[0]} 86400 changed")
+    assert built.changed()
+    monkeypatch.setenv("USERDP_STAMP", "none 0 committed")
+    assert built.stamp() is None
 
 
 def test_an_archive_knows_the_commit_it_was_made_from(clone, tmp_path, monkeypatch):

@@ -70,13 +70,21 @@ def test_workflow_is_pinned_and_may_do_little(path):
                 assert step["with"]["persist-credentials"] is False
 
 
-def test_the_pdf_is_dated_by_the_version_and_stored_outputs_are_taken_on_demand(monkeypatch):
+def mode(monkeypatch, **variables):
+    for name in ("USERDP_STORED", "USERDP_EXECUTED"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
     config = SimpleNamespace(html_theme_options={}, nb_execution_mode="force")
     publishing.configure(None, config)
-    assert (config.today, config.nb_execution_mode) == (publishing.version(), "force")
-    monkeypatch.setenv("USERDP_STORED", "1")
-    publishing.configure(None, config)
-    assert config.nb_execution_mode == "off"
+    assert config.today == publishing.version()
+    return config.nb_execution_mode
+
+
+def test_outputs_are_executed_unless_it_is_said_where_they_are(monkeypatch):
+    assert mode(monkeypatch) == "force"
+    assert mode(monkeypatch, USERDP_EXECUTED="_build/.jupyter_cache") == "cache"
+    assert mode(monkeypatch, USERDP_STORED="1") == "off"
 
 
 def test_binder_installs_the_lock():
@@ -95,9 +103,3 @@ def test_the_pdf_is_put_at_the_root_and_linked(monkeypatch):
     publishing.configure(app, config)
     assert config.html_extra_path == ["book/_extra", "_build/companion.pdf"]
     assert app.tags == {"pdf"}
-
-
-def test_ci_installs_the_tex_that_the_readme_names():
-    named = re.search(r"apt install\s+(texlive[^`]+)`", (ROOT / "README.md").read_text())[1]
-    installed = re.search(r"^tex=\(([^)]+)\)", (ROOT / ".ci" / "run").read_text(), re.M)[1]
-    assert named.split() == installed.split()

@@ -1,6 +1,7 @@
 """What is being built: which commit, whether the files are still its, and where it is published.
 
-In a clone git knows; in an archive that git made, `.git_archival` does.
+In a clone git knows; in an archive that git made, `.git_archival` does. The Makefile asks once,
+before anything is executed, and hands the answer on in USERDP_STAMP: chapters write tables.
 """
 
 from __future__ import annotations  # an older Python gets as far as the Makefile's words for it
@@ -26,6 +27,9 @@ def git(*arguments: str) -> str | None:
 
 def stamp() -> tuple[str, int] | None:
     """Return the commit's hash and its time in seconds since 1970, or None if nothing tells."""
+    if handed_on := os.environ.get("USERDP_STAMP"):
+        commit, seconds, _ = handed_on.split()
+        return None if commit == "none" else (commit, int(seconds))
     inside = (ROOT / ".git").exists()  # and not in a folder of some other repository
     said = git("log", "-1", "--format=%H %ct") if inside else (ROOT / ".git_archival").read_text()
     found = re.fullmatch(r"([0-9a-f]{40}) (\d+)", (said or "").strip())
@@ -34,6 +38,8 @@ def stamp() -> tuple[str, int] | None:
 
 def changed() -> bool:
     """Return whether a file of the clone differs from the commit's."""
+    if handed_on := os.environ.get("USERDP_STAMP"):
+        return handed_on.endswith(" changed")
     return bool((ROOT / ".git").exists() and git("status", "--porcelain", "--untracked-files=no"))
 
 
@@ -51,5 +57,5 @@ def repository() -> str | None:
     return address or None
 
 
-if __name__ == "__main__":  # for the Makefile: the date of what is built, as SOURCE_DATE_EPOCH
-    print((stamp() or ("", 0))[1])
+if __name__ == "__main__":  # for the Makefile: commit, seconds since 1970, and whether as committed
+    print(*(stamp() or ("none", 0)), "changed" if changed() else "committed")

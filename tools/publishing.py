@@ -2,9 +2,12 @@
 
 USERDP_REPOSITORY is the address of the repository (https://github.com/OWNER/NAME), USERDP_BRANCH
 the branch, "main" without it: pages get buttons that lead there. A book that is built without an
-address has none: they would be dead. With USERDP_STORED chapters are not executed: their stored
-outputs, which the tests compare with what they compute, are taken. USERDP_PDF is a PDF of the book:
-it goes to the root of the site, and the first page links to it.
+address has none: they would be dead. USERDP_PDF is a PDF of the book: it goes to the root of the
+site, and the first page links to it.
+
+With USERDP_EXECUTED the outputs of the chapters are taken from that cache, which tools/execute.py
+fills; with USERDP_STORED those that are stored, which the tests compare with what is computed;
+without either, chapters are executed as they are read.
 """
 
 import os
@@ -50,6 +53,9 @@ def configure(app, config):
     config.html_theme_options = config.html_theme_options | {"extra_footer": footer()}
     if os.environ.get("USERDP_STORED"):
         config.nb_execution_mode = "off"
+    elif cache := os.environ.get("USERDP_EXECUTED"):
+        config.nb_execution_mode = "cache"
+        config.nb_execution_cache_path = str(built.ROOT / cache)
     if pdf := os.environ.get("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
