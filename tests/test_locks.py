@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 every_lock = pytest.mark.parametrize("name", ["requirements", "requirements-extras"])
 
 
