@@ -1,15 +1,14 @@
 """A Sphinx extension: each entry of the reference says where the book uses the function or class.
 
-The claims and their tests come from the ledger, book/claims.yml; the chapters are those with a cell
-that uses the function. In print the entries stay short: there is none of it.
+The claims and their tests come from the ledger, book/claims.yml; the chapters are those that
+name it in their last lines, "Used here". In print the entries stay short: there is none of it.
 """
 
 import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from contents import ledger, pages
-from provenance import functions, steps
+from contents import ledger, page, pages
 from sphinx.application import Sphinx
 
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
@@ -26,8 +25,9 @@ class Uses(NamedTuple):
 
 @cache
 def chapters() -> dict[str, set[str]]:
-    """Return the pages, each with what its cells use of userdp."""
-    return {name: functions(steps(name)) for name in pages()}
+    """Return the pages, each with what its last lines say that it uses."""
+    feet = {name: page(name).cells[-1].source.partition("**Used here**")[2] for name in pages()}
+    return {name: {*re.findall(r"~(userdp\.[\w.]+)`", foot)} for name, foot in feet.items()}
 
 
 def uses(name: str) -> Uses:

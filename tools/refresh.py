@@ -1,12 +1,10 @@
 """Re-execute the chapters and store their outputs, byte for byte the same if nothing changed.
 
 What differs from run to run or from machine to machine is left out: execution times, the version
-of Python, random cell ids. Beside each table its record is written (provenance.py), and the page of
-these records comes last. How long a chapter took is stored too, in a file of its own, when anything
-else of it is new. The picture in README.md is taken from the landing page.
+of Python, random cell ids. How long a chapter took is stored too, in a file of its own, when
+anything else of it is new. The picture in README.md is taken from the landing page.
 
-Refreshes the chapters that are named, or all. Records tell which source of `userdp` made a table:
-after a change of it those of the other chapters are out of date until these are refreshed too.
+Refreshes the chapters that are named, or all.
 """
 
 import base64
@@ -16,13 +14,12 @@ import time
 from pathlib import Path
 
 import nbformat
-import provenance
 from contents import BOOK
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-RECORDS, SECONDS = BOOK / "record.ipynb", BOOK / "seconds.csv"
+SECONDS = BOOK / "seconds.csv"
 LANDING_PAGE = BOOK / "index.ipynb"
 LANDING_PICTURE = BOOK / "_static" / "landing.png"
 METADATA = {
@@ -84,15 +81,10 @@ def store_seconds(took: dict[str, tuple[float, bool]]) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Refresh some chapters, or all; then the records of their tables, and the page of records."""
+    """Refresh some chapters, or all."""
     chapters = [BOOK / f"{name}.ipynb" for name in names] or sorted(BOOK.glob("*.ipynb"))
-    chapters = [path for path in chapters if path != RECORDS]
     took = {path.stem: refresh(path) for path in tqdm(chapters, unit="chapter", disable=None)}
     store_seconds(took)
-    for table in provenance.tables():
-        if provenance.written_by(table) in {*took, None}:
-            provenance.write(table)
-    refresh(RECORDS)
     LANDING_PICTURE.write_bytes(first_picture(LANDING_PAGE))
 
 
