@@ -62,7 +62,7 @@ def figure(cell: NotebookNode) -> str | None:
 
 
 def shown(table: str) -> tuple[list[str], list[str]]:
-    """Return the figures that a table feeds, and the pages that show or offer it.
+    """Return the figures that a table feeds, and the pages that show, offer or read it.
 
     A figure's numbers are offered below it, by the first links after it.
     """
@@ -71,9 +71,9 @@ def shown(table: str) -> tuple[list[str], list[str]]:
         last = None
         for cell in page(name).cells:
             last = figure(cell) or last
-            if cell.cell_type == "markdown" and f"data/{table}.csv" in cell.source:
+            if f"data/{table}.csv" in cell.source:
                 places.append(name)
-                if f":file: data/{table}.csv" not in cell.source:
+                if cell.cell_type == "markdown" and f":file: data/{table}.csv" not in cell.source:
                     figures.append(last)
             if "{download}" in cell.source:
                 last = None
@@ -125,7 +125,8 @@ def records(config: Any) -> dict[str, dict[str, Any]]:
     for name in pages():
         path = BOOK / f"{name}.ipynb"
         for said in told(executed(path, config)) if path.exists() else ():
-            found[said.pop("table")] = {"page": name, **said, "versions": versions(said)}
+            known = {"executed": config.execution_mode != "off", "versions": versions(said)}
+            found[said.pop("table")] = {"page": name, **said, **known}
     return {table: found[table] | about(table, found[table]) for table in sorted(found)}
 
 
@@ -151,7 +152,8 @@ def functions(record: dict[str, Any]) -> str:
 
 def claim(row: dict[str, Any]) -> str:
     """Return a link to what a row of the ledger is about."""
-    return f"{{{ROLES.get(row['label'].split('-')[0], 'prf:ref')}}}`{row['label']}`"
+    role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
+    return f"{{ref}}`{row['where']} <{label}>`" if role == "ref" else f"{{{role}}}`{label}`"
 
 
 def entry(table: str, record: dict[str, Any]) -> str:
@@ -211,7 +213,8 @@ class Versions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the commit and the versions of all packages."""
         self.env.note_reread()
-        found = {n: v for r in self.env.userdp_records.values() for n, v in r["versions"].items()}
+        every = [r["versions"] for r in self.env.userdp_records.values() if "versions" in r]
+        found = {name: number for versions in every for name, number in versions.items()}
         lines = [f"- {name} {found[name]}" for name in sorted(found)]
         return markdown(self, "\n".join([f"- {built.origin() or 'no commit is known'}", *lines]))
 
