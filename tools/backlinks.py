@@ -1,7 +1,7 @@
 """A Sphinx extension: each entry of the reference says where the book uses the function or class.
 
-The claims and their tests come from the ledger, book/claims.yml; the chapters are those that
-name it in their last lines, "Used here". In print the entries stay short: there is none of it.
+The claims and their tests come from the ledger, book/claims.yml; the chapters are those with a cell
+that calls it. In print the entries stay short: there is none of it.
 """
 
 import re
@@ -25,9 +25,13 @@ class Uses(NamedTuple):
 
 @cache
 def chapters() -> dict[str, set[str]]:
-    """Return the pages, each with what its last lines say that it uses."""
-    feet = {name: page(name).cells[-1].source.partition("**Used here**")[2] for name in pages()}
-    return {name: {*re.findall(r"~(userdp\.[\w.]+)`", foot)} for name, foot in feet.items()}
+    """Return the pages, each with what its cells call."""
+    found = {}
+    for name in pages():
+        cells = (cell.source for cell in page(name).cells if cell.cell_type == "code")
+        calls = re.findall(r"\b(ud|audit)\.(\w+)", "\n".join(cells))
+        found[name] = {f"userdp.{'audit.' * (module == 'audit')}{what}" for module, what in calls}
+    return found
 
 
 def uses(name: str) -> Uses:
