@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 import userdp as ud
+from userdp.tables import keep_record
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE, HOME, DATA = ROOT / "benchmarks", ROOT / ".peers", ROOT / "book" / "data"
@@ -197,6 +198,7 @@ def write(name, header, rows):
     """Write a table for the book."""
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    keep_record(DATA / name, command="make peers", script="benchmarks/peers.py", seed=SEED)
 
 
 def main():

@@ -7,8 +7,9 @@ Times depend on the machine; the ratios are what to look at. Run by `make bench`
 import csv
 import os
 import platform
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy
 from scipy import optimize, sparse
 
 import userdp as ud
+from userdp.tables import keep_record
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 SEED = 20250211
@@ -209,12 +211,19 @@ def machine() -> list[Row]:
     ]
 
 
-def write(name: str, header: Row, rows: list[Row]) -> None:
+def write(name: str, header: Row, rows: list[Row], command: str = "make bench") -> None:
     """Print rows, and write them as a table for the book."""
     for row in rows:
         print(" | ".join(row))
+    store(name, header, rows, command)
+
+
+def store(name: str, header: Row, rows: Iterable[Sequence[object]], command: str) -> None:
+    """Write a table for the book, and beside it what measured it: the script that runs."""
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    script = f"benchmarks/{Path(sys.argv[0]).name}"
+    keep_record(DATA / name, command=command, script=script, seed=SEED)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ Every time is given as a multiple of another one, measured in the same run. Run 
 `make bench-scale`, never by a test; it takes minutes, and a gigabyte for a temporary file.
 """
 
-import csv
 import resource
 import subprocess
 import sys
@@ -18,11 +17,12 @@ import duckdb
 import ibis
 import numpy as np
 from pyspark.sql import SparkSession
-from run import DATA, SEED, Row, machine, seconds, write
+from run import SEED, Row, machine, seconds, store, write
 from tqdm import tqdm
 
 import userdp as ud
 
+COMMAND = "make bench-scale"
 U = 65
 REPEATS = 5
 GIB = 2**30
@@ -150,14 +150,13 @@ def growth() -> list[tuple[str | int | float, ...]]:
 def write_growth() -> None:
     """Write the table behind the figure."""
     header = ("grows", "engine", "records", "users", "fastest", "median", "slowest")
-    with (DATA / "scale-growth.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *growth()])
+    store("scale-growth.csv", header, growth(), COMMAND)
 
 
 if __name__ == "__main__":
     if sys.argv[1:]:
         run_task(*sys.argv[1:])
     else:
-        write("scale-machine.csv", ("Measured on", "Value"), machine())
-        write("scale.csv", ("What", "Setting", "Result"), arrays() + large_file())
+        write("scale-machine.csv", ("Measured on", "Value"), machine(), COMMAND)
+        write("scale.csv", ("What", "Setting", "Result"), arrays() + large_file(), COMMAND)
         write_growth()

@@ -1,15 +1,14 @@
 """A Sphinx extension: each entry of the reference says where the book uses the function or class.
 
 The claims and their tests come from the ledger, book/claims.yml; the chapters are those with a cell
-that uses the function. In print the entries stay short: there is none of it.
+that calls it. In print the entries stay short: there is none of it.
 """
 
 import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from contents import ledger, pages
-from provenance import functions, steps
+from contents import ledger, page, pages
 from sphinx.application import Sphinx
 
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
@@ -26,8 +25,13 @@ class Uses(NamedTuple):
 
 @cache
 def chapters() -> dict[str, set[str]]:
-    """Return the pages, each with what its cells use of userdp."""
-    return {name: functions(steps(name)) for name in pages()}
+    """Return the pages, each with what its cells call."""
+    found = {}
+    for name in pages():
+        cells = (cell.source for cell in page(name).cells if cell.cell_type == "code")
+        calls = re.findall(r"\b(ud|audit)\.(\w+)", "\n".join(cells))
+        found[name] = {f"userdp.{'audit.' * (module == 'audit')}{what}" for module, what in calls}
+    return found
 
 
 def uses(name: str) -> Uses:

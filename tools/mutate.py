@@ -13,6 +13,8 @@ broken, and only their counts replaced.
 
 import csv
 import gc
+import hashlib
+import json
 import os
 import resource
 import shutil
@@ -239,6 +241,10 @@ def count(mutants, alive, modules):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["module", "mutants", "killed", "survived"])
         writer.writerows([m, n, n - s, s] for m, (n, s) in sorted(counts.items()))
+    # Without userdp.tables: what is loaded here is the broken copy.
+    digest = hashlib.sha256(COUNTS.read_bytes()).hexdigest()
+    said = {"command": "make mutate", "script": "tools/mutate.py", "seed": None, "sha256": digest}
+    COUNTS.with_suffix(".json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
     totals = [sum(column) for column in zip(*counts.values(), strict=True)]
     for module, (n, survived) in (*sorted(counts.items()), ("all", totals)):
         print(f"{module:12} {n:5} mutants, {1 - survived / n:7.2%} killed, {survived:3} survived")

@@ -7,9 +7,11 @@ one is wanted; the tag can be taken back with `git tag -d`.
 """
 
 import gzip
+import hashlib
 import io
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,7 +23,6 @@ from pathlib import Path
 from subprocess import PIPE
 
 import built
-from provenance import python, sha256
 
 import userdp
 
@@ -29,6 +30,11 @@ VERSION = userdp.__version__
 NAME = f"userdp-companion-{VERSION}"
 TAG = f"v{VERSION}"
 ADDRESSES = ["USERDP_REPOSITORY", "USERDP_BRANCH", "BOOK_URL"]  # of which the pages make links
+
+
+def sha256(content: bytes) -> str:
+    """Return the digest in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def hindrance() -> str | None:
@@ -99,7 +105,7 @@ def manifest(folder: Path, commit: str, seconds: int) -> str:
     }
     lock = sha256((built.ROOT / "requirements.lock").read_bytes())
     about = {"name": NAME, "version": VERSION, "commit": commit, "commit_time": seconds}
-    about |= {"python": python(), "requirements.lock": lock}
+    about |= {"python": ".".join(platform.python_version_tuple()[:2]), "requirements.lock": lock}
     about |= {name: os.environ.get(name) for name in ADDRESSES}
     return json.dumps(about | {"files": files}, indent=2) + "\n"
 

@@ -1,0 +1,130 @@
+"""How tables are written: what is noise, what is refused, and what goes with them."""
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+import userdp as ud
+from userdp import audit, tables
+from userdp.tables import PREFIX, keep_record, write_table
+
+FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    """A folder to write to."""
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "data"
+
+
+def test_six_digits_are_written_and_no_negative_zero(data):
+    write_table(FRAME, "t-1", made_by=ud.akmv)
+    assert (data / "t-1.csv").read_text() == "mechanism,error,share\na,2,0\nb,3,0.333333\n"
+
+
+def test_an_index_is_written_if_it_has_a_name(data):
+    write_table(FRAME[["error"]], "t", made_by=ud.akmv, index="n")
+    assert (data / "t.csv").read_text() == "n,error\n0,2\n1,3\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "reference", "written"),
+    [
+        (8.4e-17, 4.6, 0),
+        (-8.4e-17, -4.6, 0),
+        (0.9e-12, 1, 0),
+        (1.1e-12, 1, 1.1e-12),
+        (5e-22, 1e-20, 5e-22),  # small, but not beside what it is relative to
+        (1e-9, 1e4, 0),
+        (1e-9, 0, 1e-9),
+    ],
+)
+def test_noise_is_what_is_small_beside_its_reference(data, value, reference, written):
+    frame = pd.DataFrame({"mean": [reference], "standard_error": [value]})
+    for noise in ("mean", reference, [reference]):
+        write_table(frame, "t", made_by=ud.akmv, noise={"standard_error": noise})
+        assert pd.read_csv(data / "t.csv").standard_error[0] == written
+    assert frame.standard_error[0] == value
+    write_table(frame.rename(columns={"standard_error": "density"}), "t", made_by=ud.akmv)
+    assert pd.read_csv(data / "t.csv").density[0] == value
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"name": "../t"}, "`name` must be small letters"),
+        ({"trials": 10}, "`seed` must be given with trials, got trials=10"),
+        ({"seed": -1}, "`seed` must be positive whole"),
+        ({"seed": 1, "trials": 0.5}, "`trials` must be positive whole"),
+        ({"made_by": []}, "at least one function"),
+        ({"made_by": {}}, "must name columns, or curves"),
+        ({"made_by": {"AKMV": ud.akmv}}, r"must name columns, or curves in a column, got \['AKMV'"),
+        ({"noise": {"x": "error"}}, r"`noise` must name columns, got \['x'\]"),
+        ({"noise": {"error": "x"}}, r"`noise` must name columns, got \['x'\]"),
+        ({"frame": FRAME.assign(a_se=1)}, r"`noise` must say what \['a_se'\] are relative to"),
+        ({"frame": FRAME.assign(seed=3)}, r"`seed` must be what the column holds, \[3\], got \[\]"),
+        ({"frame": FRAME.assign(trials=[0, 3]), "seed": 1, "trials": 4}, "`trials` must be what"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changed, words, data):
+    with pytest.raises(ValueError, match=words):
+        write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))
+    assert not list(data.iterdir())
+
+
+@pytest.mark.parametrize("maker", ["akmv", 3, lambda x: x, [None]])
+def test_what_has_no_name_cannot_have_made_a_table(maker):
+    with pytest.raises(TypeError, match="`made_by` must hold functions or classes"):
+        write_table(FRAME, "t", made_by=maker)
+
+
+def test_functions_are_called_as_a_reader_would_import_them():
+    makers = [ud.akmv, ud.Contributions, audit.Recorder, partial(ud.beta_sums, a=8, b=2), np.clip]
+    expected = ["userdp.akmv", "userdp.Contributions", "userdp.audit.Recorder", "userdp.beta_sums"]
+    assert tables._names(makers) == [*expected, "numpy.clip"]
+
+
+CODE = """
+import pandas as pd
+import userdp as ud
+from userdp.tables import write_table
+def mine(): pass
+frame = pd.DataFrame({"curve": ["a", "b"], "x": [1, 2], "trials": [0, 5]})
+write_table(frame, "t", made_by={"a": ud.akmv, "b": [mine, ud.rank]}, seed=7, trials=5, reads=["f"])
+"""
+
+
+def test_what_is_said_is_stored_with_the_notebook_and_not_shown(data):
+    notebook = new_notebook(cells=[new_code_cell(CODE)])
+    here = {"metadata": {"path": str(data.parent)}}
+    NotebookClient(notebook, kernel_name="python3", resources=here).execute()
+    (output,) = notebook.cells[0].outputs
+    (kind,) = output.data
+    assert (kind, output.metadata.scrapbook.mime_prefix) == (f"{PREFIX}text/plain", PREFIX)
+    assert json.loads(output.data[kind]) == {
+        "table": "t",
+        "seed": 7,
+        "trials": [5],
+        "made_by": {"a": ["userdp.akmv"], "b": ["mine", "userdp.rank"]},
+        "reads": ["f"],
+    }
+
+
+def test_what_is_kept_has_the_command_and_the_hash(data):
+    write_table(FRAME, "t", made_by=ud.akmv)
+    keep_record(data / "t.csv", command="make bench", script="benchmarks/run.py", seed=3)
+    record = json.loads((data / "t.json").read_text())
+    assert (record["command"], record["script"], record["seed"]) == (
+        "make bench",
+        "benchmarks/run.py",
+        3,
+    )
+    assert re.fullmatch("[0-9a-f]{64}", record["sha256"])
