@@ -6,6 +6,7 @@ the record of the table is made from it.
 
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -167,9 +168,10 @@ def write_table(
         _check_column(frame, column, said)
     made = _curves(frame, made_by)
     clean = _without_noise(frame, noise or {})
-    clean.to_csv(
-        Path("data", f"{name}.csv"), index=bool(index), index_label=index, float_format="%.6g"
-    )
+    path = Path("data", f"{name}.csv")
+    half = path.with_suffix(f".{os.getpid()}")  # whoever reads meanwhile sees all of it, or the old
+    clean.to_csv(half, index=bool(index), index_label=index, float_format="%.6g")
+    half.replace(path)
     _tell(
         name,
         {"table": name, "seed": seed, "trials": counts, "made_by": made, "reads": [*reads]},
