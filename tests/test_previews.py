@@ -3,15 +3,13 @@
 import gzip
 
 import pytest
-from browser import AXE, BUILT, ROOT, in_a_browser, on_the_built_pages
+from browser import AXE, BUILT, ROOT, TYPESET
+from playwright.sync_api import expect
 
 SCRIPT = ROOT / "book" / "_static" / "previews.js"
 
-BOX = "document.querySelector('#preview')"
-OPEN = f"{BOX}.classList.contains('open')"
-SHUT = f"{BOX}.hidden"
-LINK = "document.querySelector('.bd-article a.reference[href=\"%s\"]')"
-PAUSE = "new Promise((done) => setTimeout(done, 500))"
+# Timers fire in their order: what the mouse has started before, with a delay of 250 ms, is done.
+DELAYED = "new Promise((done) => setTimeout(done, 250))"
 
 # A link of each kind: the page it is on, its address there, and words of what it leads to.
 KINDS = {
@@ -39,105 +37,89 @@ KINDS = {
 
 
 def visit(page, address):
-    page.open(address)
-    page.resize(1400)
-    page.wait_for("MathJax.startup.promise.then(() => true)")
+    page.goto(address)
+    page.wait_for_function(TYPESET)
 
 
-def middle(page, element):
-    scroll = "scrollIntoView({block: 'center', behavior: 'instant'})"  # codespell:ignore behavior
-    page.run(f"{element}.{scroll}")
-    box = page.run(
-        f"(({{x, y, width, height}}) => [x, y, width, height])({element}.getClientRects()[0])"
-    )
-    return box[0] + box[2] / 2, box[1] + box[3] / 2
+def link(page, address):
+    return page.locator(f'.bd-article a.reference[href="{address}"]').first
 
 
-def hover(page, link):
-    page.point(1, 1)
-    page.point(*middle(page, link))
+def hover(page, target):
+    page.mouse.move(1, 1)
+    target.hover()
 
 
-def show(page, link):
-    """Point at a link until its preview is open: late pictures may move it from under the mouse."""
-    for _ in range(10):
-        hover(page, link)
-        page.run(PAUSE)
-        if page.run(OPEN):
-            return
-    raise AssertionError("no preview")
+def opened(page):
+    """The preview, once it is open."""
+    box = page.locator("#preview")
+    expect(box).to_have_class("open")
+    return box
 
 
 def test_the_script_is_small():
     assert len(gzip.compress(SCRIPT.read_bytes())) < 6000
 
 
-@in_a_browser
-@on_the_built_pages
 @pytest.mark.parametrize("kind", KINDS)
-def test_pointing_shows_what_a_link_leads_to(page, book, kind):
+def test_pointing_shows_what_a_link_leads_to(page, book, errors, kind):
     name, address, words = KINDS[kind]
     visit(page, f"{book}/book/{name}.html")
-    show(page, LINK % address)
-    assert words in page.run(f"{BOX}.innerText")
-    assert "\\(" not in page.run(f"{BOX}.textContent")
-    assert page.run(f"{BOX}.querySelectorAll('mjx-merror, [id], [href], [tabindex]').length") == 0
-    images = page.run(f"[...{BOX}.querySelectorAll('img')].map((image) => image.naturalWidth)")
+    hover(page, link(page, address))
+    box = opened(page)
+    assert words in box.inner_text()
+    assert "\\(" not in box.text_content()
+    images = box.locator("img").evaluate_all("(all) => all.map((image) => image.naturalWidth)")
     assert all(images)
-    left, right, top, bottom = page.run(
-        f"(({{left, right, top, bottom}}) => [left, right, top, bottom])"
-        f"({BOX}.getBoundingClientRect())"
-    )
-    assert left >= 0
-    assert right <= 1400
-    assert top >= 0
-    assert bottom <= 900
-    assert page.errors == []
+    place = box.bounding_box()
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= 1400
+    assert place["y"] >= 0
+    assert place["y"] + place["height"] <= 900
+    # The theme looks for what scrolls, and gives it a tab stop, 300 ms after something new appears.
+    page.evaluate(f"{DELAYED}.then(() => {DELAYED})")
+    assert box.locator("mjx-merror, [id], [href], [tabindex]").count() == 0
+    assert errors == []
 
 
-@in_a_browser
-@on_the_built_pages
 def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, book):
     visit(page, f"{book}/book/figure-2.html")
-    show(page, LINK % "akmv.html#thm-akmv-exact")
-    page.point(*page.run(f"(({{x, y}}) => [x + 20, y + 20])({BOX}.getBoundingClientRect())"))
-    page.run(PAUSE)
-    assert page.run(OPEN)
-    page.point(1, 1)
-    page.wait_for(SHUT)
+    hover(page, link(page, "akmv.html#thm-akmv-exact"))
+    opened(page).hover()
+    page.evaluate(DELAYED)
+    opened(page)
+    page.mouse.move(1, 1)
+    expect(page.locator("#preview")).to_be_hidden()
 
 
-@in_a_browser
-@on_the_built_pages
 def test_tab_opens_and_escape_closes(page, book):
     visit(page, f"{book}/book/figure-2.html")
-    page.press("Tab")
-    page.run(f"{LINK % 'akmv.html#thm-akmv-exact'}.focus()")
-    page.wait_for(OPEN)
-    described = "document.activeElement.getAttribute('aria-describedby')"
-    assert page.run(described) == "preview"
-    page.run(AXE.read_text() + "; 0")
-    assert page.run("axe.run().then(({violations}) => violations.map(({id}) => id))") == []
-    page.press("Escape")
-    assert page.run(SHUT)
-    assert page.run(described) is None
+    page.keyboard.press("Tab")
+    focused = link(page, "akmv.html#thm-akmv-exact")
+    focused.focus()
+    box = opened(page)
+    expect(focused).to_have_attribute("aria-describedby", "preview")
+    page.evaluate(AXE.read_text() + "; 0")
+    assert page.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id))") == []
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    assert focused.get_attribute("aria-describedby") is None
 
 
-@in_a_browser
-@on_the_built_pages
-def test_without_a_server_only_the_page_itself_is_previewed(page):
+def test_without_a_server_only_the_page_itself_is_previewed(page, book, errors):
     visit(page, (BUILT / "book" / "figure-2.html").as_uri())
-    show(page, LINK % "#fig-2")
-    hover(page, LINK % "akmv.html#thm-akmv-exact")
-    page.run(PAUSE)
-    assert page.run(SHUT)
-    assert page.errors == []
+    hover(page, link(page, "#fig-2"))
+    opened(page)
+    hover(page, link(page, "akmv.html#thm-akmv-exact"))
+    page.evaluate(DELAYED)
+    expect(page.locator("#preview")).to_be_hidden()
+    assert errors == []
 
 
-@in_a_browser
-@on_the_built_pages
-def test_other_links_have_no_preview(page, book):
+def test_other_links_have_no_preview(page, book, requests):
     visit(page, f"{book}/book/figure-2.html")
-    hover(page, "document.querySelector('.prev-next-area a')")
-    page.run(PAUSE)
-    assert page.run(SHUT)
+    known = len(requests)
+    hover(page, page.locator(".prev-next-area a").first)
+    page.evaluate(DELAYED)
+    expect(page.locator("#preview")).to_be_hidden()
+    assert requests[known:] == []

@@ -24,9 +24,12 @@ function repair() {
   });
 }
 
-/* What scrolls sideways must be reachable by Tab. */
+/* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
+const SCROLLING =
+  ":is(pre, .output, div.math, .pst-scrollable-table-container):not(#preview *)";
+
 function reach() {
-  each("pre, .output, div.math, .pst-scrollable-table-container", (node) => {
+  each(SCROLLING, (node) => {
     if (node.scrollWidth > node.clientWidth && node.tabIndex !== 0) node.tabIndex = 0;
   });
 }
@@ -41,10 +44,12 @@ function unfold() {
 document.addEventListener("DOMContentLoaded", repair);
 document.addEventListener("DOMContentLoaded", unfold);
 window.addEventListener("hashchange", unfold);
-window.addEventListener("load", reach);
-window.addEventListener("resize", reach);
-// What was folded had no width; such events do not bubble.
-document.addEventListener("toggle", reach, true);
+// Sizes change with the window and with what is unfolded; a formula's width also when it is typeset.
+document.addEventListener("DOMContentLoaded", () => {
+  const sizes = new ResizeObserver(reach);
+  each(SCROLLING, (node) => sizes.observe(node));
+});
+window.addEventListener("load", () => Promise.resolve(window.MathJax?.startup.promise).then(reach));
 // The theme takes the tab stop away from what it found too narrow to scroll, some time after a resize.
 new MutationObserver(reach).observe(document.documentElement, {
   subtree: true,

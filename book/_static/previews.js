@@ -31,7 +31,7 @@
     const made = document.importNode(element, true);
     made.querySelectorAll(".headerlink, button, script").forEach((node) => node.remove());
     for (const node of [made, ...made.querySelectorAll("*")]) {
-      for (const name of ["id", "href", "title", "tabindex"]) node.removeAttribute(name);
+      for (const name of ["id", "href", "title"]) node.removeAttribute(name);
     }
     made.querySelectorAll("img").forEach((image) => {
       image.src = new URL(image.getAttribute("src"), address);
@@ -62,7 +62,6 @@
     box.replaceChildren(...parts);
     const raw = [...box.querySelectorAll(".math")].filter((f) => !f.querySelector("mjx-container"));
     if (raw.length) await window.MathJax?.typesetPromise?.(raw);
-    box.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
     await Promise.allSettled([...box.querySelectorAll("img")].map((image) => image.decode()));
   }
 
@@ -116,6 +115,11 @@
     clearTimeout(closing);
     if (link) closing = setTimeout(close, DELAY);
   }
+
+  // MathJax gives tab stops to formulas; and the theme, some time after they appear, to what scrolls.
+  new MutationObserver(() => {
+    box.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
+  }).observe(box, { subtree: true, childList: true, attributeFilter: ["tabindex"] });
 
   document.addEventListener("DOMContentLoaded", () => document.querySelector("main")?.append(box));
   document.addEventListener("pointerover", ({ target: over, pointerType }) => {

@@ -1,0 +1,91 @@
+"""Links of the built book, to pages, tables, records and folded cells; and its search."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import BUILT, CHAPTERS, every_chapter, on_the_built_pages
+from playwright.sync_api import expect
+
+pytestmark = on_the_built_pages
+
+
+class Links(HTMLParser):
+    """The names that a page gives, and where it leads."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.names, self.targets, self.live = set(), [], False
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.names |= {attrs["id"]} if "id" in attrs else set()
+        self.names |= {attrs["name"]} if tag == "a" and "name" in attrs else set()
+        self.live |= tag == "clip-explorer"
+        leads = attrs.get("src") or (attrs.get("href") if tag in {"a", "link"} else None)
+        if leads:
+            self.targets.append(leads)
+
+
+def resolves(target, path, pages):
+    """Whether a link of a page leads to something in the book; what leads outside is not asked."""
+    parts = urlsplit(target)
+    if parts.scheme or parts.netloc:
+        return True
+    goal = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not goal.is_file():
+        return False
+    if not parts.fragment or goal not in pages:
+        return True
+    state = "=" in parts.fragment and pages[goal].live  # a state of the Explorer
+    return state or unquote(parts.fragment) in pages[goal].names
+
+
+def test_every_link_and_cross_reference_resolves():
+    pages = {
+        path: Links(path)
+        for pattern in ("*.html", "book/*.html", "code/*/*.html")
+        for path in sorted(BUILT.glob(pattern))
+    }
+    assert len(pages) > len(CHAPTERS)
+    broken = [
+        f"{path.relative_to(BUILT)}: {target}"
+        for path, page in pages.items()
+        for target in page.targets
+        if not resolves(target, path, pages)
+    ]
+    assert broken == []
+
+
+@every_chapter
+def test_every_table_tells_how_it_was_made(name):
+    """Beside each link to a table one to its record; at home on the page of records."""
+    links = Links(BUILT / f"{name}.html")
+    tables = [Path(link).stem for link in links.targets if link.endswith(".csv")]
+    records = [link.partition("#record-")[2] for link in links.targets if "#record-" in link]
+    if name == "book/record":
+        assert all(f"record-{table}" in links.names for table in tables)
+        assert len(tables) > 50
+    else:
+        assert records == tables
+
+
+def test_a_link_to_a_folded_cell_opens_it(page, book):
+    """From another page, and on the page itself; no other cell is opened."""
+    unfolded = page.locator(".cell details[open]")
+    page.goto(f"{book}/book/figure-2.html#cell-14")
+    expect(unfolded).to_have_count(1)
+    expect(page.locator("#cell-14 + .cell pre").first).to_be_visible()
+    page.evaluate("location.hash = '#cell-05'")
+    expect(unfolded).to_have_count(2)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("sensitivity", "setup.html"), ("Lemma III.1", "lemma.html")]
+)
+def test_search_finds(page, book, words, expected):
+    page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
+    found = page.locator(f'#search-results li a[href*="book/{expected}"]').first
+    expect(found).to_be_visible()

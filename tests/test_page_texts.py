@@ -1,0 +1,123 @@
+"""What the built pages say of themselves, to people and to programs; and how they are printed."""
+
+import os
+import re
+from html import unescape
+
+import citing
+import yaml
+from browser import (
+    BUILT,
+    CHAPTERS,
+    ROOT,
+    TOC,
+    UNFOLD,
+    every_chapter,
+    every_page,
+    look,
+    on_the_built_pages,
+)
+from playwright.sync_api import expect
+from pybtex.database import parse_string
+
+import userdp
+
+TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
+
+pytestmark = on_the_built_pages
+
+
+def meta(name):
+    text = (BUILT / f"{name}.html").read_text()
+    return dict(re.findall(r'<meta (?:name|property)="([^"]+)"\s+content="([^"]*)"', text))
+
+
+def test_pages_describe_themselves():
+    said = {name: meta(name)["description"] for name in CHAPTERS}
+    assert len(set(said.values())) == len(CHAPTERS)
+    for words in said.values():
+        assert 40 < len(words) < 500
+        assert not re.search(r"[\\$]|\[\w{2,}\]", words), "plain words, without TeX or citations"
+    assert "worst case" in said["book/index"]
+    assert said["book/lemma"].endswith("Verdict: wrong as printed, repaired.")
+
+
+@every_page
+def test_pages_have_a_picture_and_an_icon_to_share(name):
+    said, text = meta(name), (BUILT / f"{name}.html").read_text()
+    assert said["og:description"] == said["description"]
+    assert said["og:title"]
+    (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
+    for file in [said["og:image"], icon]:
+        address = os.environ.get("BOOK_URL", "").rstrip("/") + "/"
+        here = BUILT / f"{name}.html"
+        assert (here.parent / file.removeprefix(address)).exists() or (
+            BUILT / file.removeprefix(address)
+        ).exists()
+
+
+@every_chapter
+def test_pages_say_how_to_cite_them(name):
+    text = (BUILT / f"{name}.html").read_text()
+    (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
+    blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
+    cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
+    assert list(paper.entries) == [citing.PAPER]
+    ((key, entry),) = cited.entries.items()
+    assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
+    title = entry.fields.get("booktitle") and re.sub(r"^\d+\. ", "", meta(name)["og:title"])
+    assert unescape(title or TITLE) == entry.fields["title"].strip("{}")
+    assert (key == "userdp") == (name == TOC["root"])
+
+
+@every_page
+def test_the_foot_says_which_version_it_is(name):
+    text = (BUILT / f"{name}.html").read_text()
+    (foot,) = re.findall(r'<div class="extra_footer">\s*(.*?)\s*</div>', text, re.DOTALL)
+    assert foot.startswith(f"<p>Version {userdp.__version__}")
+
+
+def test_the_entry_of_a_page_can_be_copied(page, book):
+    """From the keyboard: with the button in sight, and all of the entry, without markup."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{book}/book/optimum.html")
+    page.evaluate(UNFOLD)
+    expect(page.locator(".cite-page .copybtn")).to_have_count(2)
+    page.locator(".cite-page summary").press("Tab")
+    expect(page.locator(".copybtn:focus")).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page.locator(".copybtn.success")).to_have_count(1)
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert list(parse_string(copied, "bibtex").entries) == ["userdp-optimum"]
+
+
+def test_the_root_leads_to_the_first_page(page, book, errors):
+    text = (BUILT / "index.html").read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert meta("index")["description"] == meta(TOC["root"])["description"]
+    page.goto(f"{book}/")
+    page.wait_for_url(f"{book}/{TOC['root']}.html")
+    assert errors == []
+
+
+def test_the_first_screen_says_what_it_is_about(page, book):
+    page.goto(f"{book}/{TOC['root']}.html")
+    doors = page.locator(".doors .sd-card").all_inner_texts()
+    assert [words.split()[0] for words in doors] == ["Read", "Rerun", "Cite"]
+    bottom = "(node) => node.getBoundingClientRect().bottom"
+    assert page.locator(".doors").first.evaluate(bottom) < 600
+    assert page.locator("figure img").first.evaluate(bottom) < 950
+
+
+def test_print_shows_the_page_alone_in_black_on_white(page, book):
+    page.goto(f"{book}/book/optimum.html")
+    look(page, 1400, "dark")
+    theme = "document.documentElement.dataset.theme"
+    page.emulate_media(media="print")
+    page.wait_for_function(f"{theme} === 'light'")
+    beside = page.locator(".bd-sidebar, .bd-header-article, .copybtn, #preview")
+    expect(beside.filter(visible=True)).to_have_count(0)
+    colour = page.locator(".bd-article p").first.evaluate("(node) => getComputedStyle(node).color")
+    assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
+    page.emulate_media(media="screen")
+    page.wait_for_function(f"{theme} === 'dark'")
