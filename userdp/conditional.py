@@ -22,6 +22,9 @@ from userdp.worstcase import read_centre, threshold
 NEGLIGIBLE = 40.0
 """Contributions below exp(-NEGLIGIBLE) of the largest term of a sum are left out."""
 
+LEGENDRE = np.polynomial.legendre.leggauss(6)
+"""Nodes and weights on [-1, 1]."""
+
 
 def laplace_mean_error(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon
@@ -234,20 +237,41 @@ def _mean_noise(
     eps: float,
 ) -> NDArray[np.float64]:
     """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell."""
-    width = upper - lower
     # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
+    width = upper - lower
     narrow = (width * (1 + eps * sum_capped / upper) < upper) & (4 * width < upper)
-    wide = ~narrow
-    mean = np.zeros_like(width)
-    for node, weight in zip(*np.polynomial.legendre.leggauss(6), strict=True):
-        t = (lower[narrow] + upper[narrow] + node * width[narrow]) / 2
-        exponent = eps * (sum_capped[narrow] / t - capped[narrow])
-        mean[narrow] += weight / 2 * t / eps * np.exp(-exponent)
-    ends = [
-        _antiderivative(end[wide], sum_capped[wide], capped[wide], eps) for end in (upper, lower)
-    ]
-    mean[wide] = (ends[0] - ends[1]) / width[wide]
+    mean = np.empty_like(width)
+    for way, part in ((_by_quadrature, narrow), (_by_antiderivative, ~narrow)):
+        mean[part] = way(lower[part], upper[part], sum_capped[part], capped[part], eps)
     return mean
+
+
+def _by_quadrature(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) by six points of Gauss and Legendre."""
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    mean = np.zeros_like(middle)
+    for node, weight in zip(*LEGENDRE, strict=True):
+        t = middle + node * half
+        mean += weight * t * np.exp(eps * (capped - sum_capped / t))
+    return mean / (2 * eps)
+
+
+def _by_antiderivative(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) from its antiderivative at both ends."""
+    ends = [_antiderivative(end, sum_capped, capped, eps) for end in (upper, lower)]
+    return (ends[0] - ends[1]) / (upper - lower)
 
 
 def _antiderivative(
