@@ -296,7 +296,9 @@ def mean_error_sweep(
         ) -> NDArray[np.float64]:
             length = max(1, SLICE // users.n_users)
             parts = [sums[start : start + length] for start in range(0, len(sums), length)]
-            return np.concatenate([_one_each(argument, mean_error(p, users, eps), p) for p in parts])
+            return np.concatenate(
+                [_one_each(argument, mean_error(p, users, eps), p) for p in parts]
+            )
 
         return errors
 
