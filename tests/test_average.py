@@ -1,4 +1,4 @@
-"""Average error against certificate: the trade-off, dropping and capping, the page's numbers."""
+"""Average error against certificate: the trade-off, dropping and capping."""
 
 import itertools
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Clipping around a public or a bought centre: the page's propositions and its plotted numbers."""
+"""Clipping around a public or a bought centre: the page's propositions."""
 
 from fractions import Fraction
 from functools import partial

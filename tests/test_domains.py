@@ -1,4 +1,4 @@
-"""Other ranges and vectors in a ball: the page's theorems and its plotted numbers."""
+"""Other ranges and vectors in a ball: the page's theorems."""
 
 from fractions import Fraction
 from itertools import product
