@@ -1,12 +1,10 @@
-"""Clipping around a public or a bought centre: the page's propositions and its plotted numbers."""
+"""Clipping around a public or a bought centre: the page's propositions."""
 
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import oracle
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +14,6 @@ from strategies import budgets, collections
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-SIX_DIGITS = 5.1e-6
 PAIR = {
     "geometric": ud.geometric_collection(6, 65),
     "extreme": ud.extreme_collection(101, 10, 65),
@@ -209,48 +205,6 @@ def datasets(data):
     rng = np.random.default_rng(int(data.seed.iloc[0]))
     trials = int(data.trials.iloc[0])
     return {name: MOTORWAY(users, trials, rng=rng) for name, users in PAIR.items()}
-
-
-def test_errors_and_certificates_against_the_guess():
-    data = pd.read_csv(DATA / "centre-guess.csv")
-    assert len(data) == 4 * 131
-    for row in data.itertuples():
-        bias, change, eps = certificate(
-            PAIR[row.collection].counts.tolist(),
-            65,
-            ud.threshold(PAIR[row.collection], row.eps),
-            row.guess,
-            row.eps,
-        )
-        assert row.certificate == pytest.approx(bias + change / eps, rel=SIX_DIGITS)
-    sums = datasets(data)
-    for row in data.iloc[::13].itertuples():
-        users = PAIR[row.collection]
-        T = ud.threshold(users, row.eps)
-        x = ud.clipped_mean_error(sums[row.collection], users, T, row.eps, centre=row.guess)
-        assert row.error == pytest.approx(x.mean(), rel=SIX_DIGITS)
-        assert row.standard_error == pytest.approx(x.std(ddof=1) / len(x) ** 0.5, rel=SIX_DIGITS)
-
-
-def test_errors_of_the_three_strategies():
-    data = pd.read_csv(DATA / "centre-private.csv")
-    sums = datasets(data)
-    assert len(data) == 2 * 3 * 17
-    for row in data.itertuples():
-        users, x = PAIR[row.collection], sums[row.collection]
-        if row.strategy == "bought":
-            rng = np.random.default_rng(len(x))
-            fresh = PAGE.two_stage_error(x, users, row.eps, 0.2, rng)
-            spread = np.hypot(row.standard_error, fresh.std() / len(x) ** 0.5)
-            assert abs(row.error - fresh.mean()) < 5 * spread
-            continue
-        T, c = ud.threshold(users, row.eps), {"U/2": 32.5, "true mean": 52}[row.strategy]
-        error = ud.clipped_mean_error(x, users, T, row.eps, centre=c).mean()
-        assert row.error == pytest.approx(error, rel=SIX_DIGITS)
-    errors = data.pivot(index=["collection", "eps"], columns="strategy", values="error")
-    extreme = errors.loc["extreme"]
-    assert (extreme.bought < extreme["U/2"])[extreme.index >= 0.5].all()
-    assert (extreme.bought > extreme["U/2"])[extreme.index <= 0.25].all()
 
 
 def test_a_centre_that_is_a_fraction_stays_exact():

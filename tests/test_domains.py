@@ -1,13 +1,11 @@
-"""Other ranges and vectors in a ball: the page's theorems and its plotted numbers."""
+"""Other ranges and vectors in a ball: the page's theorems."""
 
 from fractions import Fraction
 from itertools import product
 from math import ceil, sqrt
-from pathlib import Path
 
 import numpy as np
 import oracle
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +15,6 @@ from strategies import budgets, collections, fractions
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-SIX_DIGITS = 5.1e-6
 PAGE = functions_of("domains", rng=np.random.default_rng(1))
 
 dimensions = st.integers(1, 5)
@@ -224,13 +220,3 @@ def test_bias_and_sensitivities_of_clipping_coordinates(seed):
     ends = np.clip(diagonal, -half, half) - np.clip(-diagonal, -half, half)
     assert np.linalg.norm(ends) == pytest.approx(euclidean)
     assert np.abs(ends).sum() == pytest.approx(absolute)
-
-
-def test_sums_on_the_map():
-    data = pd.read_csv(DATA / "domains-sums.csv")
-    before, after = data[["east", "north"]].values, data[["east_kept", "north_kept"]].values
-    users = ud.Contributions(data.samples.to_numpy(), upper=20)
-    assert (data.radius == ud.threshold(users, Fraction(1, 8)) / 2).all()
-    assert (np.linalg.norm(before, axis=1) <= 10 * data.samples * (1 + SIX_DIGITS)).all()
-    np.testing.assert_allclose(after, PAGE.radial_clip(before, data.radius[0]), 2 * SIX_DIGITS)
-    assert 5 <= (np.linalg.norm(before, axis=1) > data.radius).sum() <= 15

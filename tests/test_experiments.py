@@ -141,20 +141,6 @@ def test_order_and_company_do_not_change_a_bit(reference):
     np.testing.assert_array_equal(fewer["AKMV"].mean, reference["AKMV"].mean[[2, 1]])
 
 
-def test_a_seed_draws_the_data_that_it_always_drew():
-    """Others would do as well; but the figures of the book are of these."""
-    sampler = Recording()
-    exact = {"first": lambda sums, users, eps: sums[:, 0]}
-    sweep = ud.mean_error_sweep(exact, SMALL, [1], sampler, 10, rng=0)
-    assert sampler.drawn[0][0] == pytest.approx(
-        [175.3115920567942, 133.09876919675148, 25.921394072948708, 59.58883189374185], rel=1e-12
-    )
-    drawn = ud.error_sweep({"L": ud.laplace}, SMALL, [1], sampler, 10, rng=0)
-    assert (sweep["first"].mean[0], drawn["L"].mean[0]) == pytest.approx(
-        (168.81651555467948, 26.851368639474995), rel=1e-12
-    )
-
-
 def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
     other = ud.error_sweep(MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=8)
     assert (other["AKMV"].mean != reference["AKMV"].mean).all()

@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,12 +14,6 @@ from strategies import budgets, clippings, collections
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-SIX_DIGITS = 5.1e-6
-COLLECTIONS = {
-    "geometric": ud.geometric_collection(6, 65),
-    "extreme": ud.extreme_collection(101, 10, 65),
-}
 FELT = ("l1", "mse")
 R_L1 = brentq(lambda r: np.exp(r) - r - 2, 0.5, 2)
 MOST = {"l1": (R_L1 + 2) / (R_L1 + 1), "mse": 3.0}
@@ -241,18 +233,3 @@ def test_released_errors_are_those_that_are_stated():
         stated = ud.optimal_error(users, 1, objective)
         powers = np.abs(misses) ** power
         assert abs(powers.mean() - stated) < 5 * powers.std() / n**0.5
-
-
-def test_plotted_numbers():
-    data = pd.read_csv(DATA / "felt-error.csv")
-    grid = np.unique(np.r_[np.round(np.geomspace(0.01, 8, 240), 5), 2 / np.arange(1, 140)])
-    for name, users in COLLECTIONS.items():
-        part = data[data.collection == name]
-        np.testing.assert_allclose(part.eps, grid, SIX_DIGITS)
-        for objective in ("bound", *FELT):
-            S = [ud.threshold(users, eps, objective) for eps in grid]
-            np.testing.assert_allclose(part[f"S_{objective}"], S, SIX_DIGITS)
-            pairs = zip(S, grid, strict=True)
-            E = [ud.symmetric_error(users, width, eps, "l1") for width, eps in pairs]
-            np.testing.assert_allclose(part[f"E_{objective}"], E, SIX_DIGITS)
-        assert (part.E_l1 <= part[["E_bound", "E_mse"]].min(axis=1) * (1 + SIX_DIGITS)).all()

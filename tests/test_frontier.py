@@ -2,11 +2,9 @@
 
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import oracle
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +13,6 @@ from strategies import budgets, clippings, collections
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-SIX_DIGITS = 5.1e-6
 shares = st.fractions(0, 1, max_denominator=12)
 few_users = collections().filter(lambda users: users.n_users <= 4)
 
@@ -208,28 +204,3 @@ def test_strategies_by_definition(users, k, data):
     assert capped_bias == 2 * ud.smallest_bias(users, T / N)
     dropped_bias = strategies[0][1][0]
     assert dropped_bias == 2 * ud.smallest_bias(users, U * k / N)
-
-
-def test_plotted_numbers():
-    data, users = pd.read_csv(DATA / "frontier.csv"), ud.geometric_collection(6, 65)
-    parts = dict(iter(data.groupby("strategy")))
-    assert len(parts) == 4
-    frontier, chord = parts["symmetric clipping"], parts["one interval, or shrinkage"]
-    capped, kept = parts["sums capped to [0, T]"], parts["k samples of each user"]
-    total = users.total
-    for part in (frontier, capped):
-        np.testing.assert_allclose(part.setting, total * part.sensitivity, 2 * SIX_DIGITS)
-    intervals = [ud.centred_clipping(users, S) for S in frontier.setting]
-    bias = [ud.worst_case_bias(users, clipping) for clipping in intervals]
-    np.testing.assert_allclose(frontier.bias, bias, 1e-4, atol=1e-3)
-    bias = [np.maximum(users.largest_sums - T, 0).sum() / total for T in capped.setting]
-    np.testing.assert_allclose(capped.bias, bias, 1e-4, atol=1e-3)
-    for row in chord.itertuples():
-        ends = np.full(users.n_users, 32.5)
-        clipping = ud.Clipping(ends - row.setting / 2, ends + row.setting / 2)
-        assert row.sensitivity == pytest.approx(ud.sensitivity(users, clipping), rel=1e-5)
-        assert row.bias == pytest.approx(ud.worst_case_bias(users, clipping), rel=1e-4, abs=1e-4)
-    np.testing.assert_array_equal(kept.setting, np.arange(1, 65))
-    n_kept = np.array([np.minimum(users.counts, k).sum() for k in kept.setting])
-    np.testing.assert_allclose(kept.sensitivity, 65 * kept.setting / n_kept, SIX_DIGITS)
-    np.testing.assert_allclose(kept.bias, 65 * (1 - n_kept / total), SIX_DIGITS, atol=1e-12)

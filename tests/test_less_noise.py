@@ -3,10 +3,8 @@
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,14 +18,8 @@ import userdp as ud
 from userdp._checks import LARGEST
 from userdp.noise import noise_scale
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-SIX_DIGITS = 5.1e-6
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
-COLLECTIONS = {
-    "geometric": ud.geometric_collection(6, 65),
-    "extreme": ud.extreme_collection(101, 10, 65),
-}
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase"])
 
@@ -325,39 +317,6 @@ def test_analytic_calibration(eps):
 
 
 # The numbers for download
-
-
-def test_plotted_densities():
-    data = pd.read_csv(DATA / "less-noise-densities.csv")
-    stairs = ud.StaircaseNoise(2)
-    away = np.abs(np.abs(data.z) % 1 - stairs.gamma) > 1e-4
-    z = data.z[away].to_numpy()
-    np.testing.assert_allclose(
-        data.laplace, np.exp(ud.LaplaceNoise(2).log_density(data.z.to_numpy())), 3 * SIX_DIGITS
-    )
-    np.testing.assert_allclose(data.staircase[away], np.exp(stairs.log_density(z)), SIX_DIGITS)
-    assert away.mean() > 0.95
-
-
-def test_plotted_errors():
-    data = pd.read_csv(DATA / "less-noise.csv")
-    grid = np.unique(np.r_[np.round(np.geomspace(0.1, 8, 160), 5), 2 / np.arange(1, 21)])
-    sizes = {
-        "laplace": 1 / grid,
-        "staircase": mean_size(grid),
-        "gaussian": np.array([gaussian_mean_size(eps) for eps in grid]),
-    }
-    for name, users in COLLECTIONS.items():
-        part = data[data.collection == name]
-        np.testing.assert_allclose(part.eps, grid, SIX_DIGITS)
-        v = np.append(np.sort(users.largest_sums)[::-1], 0)
-        bias = np.maximum(v - v[:, None], 0).sum(axis=1) / 2
-        for law, w in sizes.items():
-            errors = np.min(bias[:, None] + v[:, None] * w, axis=0) / users.total
-            np.testing.assert_allclose(part[f"E_{law}"], errors, SIX_DIGITS)
-            rank = np.ceil(2 * w - 1e-9).astype(int)
-            T = v[np.minimum(rank, v.size) - 1]
-            np.testing.assert_array_equal(part[f"T_{law}"], T)
 
 
 def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():

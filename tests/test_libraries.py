@@ -225,51 +225,6 @@ def test_what_the_page_shows_is_what_is_tested():
 # --- the numbers offered for download -----------------------------------------------------------
 
 
-def test_worst_cases_and_averages():
-    data = pd.read_csv(DATA / "libraries.csv")
-    assert data.groupby("setting").size().to_dict() == {
-        **dict.fromkeys(["OPT-worst-case", "l1 optimum"], 3 * 73),
-        **dict.fromkeys(["mean", "all rows", "best k", "best cap"], 3 * 10),
-    }
-    assert set(data.collection) == {*COLLECTIONS, "flights"}
-    data = data[data.eps.isin(np.sort(data.eps.unique())[::24])]
-    for (name, setting), part in data.groupby(["collection", "setting"]):
-        if name == "flights":
-            continue
-        users, law = COLLECTIONS[name]
-        sums = law(users, 300, rng=1)
-        centred = (sums - 32.5 * users.counts).sum(axis=1)
-        for row in part.itertuples():
-            if setting in ("mean", "all rows"):
-                noisy_count, k = setting == "mean", users.max_count
-                worst = PAGE.few_worst(users, k, row.eps, noisy_count)
-                average = PAGE.few_error(users, k, row.eps, centred, 0.0, noisy_count)
-            elif setting in ("OPT-worst-case", "l1 optimum"):
-                S = ud.threshold(users, row.eps, "l1" if setting == "l1 optimum" else "bound")
-                worst = ud.symmetric_error(users, S, row.eps, "l1")
-                average = ud.clipped_mean_error(sums, users, S, row.eps)
-            elif setting == "best k":
-                ks = range(1, users.max_count + 1)
-                worst = min(PAGE.few_worst(users, k, row.eps, False) for k in ks)
-                average = None
-            else:
-                caps = 65 * users.max_count * np.geomspace(0.005, 1, 30)
-                worst = min(
-                    ud.worst_case_error(
-                        users, ud.centred_clipping(users, 2 * c, 0), row.eps, objective="l1"
-                    )
-                    for c in caps
-                )
-                errors = [
-                    ud.clipped_mean_error(sums, users, 2 * c, row.eps, centre=0) for c in caps
-                ]
-                average = min(errors, key=np.mean)
-            assert row.worst_case == pytest.approx(worst, rel=1e-4)
-            if average is not None:
-                spread = average.std(ddof=1) / 300**0.5
-                assert row.average == pytest.approx(average.mean(), abs=6 * spread + 0.01)
-
-
 def test_who_wins_where():
     data = pd.read_csv(DATA / "libraries.csv")
     by = data.pivot(index=["collection", "eps"], columns="setting").dropna()
@@ -280,24 +235,6 @@ def test_who_wins_where():
     assert (share[["geometric", "flights"]] < 1).all()
     assert (share["extreme"].iloc[:-1] > 1).all()
     assert share["extreme"].iloc[-1] < 1
-
-
-def test_the_flights_of_the_page():
-    data = pd.read_csv(DATA / "libraries.csv")
-    aircraft, speed = flights()
-    users = ud.Contributions(np.bincount(aircraft), 800)
-    sums = np.bincount(aircraft, weights=speed)
-    assert (users.total, users.n_users, users.max_count) == (327_346, 4037, 544)
-    part = data[(data.collection == "flights") & (data.setting == "OPT-worst-case")]
-    for row in part.iloc[::24].itertuples():
-        T = ud.threshold(users, row.eps)
-        assert row.worst_case == pytest.approx(ud.symmetric_error(users, T, row.eps, "l1"), 1e-4)
-        assert row.average == pytest.approx(ud.clipped_mean_error(sums, users, T, row.eps), 1e-4)
-    part = data[(data.collection == "flights") & (data.setting == "all rows")]
-    kept = np.array([(sums - 400 * users.counts).sum()])
-    for row in part.iloc[::4].itertuples():
-        error = PAGE.few_error(users, 544, row.eps, kept, 0.0, False)
-        assert row.average == pytest.approx(error[0], 1e-4)
 
 
 def test_measured_errors_are_those_of_the_model():

@@ -17,11 +17,6 @@ from strategies import budgets, collections
 import userdp as ud
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-COLLECTIONS = {
-    "geometric": ud.geometric_collection(6, 65),
-    "extreme": ud.extreme_collection(101, 10, 65),
-}
-SIX_DIGITS = 5.1e-6
 A = 2 * math.log(1 + math.sqrt(2))
 KAPPA = (2 + math.sqrt(2)) / math.log(1 + math.sqrt(2))
 ROUNDING = 1 + 1e-12
@@ -263,44 +258,6 @@ def test_three_is_enough(users, eps):
     assert float(ud.optimal_error(users, eps, noise="staircase")) <= 3 * bound * ROUNDING
     if eps <= 3.5:
         assert float(ud.optimal_error(users, eps)) <= 3 * bound * ROUNDING
-
-
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_picture(name):
-    data, users = pd.read_csv(DATA / "lower-bound.csv"), COLLECTIONS[name]
-    part = data[data.collection == name]
-    assert len(part) == 363
-    for noise in ("laplace", "staircase"):
-        fresh = []
-        for eps in part.eps:
-            mean_size = 1 / eps if noise == "laplace" else 1 / (2 * math.sinh(eps / 2))
-            optimum = 65 * float(ud.sum_of_largest(users, Fraction(2 * mean_size))) / users.total
-            fresh.append(optimum / 2 / ud.minimax_lower_bound(users, eps))
-        # Digits of eps that were cut off count up to e^(eps/2) here.
-        slack = SIX_DIGITS * (2 + part.eps)
-        assert (np.abs(part[noise] / fresh - 1) <= slack).all()
-    assert (part.staircase <= KAPPA * (1 + SIX_DIGITS)).all()
-    assert (part.laplace[part.eps <= 3.525] <= KAPPA * (1 + SIX_DIGITS)).all()
-
-
-def test_table():
-    data = pd.read_csv(DATA / "lower-bound-tight.csv")
-    assert len(data) == 12
-    for row in data.itertuples():
-        counts = tuple(map(int, str(row.counts).split("+")))
-        users = ud.Contributions(counts, 1.0)
-        ours = ud.optimal_clipping(users, row.eps)
-        for stored, fresh in (
-            (row.bound, slow_bound(counts, 1, row.eps)),
-            (row.staircase, ud.optimal_error(users, row.eps, "l1", "staircase")),
-            (row.E1, ud.worst_case_error(users, ours, row.eps, "l1")),
-            (row.E_OPT, ud.optimal_error(users, row.eps)),
-        ):
-            assert stored == pytest.approx(fresh, rel=4 * SIX_DIGITS)
-        assert max(row.low, row.bound) <= min(row.high, row.staircase)
-        g = {(1,): 8, (1, 1): 4, (2, 1): 3}[counts]  # divides the page's number of cells
-        low, high = bracket(counts, row.eps, g)
-        assert low - SOLVER <= row.low <= row.high <= high + SOLVER
 
 
 @pytest.mark.parametrize(("counts", "g"), [((1,), 24), ((2, 1), 6)])

@@ -8,7 +8,6 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import oracle
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +16,6 @@ from strategies import budgets, collections
 import userdp as ud
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
-SIX_DIGITS = 5.1e-6
 shares = st.fractions(0, 1, max_denominator=12)
 widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
@@ -155,19 +153,3 @@ def test_noise_for_adding_or_removing_spends_twice_the_budget(change, budget, sp
     law, eps = ud.LaplaceNoise(Fraction(budget) * 3 / 4), 0.75
     density = [law.log_density((y - end) / change) for end in (-0.5, 0.5)]
     assert np.abs(density[0] - density[1]).max() == pytest.approx(spent * eps)
-
-
-def test_plotted_numbers():
-    nine = pd.read_csv(BOOK / "data" / "one-line.csv")
-    users = ud.Contributions(nine.samples, 65)
-    T, intervals = ud.threshold(users, 0.4), ud.optimal_clipping(users, 0.4)
-    np.testing.assert_allclose(nine.lower, intervals.lower, SIX_DIGITS)
-    np.testing.assert_allclose(nine.upper, intervals.upper, SIX_DIGITS)
-    clipped = nine.average.clip(intervals.lower, intervals.upper)
-    np.testing.assert_allclose(nine.clipped_average, clipped, SIX_DIGITS)
-    centred = nine.samples * (nine.average - 32.5)
-    np.testing.assert_allclose(nine.centred_sum, centred, atol=5e-3)
-    np.testing.assert_allclose(nine.clipped_sum, nine.centred_sum.clip(-T / 2, T / 2), SIX_DIGITS)
-    back = 32.5 + nine.clipped_sum / nine.samples
-    np.testing.assert_allclose(back, nine.clipped_average, atol=1e-3)
-    assert nine.samples[nine.centred_sum != nine.clipped_sum].tolist() == [16, 10, 8]

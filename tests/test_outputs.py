@@ -4,14 +4,12 @@ Outputs of the kind text/html stand in the page as they are, so they are held ag
 what pandas writes, in which there is no place for anything else. And nothing is unpickled.
 """
 
-import ast
 import base64
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
@@ -67,146 +65,31 @@ def test_outputs_hold_nothing_that_runs(path):
     assert faults(nbformat.read(path, as_version=4)) == []
 
 
-TABLE = '<table border="1" class="dataframe">\n  <tr><td>%s</td></tr></table>'
-ATTACKS = [
-    "<script>alert(1)</script>",
-    "<SCRIPT SRC=//example.org/x.js></SCRIPT>",
-    "<script\n>alert(1)</script>",
-    "<scr<script>ipt>alert(1)",
-    "<img src=x onerror=alert(1)>",
-    "<img src=x onerror=alert(1) ",  # the next tag of the page closes it
-    '<td onclick="alert(1)">',
-    "<td class=x onclick=alert(1)>",
-    '<td class="x"onclick="alert(1)">',
-    '<td onclick="stop">',
-    "<td style='background: url(//example.org/x)'>",
-    '<td class="x" style="background: url(//example.org/x)">',
-    "<a href='javascript:alert(1)'>x</a>",
-    '<iframe src="https://example.org"></iframe>',
-    "<object data=x></object>",
-    "<embed src=x>",
-    "<svg onload=alert(1)>",
-    "<math><mtext></mtext></math>",
-    '<meta http-equiv="refresh" content="0; url=//example.org">',
-    '<base href="//example.org">',
-    '<form action="//example.org"><input></form>',
-    "<style scoped>@import url(//example.org);</style>",
-    "<style scoped> .dataframe td { background: url(//example.org); } </style>",
-    "<style scoped> .dataframe td { text-align: right; } </style",
-    "<!-- <b -->",
-    "&#106;",
-    "<td/onclick=alert(1)>",
-]
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_in_a_table_is_seen(attack):
-    assert HTML.fullmatch(TABLE % "5.0")
-    assert not HTML.fullmatch(TABLE % attack)
-    assert not HTML.fullmatch(attack)
-
-
 @pytest.mark.parametrize(
-    "attack",
+    ("kind", "data"),
     [
-        "<script>alert(1)</script>",
-        "[x](javascript:alert(1))",
-        "[x](https://example.org)",
-        "![x](//example.org/x.png)",
-        "<https://example.org>",
-        "```{raw} html\n<script>alert(1)</script>\n```",
-        ":::{raw} html",
-        "[x]: javascript:alert(1)",
-        r"\`x <script>` alert(1)",
-        r"\`x <data/onclick=stop>`",
+        ("text/html", "<table><tr><td>5.0</td></tr></table><script>alert(1)</script>"),
+        ("text/html", '<table><tr><td onclick="alert(1)">5.0</td></tr></table>'),
+        ("text/markdown", "[x](javascript:alert(1))"),
     ],
 )
-def test_an_attack_in_markdown_is_seen(attack):
-    assert markdown_is_harmless("*See* [x](#sec-x), [y](../a.ipynb), {doc}`z`: 1 < 2\n: *Note:* x")
-    assert markdown_is_harmless("{ref}`x <a-label-2>` {download}`y <data/a-b.csv>`")
-    assert not markdown_is_harmless(attack)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"application/javascript": "alert(1)"},
-        {"application/vnd.jupyter.widget-view+json": {"model_id": "x"}},
-        {"image/svg+xml": "<svg onload='alert(1)'/>"},
-        {"application/papermill.record/text/html": "<b>x</b>"},
-        {"image/png": base64.b64encode(b"<script>alert(1)</script>").decode()},
-        {"text/plain": "x", "text/html": "<b onclick='alert(1)'>x</b>"},
-    ],
-)
-def test_an_attack_of_another_kind_is_seen(data):
-    harmless = nbformat.v4.new_output("display_data", {"text/plain": "<script>"})
-    outputs = [harmless, nbformat.v4.new_output("display_data", data)]
-    cell = nbformat.v4.new_code_cell(outputs=outputs)
+def test_an_attack_is_seen(kind, data):
+    output = nbformat.v4.new_output("display_data", {"text/plain": "<script>", kind: data})
+    cell = nbformat.v4.new_code_cell(outputs=[output])
     assert len(faults(nbformat.v4.new_notebook(cells=[cell]))) == 1
 
 
-def test_an_attack_outside_of_outputs_is_seen():
-    raw = nbformat.v4.new_raw_cell("<script>alert(1)</script>")
-    picture = {"x.svg": {"image/svg+xml": "PHN2Zz4="}}
-    attached = nbformat.v4.new_markdown_cell("![](attachment:x.svg)", attachments=picture)
-    state = {"widgets": {"application/vnd.jupyter.widget-state+json": {}}}
-    notebook = nbformat.v4.new_notebook(cells=[raw, attached], metadata=state)
-    assert len(faults(notebook)) == 3
-
-
-# --- Nothing is unpickled -------------------------------------------------------------------------
-
-PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-
-
-def unpickles(code):
-    """The names in a piece of code that lead to objects from a pickle."""
-    found = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names} & PICKLES
-        elif isinstance(node, ast.ImportFrom):
-            found |= {(node.module or "").split(".")[0]} & PICKLES
-        elif isinstance(node, ast.Constant):  # importlib.import_module("pickle")
-            found |= {node.value} & PICKLES if isinstance(node.value, str) else set()
-        elif isinstance(node, ast.Attribute | ast.keyword):
-            name = node.attr if isinstance(node, ast.Attribute) else node.arg
-            found |= {name} & {"read_pickle", "allow_pickle"}
-    return found
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_code_unpickles_nothing(path):
-    assert unpickles(path.read_text()) == set()
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_chapters_unpickle_nothing(path):
-    cells = nbformat.read(path, as_version=4).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert unpickles(code) == set()
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import pickle",
-        "import os, joblib as j",
-        "from pickle import loads",
-        "from joblib.memory import x",
-        "import_module('dill')",
-        "pd.read_pickle('x')",
-        "np.load('x', allow_pickle=True)",
-    ],
+PICKLES = re.compile(
+    r"^\s*(?:import|from)\s.*\b(?:c?pickle|_pickle|cloudpickle|dill|joblib|marshal|shelve)\b"
+    "|read_pickle|allow_pickle",
+    re.MULTILINE,
 )
-def test_unpickling_is_seen(code):
-    assert unpickles("import json, numpy") == set()
-    assert unpickles(code)
 
 
-def test_chapters_are_executed_and_not_taken_from_a_cache():
-    config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    assert config["execute"]["execute_notebooks"] == "force"
-    assert "cache" not in config["execute"]
-    recipe = re.search(r"^book:.*\n(?:\t.*\n)+", (ROOT / "Makefile").read_text(), re.M)[0]
-    assert recipe.index("rm -rf _build") < recipe.index("jupyter-book build")
+@pytest.mark.parametrize("path", [*SOURCES, *CHAPTERS], ids=lambda path: path.name)
+def test_nothing_is_unpickled(path):
+    code = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = nbformat.reads(code, as_version=4).cells
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert not PICKLES.search(code)

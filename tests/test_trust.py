@@ -1,4 +1,4 @@
-"""The attack of the page on trust, and the bar codes that it draws."""
+"""The attack of the page on trust."""
 
 import math
 from pathlib import Path
@@ -26,20 +26,6 @@ def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mech
     (other,) = [sums for n, sums in ANSWERS.items() if n != name]
     assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
     assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least
-
-
-def test_bar_codes():
-    stored = pd.read_csv(DATA / "trust-barcode.csv")
-    window = 0.2 + stored.n.to_numpy() * np.spacing(0.2)
-    for name, sums in ANSWERS.items():
-        expected = PAGE.possible(window, ud.laplace, sums)
-        np.testing.assert_array_equal(stored[f"laplace, {name}"], expected)
-        _, _, step = grid_steps(sums - 0.5, -0.5, 0.5)
-        near = np.arange(-(2**13), 2**13)
-        points = set((0.5 + (round(-0.3 * 5 / step) + near) * (step / 5)).tolist())
-        assert min(points) < window[0] < window[-1] < max(points)
-        np.testing.assert_array_equal(stored[f"release, {name}"], [y in points for y in window])
-    assert np.any(stored["laplace, nobody"] != stored["laplace, one person"])
 
 
 def test_releases_of_neighbours_lie_on_one_grid():

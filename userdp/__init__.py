@@ -2,7 +2,7 @@
 
 The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
 User-Level Differentially Private Mean Estimation". Plotting lives apart in `userdp.plotting`, so
-that importing `userdp` loads numpy and scipy only.
+that importing `userdp` loads numpy and `scipy.special` only.
 """
 
 from userdp.budget import Epsilon, rank, read_eps

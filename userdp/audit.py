@@ -67,7 +67,8 @@ class Noisy:
         return Noisy(self.value * factor, self.scale * factor)
 
     def __truediv__(self, other: Exact) -> "Noisy":
-        return self * (1 / Fraction(other))
+        divisor = Fraction(other)
+        return Noisy(self.value / divisor, self.scale / divisor)
 
     __radd__, __rmul__ = __add__, __mul__
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse
 
 from userdp._checks import Exact, check_instance
 from userdp.budget import Epsilon, read_eps
@@ -153,6 +152,8 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     >>> float(solution.total_width), solution.alpha.tolist()
     (130.0, [65.0, 0.0, 0.0])
     """
+    from scipy import optimize, sparse  # slow to import, and needed nowhere else
+
     check_instance("users", users, Contributions)
     n = users.n_users
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))

@@ -22,6 +22,9 @@ from userdp.worstcase import read_centre, threshold
 NEGLIGIBLE = 40.0
 """Contributions below exp(-NEGLIGIBLE) of the largest term of a sum are left out."""
 
+LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 16)}
+"""Nodes and weights on [-1, 1], by their number."""
+
 
 def laplace_mean_error(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon
@@ -175,7 +178,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> NDArray
         integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
 
     E_3 being the exponential integral. Where a cell is so narrow that the difference of two values
-    would lose digits, six points of Gauss and Legendre take its place.
+    would lose digits, or where it is dear, points of Gauss and Legendre take its place.
 
     Parameters
     ----------
@@ -236,18 +239,43 @@ def _mean_noise(
     """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell."""
     width = upper - lower
     # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
-    narrow = (width * (1 + eps * sum_capped / upper) < upper) & (4 * width < upper)
-    wide = ~narrow
-    mean = np.zeros_like(width)
-    for node, weight in zip(*np.polynomial.legendre.leggauss(6), strict=True):
-        t = (lower[narrow] + upper[narrow] + node * width[narrow]) / 2
-        exponent = eps * (sum_capped[narrow] / t - capped[narrow])
-        mean[narrow] += weight / 2 * t / eps * np.exp(-exponent)
-    ends = [
-        _antiderivative(end[wide], sum_capped[wide], capped[wide], eps) for end in (upper, lower)
-    ]
-    mean[wide] = (ends[0] - ends[1]) / width[wide]
+    varies = width * (1 + eps * sum_capped / upper) / upper
+    narrow = (varies < 1) & (4 * width < upper)
+    medium = (varies < 4) & (2 * width < upper) & ~narrow
+    mean = np.empty_like(width)
+    for points, part in ((6, narrow), (16, medium), (0, ~(narrow | medium))):
+        cells = lower[part], upper[part], sum_capped[part], capped[part], eps
+        mean[part] = _by_quadrature(points, *cells) if points else _by_antiderivative(*cells)
     return mean
+
+
+def _by_quadrature(
+    points: int,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) by Gauss and Legendre."""
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    mean = np.zeros_like(middle)
+    for node, weight in zip(*LEGENDRE[points], strict=True):
+        t = middle + node * half
+        mean += weight * t * np.exp(eps * (capped - sum_capped / t))
+    return mean / (2 * eps)
+
+
+def _by_antiderivative(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) from its antiderivative at both ends."""
+    ends = [_antiderivative(end, sum_capped, capped, eps) for end in (upper, lower)]
+    return (ends[0] - ends[1]) / (upper - lower)
 
 
 def _antiderivative(

@@ -20,6 +20,9 @@ from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
 BLOCK = 2**17
 """User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
 
+SLICE = 2**13
+"""User sums for which a mean error is computed at a time: so do all intermediate results."""
+
 
 class Estimate(NamedTuple):
     """A Monte-Carlo mean with its standard error (sample standard deviation over root n)."""
@@ -288,7 +291,16 @@ def mean_error_sweep(
     _check_callables("mean_errors", mean_errors)
 
     def exact(argument: str, mean_error: MeanError) -> Errors:
-        return lambda sums, users, eps, _: _one_each(argument, mean_error(sums, users, eps), sums)
+        def errors(
+            sums: NDArray[np.float64], users: Contributions, eps: Epsilon, _: np.random.Generator
+        ) -> NDArray[np.float64]:
+            length = max(1, SLICE // users.n_users)
+            parts = [sums[start : start + length] for start in range(0, len(sums), length)]
+            return np.concatenate(
+                [_one_each(argument, mean_error(p, users, eps), p) for p in parts]
+            )
+
+        return errors
 
     errors = {name: exact(f"mean_errors[{name!r}]", m) for name, m in mean_errors.items()}
     return _sweep(errors, users, eps, sampler, n_trials, rng, workers)

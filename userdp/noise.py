@@ -14,7 +14,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
-from scipy.optimize import elementwise
 
 from userdp._checks import LARGEST, Exact, read_floats, read_size, refuse_entries, refuse_value
 from userdp.budget import Epsilon, rank, read_eps
@@ -105,15 +104,18 @@ class Noise(ABC):
             balance: NDArray[np.float64] = 2 * float(self.mean_square) / n
             return balance
 
-        def slope(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+        def falls_later(x: NDArray[np.float64]) -> NDArray[np.bool_]:
             tail = self.tail(x)
-            return 2 * self.excess(x) + 2 * x * tail - n * (0.5 - tail)
+            return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
-        end = np.full(n.shape, float(self.mean_size))
-        while np.any(slope(end, n) > 0):
-            end *= 2
-        root: NDArray[np.float64] = elementwise.find_root(slope, (0 * end, end), args=(n,)).x
-        return root
+        low, high = np.zeros(n.shape), np.full(n.shape, float(self.mean_size))
+        while np.any(falls_later(high)):
+            high *= 2
+        # Bisected until no float is left between: a dozen operations a step are soon done.
+        while np.any((low < (middle := low + (high - low) / 2)) & (middle < high)):
+            before = falls_later(middle)
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        return high
 
     def _refuse_squares_that_overflow(self) -> None:
         if self.eps < SMALLEST_FOR_SQUARES:

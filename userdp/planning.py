@@ -6,7 +6,6 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 from userdp._checks import read_positive, read_real, refuse_value
 from userdp._tables import html_table, text_table
@@ -79,6 +78,8 @@ class Plan:
         TypeError, ValueError
             If `error` is not positive and finite, or so large that no release is needed.
         """
+        from scipy.optimize import brentq  # slow to import
+
         target = read_positive("error", error)
         trivial = float(self.users.upper) / 2
         if target >= (trivial**2 if objective == "mse" else trivial):

@@ -102,11 +102,12 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
 def cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: Fraction) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
-    ends = np.full((*values.shape[:-1], users.n_users + 2), float(users.upper) * users.max_count)
-    ends[..., 1:-1] = -np.sort(-values)
+    ends = np.empty((*values.shape[:-1], users.n_users + 2))
+    ends[..., 0] = float(users.upper) * users.max_count
+    ends[..., 1:-1] = np.sort(values)[..., ::-1]
     ends[..., -1] = 0.0
     width = ends[..., :-1] - ends[..., 1:]
-    distance = np.broadcast_to(np.abs(np.arange(users.n_users + 1) - rank), width.shape)
+    distance = np.abs(np.arange(users.n_users + 1) - rank)
     # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):

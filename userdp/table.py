@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from userdp._checks import RNGLike, read_real, read_rng, read_size, refuse_type, refuse_value
 from userdp._tables import html_table, text_table
@@ -128,6 +127,8 @@ class PrivateMean:
 
     def _reach(self, bias: float, level: float) -> float:
         """Return the size that the error at this bias exceeds with probability 1 - level."""
+        from scipy.optimize import brentq  # slow to import
+
         law, change = read_noise(_law_of(self.noise), self.eps), self.eps * self.noise_scale
 
         def excess(reach: float) -> float:
