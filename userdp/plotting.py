@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -12,8 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from userdp.experiments import Sweep
 from userdp.planning import STRATEGIES, Plan
 
-# Seaborn's "colorblind", written out: seaborn loads scipy.stats, which takes a second.
-_PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#949494")
+_PALETTE = sns.color_palette("colorblind")
 
 LOOKS: dict[str, dict[str, Any]] = {
     "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
