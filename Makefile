@@ -99,7 +99,6 @@ LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-versi
   --generate-hashes --no-emit-package userdp --custom-compile-command "make lock"
 lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into requirements*.lock
 	@echo "Resolving; the versions and hashes go to requirements.lock and requirements-extras.lock."
-	@$(PIP) install uv==0.13.9
 	@$(LOCKED) requirements.txt --output-file requirements.lock
 	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --output-file requirements-extras.lock
 
