@@ -25,8 +25,7 @@ function repair() {
 }
 
 /* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
-const SCROLLING =
-  ":is(pre, .output, div.math, .pst-scrollable-table-container):not(#preview *)";
+const SCROLLING = ":is(pre, .output, div.math, .pst-scrollable-table-container):not(#preview *)";
 
 function reach() {
   each(SCROLLING, (node) => {
