@@ -206,9 +206,9 @@ def private_mean_protected_counts(
     The average of each user, less the centre, is clipped to +-reach and weighed by its number of
     records, at most `cap`; released are the sum of these and the sum of weights, with independent
     noise of scales 2 reach cap / eps and 2 cap / eps, and their quotient, moved to the bounds.
-    User-level eps-DP for replacing all records of one user by any others, in any number, and for adding
-    or removing a user, with bounds, centre, reach and cap public. Not protected are the time taken,
-    and whether the call is refused.
+    User-level eps-DP for replacing all records of one user by any others, in any number, and for
+    adding or removing a user, with bounds, centre, reach and cap public. Not protected are the time
+    taken, and whether the call is refused.
 
     Parameters
     ----------

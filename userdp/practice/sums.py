@@ -4,9 +4,11 @@ from fractions import Fraction
 from math import floor, log2
 from typing import NamedTuple
 
+import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
-from userdp._checks import Exact, refuse_value
+from userdp._checks import Exact, check_instance, refuse_value
 from userdp.budget import Epsilon, read_eps
 from userdp.mechanisms import centred_ends, grid_steps
 from userdp.model import Contributions
@@ -80,7 +82,7 @@ def release_mean(
     >>> release.eps, round(release.noise_scale, 4), round(release.worst_case_error, 4)
     (1.0, 18.5714, 27.8571)
     """
-    values, budget = read_sums(sums, users), read_eps(eps)
+    values, budget = _read_protected(sums, users), read_eps(eps)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     if budget < Fraction(1, 2**40):
@@ -101,4 +103,17 @@ def release_mean(
         eps=noisy.eps,
         noise_scale=int(moved) / float(budget) * unit,
         worst_case_error=float(certificate) + rounding,
+    )
+
+
+def _read_protected(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+    """Return the sums; a refusal quotes none of them."""
+    check_instance("users", users, Contributions)
+    try:
+        return read_sums(sums, users)
+    except (TypeError, ValueError) as error:
+        kind = type(error)
+    raise kind(
+        "`sums` must be one real number a user, between 0 and U m_l. What is wrong is not told: "
+        "sums are protected."
     )
