@@ -12,7 +12,7 @@ import numbers
 import uuid
 from decimal import Decimal
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +41,6 @@ class Ids(NamedTuple):
     n_codes: int
     """More than the largest of them."""
     some_missing: bool
-    odd: int = 0
-    """Floats that are no ids."""
 
 
 def read_ids(column: Any) -> Ids:
@@ -54,9 +52,8 @@ def read_ids(column: Any) -> Ids:
         absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
         known = np.where(absent, 0, entries)
         most = min(2.0 ** (np.finfo(entries.dtype).nmant + 1), 2.0**53)
-        odd = int(np.count_nonzero((known != np.floor(known)) | (abs(known) > most)))
-        if odd:
-            return Ids(np.full(entries.size, -1, np.int8), 0, False, odd)
+        if np.any((known != np.floor(known)) | (abs(known) > most)):
+            refuse_odd()
         entries = known.astype(np.int64)
     elif entries.dtype.kind in "mM":
         nat = np.isnat(entries)
@@ -84,6 +81,14 @@ def read_values(column: Any) -> NDArray[np.float64]:
     if absent is not None:
         values[absent] = np.nan
     return values
+
+
+def refuse_odd() -> NoReturn:
+    """Refuse users that are floats, but no ids."""
+    raise TypeError(
+        "`user` must hold ids: some are floats that are no whole numbers, or too large for their "
+        "type to tell neighbours apart. Pass whole numbers or text."
+    )
 
 
 def is_null(entry: Any) -> bool:
@@ -196,7 +201,7 @@ def _ids_of_objects(entries: NDArray[Any]) -> Ids:
         kinds.add(kind := _kind(entry))
         if kind == "float":
             if entry != entry // 1 or abs(entry) > 2.0**53:
-                return Ids(codes, 0, False, odd=1)
+                refuse_odd()
             entry = int(entry)
         codes[i] = known.setdefault(entry, len(known))
     if len(kinds) > 1:

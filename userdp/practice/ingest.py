@@ -78,7 +78,8 @@ def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
 def _read_columns(user: Any, value: Any) -> Arrays:
     if user is value:
         raise ValueError("`value` must be another column than `user`.")
-    indexes = [column.index for column in (user, value) if hasattr(column, "reindex")]
+    columns = [column for column in (user, value) if comes_from("pandas", column)]
+    indexes = [column.index for column in columns if hasattr(column, "index")]
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError("`user` and `value` must have the same index, row by row.")
     ids = read_ids(user)

@@ -65,12 +65,16 @@ class Queries(Records):
 
     def _marked(self, rules: Rules) -> Any:
         """Return the rows, with what is wrong with each, and whether it counts."""
+        import ibis
+
         user, value = self.table.user, self.table.value
         no_user, odd = user.isnull(), user.isnull() & False
         if user.type().is_floating():
             no_user = no_user | user.isnan()
             most = 2.0**24 if user.type().is_float32() else 2.0**53
-            odd = ~no_user & ((user != user.floor()) | (user.abs() > most))
+            held = user.abs() <= most
+            small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits
+            odd = ~no_user & (~held | (small != small.floor()))
         no_value = value.isnull() | value.isnan()
         outside = ~no_value & ~value.between(exact(rules.lower), exact(rules.upper))
         kept = ~no_user

@@ -12,6 +12,7 @@ from userdp._checks import read_size, refuse_type, refuse_value
 from userdp.budget import Epsilon, read_eps
 from userdp.model import Contributions
 from userdp.noise import LaplaceNoise, Objective, read_objective
+from userdp.practice.columns import refuse_odd
 from userdp.practice.grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
 from userdp.practice.ingest import Data, read_records
 from userdp.practice.noise import Noisy, noisy_total
@@ -225,7 +226,8 @@ def protected_tally(
     ProtectedTally(rows=3, without_user=1, without_value=0, outside=1)
     """
     found = read_records(user, value, data).survey(Rules(*read_bounds(lower, upper)))
-    _refuse_odd(found)
+    if found.odd_users:
+        refuse_odd()
     rows = int(found.counts.sum()) + found.without_user
     return ProtectedTally(rows, found.without_user, found.without_value, found.outside)
 
@@ -241,7 +243,8 @@ def read_rules(lower: float, upper: float, outside: Outside, missing: Missing) -
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
     """Refuse rows that are not as they should be. Their number is protected: it is not told."""
-    _refuse_odd(survey)
+    if survey.odd_users:
+        refuse_odd()
     if survey.without_user and missing != "drop":
         raise ValueError(
             "`user` must not be missing: some rows have none. Find out whose they are, or leave "
@@ -263,14 +266,6 @@ def refuse_nobody(survey: Survey) -> None:
     """Refuse a table in which no row counts."""
     if not survey.sizes:
         raise ValueError("`user` must have rows that count: there are none.")
-
-
-def _refuse_odd(survey: Survey) -> None:
-    if survey.odd_users:
-        raise TypeError(
-            "`user` must hold ids: some are floats that are no whole numbers, or too large for "
-            "their type to tell neighbours apart. Pass whole numbers or text."
-        )
 
 
 def refuse_change(before: Survey, after: Survey) -> None:
@@ -297,7 +292,8 @@ def decide(
     grid = make_grid(users, lower, upper, budget, centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective))
-    half = whole(float(read_size("total_width", total_width)) / 2 / grid.step)
+    width = float(read_size("total_width", total_width))
+    half = whole(min(width / 2 / grid.step, users.max_count * grid.top))  # no sum reaches further
     lowest = -min(half, users.max_count * grid.origin)
     highest = min(half, users.max_count * (grid.top - grid.origin))
     return Decided(users, grid, lowest, highest, half, budget, objective, project)
