@@ -418,7 +418,7 @@ def test_text_is_compared_code_point_by_code_point_on_every_engine(tmp_path, use
         [datetime.date(2013, 1, 1), datetime.datetime(2013, 1, 1)],
         [
             datetime.datetime(2013, 1, 1),
-            datetime.datetime(2013, 1, 1, tzinfo=datetime.timezone.utc),
+            datetime.datetime(2013, 1, 1, tzinfo=datetime.UTC),
         ],
     ],
     ids=repr,
@@ -468,7 +468,7 @@ def test_values_are_compared_as_the_floats_they_become(opendp):
         doubles = values.astype(float)
         expected = protected_tally([1, 2], doubles, lower=0, upper=upper)
         assert protected_tally([1, 2], values, lower=0, upper=upper) == expected
-        with pytest.warns(UserWarning):
+        with pytest.warns(UserWarning, match="not stated"):
             a, b = (
                 mean_of([1, 2], v, upper=upper, outside="drop", eps=5) for v in (values, doubles)
             )
@@ -739,7 +739,7 @@ def test_what_may_be_published_fits_the_schema():
         mean_of(users, values, eps=1e-6),
         ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2),
     ]
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="not stated"):
         results.append(mean_of(users, values, missing="drop"))
     jsonschema.Draft202012Validator.check_schema(json_schema())
     for made in results:

@@ -81,7 +81,11 @@ def as_measurement(
 def _release(sums: list[float], how: Decided) -> PrivateMean:
     """Clip each user's sum, in whole steps less the origin, and add noise to their total."""
     grid, counts = how.grid, how.users.counts
-    values = np.nan_to_num(np.asarray(sums, np.float64)) - counts * (grid.lower + grid.middle)
-    steps = np.clip(np.rint(values / grid.step), how.lowest, how.highest)
+    values = np.asarray(sums, np.float64)
+    if values.shape != counts.shape:
+        raise ValueError("`sums` must be one number a user.")  # their words are shown by OpenDP
+    values = np.clip(values, counts * grid.lower, counts * grid.upper)
+    steps = np.rint((values - counts * (grid.lower + grid.middle)) / grid.step)
+    steps = np.clip(np.nan_to_num(steps), how.lowest, how.highest)
     total = int(steps.astype(np.int64).sum())
     return make_result(how, noisy_total(total, how.moved, how.budget))
