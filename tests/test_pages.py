@@ -22,7 +22,7 @@ TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
 # Pages of code are all made alike: here are two, which between them have words in every colour.
-CODE = ["code/userdp/engines", "code/tests/test_publishing"]
+CODE = ["code/userdp/worstcase", "code/tests/test_publishing"]
 OTHERS = ["404", "genindex", "prf-prf", "search", *CODE]
 WIDTHS = [1400, 390]
 THEMES = ["light", "dark"]
