@@ -35,6 +35,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:The 'future.infer_string':DeprecationWarning:ibis"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:`eps` is not stated:UserWarning"),
 ]
 
 LOWER, UPPER, N = 0.1, 6.6, 4000
@@ -105,8 +106,7 @@ def outcome(user, value, data, upper=UPPER, **options):
 
 
 def dropping(user, value, data):
-    with pytest.warns(UserWarning, match="not stated"):
-        return outcome(user, value, data, outside="clamp", missing="drop")
+    return outcome(user, value, data, outside="clamp", missing="drop")
 
 
 def without_missing_users(data):
@@ -147,7 +147,6 @@ def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, 
     assert len(set(opendp.asked)) == 1
 
 
-@pytest.mark.filterwarnings("ignore:`eps` is not stated")
 def test_rows_are_dropped_alike(sources, opendp):
     kind, data = sources
     choice = {"missing": "drop", "outside": "drop"}
@@ -162,10 +161,7 @@ def test_bounds_of_17_digits_reach_spark_exactly(sources, opendp):
     for _ in range(4):
         bounds = {"lower": LOWER + rng.random(), "upper": UPPER - rng.random(), "eps": 2}
         rules = {"missing": "drop", "outside": "clamp"}
-        with pytest.warns(UserWarning, match="not stated"):
-            made = [
-                ud.private_mean("text", "double", data=data[e], **bounds, **rules) for e in ENGINES
-            ]
+        made = [ud.private_mean("text", "double", data=data[e], **bounds, **rules) for e in ENGINES]
         assert made[0] == made[1] == made[2]
         assert len(set(opendp.asked[-3:])) == 1
 
