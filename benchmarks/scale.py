@@ -38,7 +38,7 @@ def arrays() -> list[Row]:
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
     bare = lambda: np.bincount(users, weights=values)  # noqa: E731
-    private = lambda: ud.private_mean(users, values, 0, U, eps=1)  # noqa: E731
+    private = lambda: ud.private_mean(users, values, lower=0, upper=U, eps=1)  # noqa: E731
     private()  # imports what it needs
     # In turns, so that whatever else the machine does slows both.
     turns = np.array([(seconds(private), seconds(bare)) for _ in range(3 * REPEATS)])

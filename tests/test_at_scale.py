@@ -10,7 +10,8 @@ import pytest
 from page_functions import functions_of
 
 import userdp as ud
-from userdp.engines import Tally, read_records
+from userdp.practice.ingest import read_records
+from userdp.practice.records import Rules, Survey
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PAGE = functions_of("at-scale", pd=pd)
@@ -40,10 +41,7 @@ def test_nan_in_a_file_is_found_whatever_its_statistics_say(tmp_path):
     users, values = [1.0, 1.0, np.nan, 2.0, 2.0], [np.nan, 0.2, 0.3, 0.5, 7.0]
     pq.write_table(pa.table({"user": users, "value": values}), path)
     records = read_records("user", "value", path)
-    assert records.tally(0, 1) == Tally(rows=5, missing=2, outside=1)
-    kept = records.without_missing()
-    assert kept.tally(0, 1) == Tally(rows=3, missing=0, outside=1)
-    assert sorted(kept.user_counts()) == [1, 2]
+    assert records.survey(Rules(0, 1, True)) == Survey((1, 2), (1, 1), 1, 0, 1, 1)
 
 
 def test_counts_of_a_file_are_those_of_its_users(tmp_path):

@@ -47,17 +47,27 @@ def choices(users=USERS, prior=ud.uniform_sums, n_trials=5, **options):
 
 
 def private(user=(1, 1, 2), value=(5.0, 6.0, 4.0), lower=0, upper=10, eps=1, **options):
-    return ud.private_mean(user, value, lower, upper, eps, **options)
+    return ud.private_mean(user, value, lower=lower, upper=upper, eps=eps, **options)
+
+
+def planned(counts, upper, eps, lower=0):
+    return ud.plan(counts, lower=lower, upper=upper, eps=eps)
 
 
 TABLE = {"who": ["a", "b"], "what": [1.0, 2.0], "text": ["x", "y"]}
 
 
+def protected(user=(1, 1, 2), value=(5.0, 6.0, 4.0), eps=1, cap=2, **options):
+    return ud.private_mean_protected_counts(
+        user, value, lower=0, upper=10, eps=eps, cap=cap, **options
+    )
+
+
 def from_table(user="who", value="what", data=TABLE, **options):
-    return ud.private_mean(user, value, 0, 10, 1, data=data, **options)
+    return ud.private_mean(user, value, lower=0, upper=10, eps=1, data=data, **options)
 
 
-PLAN, MADE = ud.plan([2, 1], 10, 1), private(noise="laplace", rng=0)
+PLAN, MADE = planned([2, 1], 10, 1), private()
 IBIS = ibis.memtable(pa.table(TABLE | {"flag": [True, False]}))
 
 # Argument of every function that takes eps, and of every mechanism.
@@ -96,7 +106,8 @@ TAKES_EPS = {
     "tradeoff": lambda eps: ud.tradeoff(USERS, eps, ud.uniform_sums, 2, rng=0),
     "release_mean": lambda eps: ud.release_mean(SUMS, USERS, eps),
     "private_mean": lambda eps: private(eps=eps),
-    "plan": lambda eps: ud.plan([2, 1], 10, [1, eps] if not isinstance(eps, list) else [eps]),
+    "private_mean_protected_counts": lambda eps: protected(eps=eps),
+    "plan": lambda eps: planned([2, 1], 10, [1, eps] if not isinstance(eps, list) else [eps]),
 }
 BAD_EPS = [
     (0, ValueError),
@@ -419,31 +430,36 @@ REFUSED = [
     ("total_width", "-1", ValueError, lambda: private(total_width=-1)),
     ("objective", "l2", ValueError, lambda: private(objective="l2")),
     ("objective", "['l1']", ValueError, lambda: private(objective=["l1"])),
-    (
-        "noise",
-        "'opendp', 'laplace', 'staircase', got noise='gauss'",
-        ValueError,
-        lambda: private(noise="gauss"),
-    ),
-    ("noise", "None", ValueError, lambda: private(noise=None)),
-    ("noise", "['laplace']", ValueError, lambda: private(noise=["laplace"])),
-    ("rng", "rng=0", ValueError, lambda: private(rng=0)),
-    ("rng", "'seed'", TypeError, lambda: private(noise="laplace", rng="seed")),
     ("outside", "'clip'", ValueError, lambda: private(outside="clip")),
     ("outside", "True", ValueError, lambda: private(outside=True)),
     ("missing", "'clamp'", ValueError, lambda: private(missing="clamp")),
-    ("value", "1 of 3 rows outside", ValueError, lambda: private(value=[5, 10.001, 4])),
-    ("value", "2 of 3 rows outside", ValueError, lambda: private(value=[-1, 5, -np.inf])),
-    ("value", "1 of 3 rows without", ValueError, lambda: private(value=[np.nan, 5, 4])),
-    ("user", "1 of 3 rows without", ValueError, lambda: private(user=[None, "b", "b"])),
-    ("user", "1 of 3 rows without", ValueError, lambda: private(user=[np.nan, 1.0, 2.0])),
-    ("value", "<U1", TypeError, lambda: private(value=["1", "2", "3"])),
-    ("value", "bool", TypeError, lambda: private(value=[True, False, True])),
-    ("value", "complex", TypeError, lambda: private(value=[1j, 2j, 3j])),
-    ("value[1]", "'2'", TypeError, lambda: private(value=np.array([1, "2", 3], object))),
-    ("value[2]", "True", TypeError, lambda: private(value=[None, 2, True])),
+    ("value", "between the bounds", ValueError, lambda: private(value=[5, 10.001, 4])),
+    ("value", "between the bounds", ValueError, lambda: private(value=[-1, 5, -np.inf])),
+    ("value", "not be missing", ValueError, lambda: private(value=[np.nan, 5, 4])),
+    ("user", "not be missing", ValueError, lambda: private(user=[None, "b", "b"])),
+    ("user", "not be missing", ValueError, lambda: private(user=[np.nan, 1.0, 2.0])),
+    ("user", "of one type", TypeError, lambda: private(user=["a", "1", 1])),
+    ("cap", "cap=0", ValueError, lambda: protected(cap=0)),
+    ("cap", "cap=2.0", TypeError, lambda: protected(cap=2.0)),
+    ("cap", "at most", ValueError, lambda: protected(cap=2**31 + 1)),
+    ("reach", "reach=0", ValueError, lambda: protected(reach=0)),
+    ("reach", "'1'", TypeError, lambda: protected(reach="1")),
+    ("centre", "centre=11", ValueError, lambda: protected(centre=11)),
+    ("value", "value=None", TypeError, lambda: protected(value=None)),
+    ("value", "not be missing", ValueError, lambda: protected(value=[np.nan, 5, 4])),
+    ("value", "between the bounds", ValueError, lambda: protected(value=[11, 5, 4])),
+    ("eps", "eps=1e-15", ValueError, lambda: protected(eps=1e-15)),
+    ("weight", "weight=0.5", ValueError, lambda: protected().worst_case_l1(0.5)),
+    ("level", "level=1", ValueError, lambda: protected().interval(1)),
+    ("value", "type str", TypeError, lambda: private(value=["1", "2", "3"])),
+    ("value", "type bool", TypeError, lambda: private(value=[True, False, True])),
+    ("value", "type complex", TypeError, lambda: private(value=[1j, 2j, 3j])),
+    ("value", "type str", TypeError, lambda: private(value=np.array([1, "2", 3], object))),
+    ("value", "type bool", TypeError, lambda: private(value=[None, 2, True])),
+    ("value", "complex", TypeError, lambda: private(value=np.array([1j, 2j, 3j]))),
+    ("value", "bool", TypeError, lambda: private(value=np.array([True, False, True]))),
     ("value", "3 and 2", ValueError, lambda: private(value=[1, 2])),
-    ("value", "shape (3, 1)", ValueError, lambda: private(value=[[1], [2], [3]])),
+    ("value", "shape (3, 1)", ValueError, lambda: private(value=np.ones((3, 1)))),
     ("user", "shape ()", ValueError, lambda: private(user="who")),
     ("user", "masked", TypeError, lambda: private(user=np.ma.array([1, 2, 3], mask=[0, 1, 0]))),
     ("value", "masked", TypeError, lambda: private(value=np.ma.array([1.0, 2, 3], mask=True))),
@@ -451,17 +467,17 @@ REFUSED = [
     ("value", "value='which'", ValueError, lambda: from_table(value="which")),
     ("user", "user=0", TypeError, lambda: from_table(0)),
     ("value", "value=None", TypeError, lambda: from_table(value=None)),
-    ("value", "<U1", TypeError, lambda: from_table(value="text")),
+    ("value", "type str", TypeError, lambda: from_table(value="text")),
     ("data", "records.xls", ValueError, lambda: from_table(data="records.xls")),
     ("value", "string", TypeError, lambda: from_table(value="text", data=IBIS)),
     ("value", "boolean", TypeError, lambda: from_table(value="flag", data=IBIS)),
     ("user", "user='whom'", ValueError, lambda: from_table("whom", data=IBIS)),
     ("user", "user='whom'", ValueError, lambda: ud.user_counts("whom", data=TABLE)),
-    ("user", "1 of them", ValueError, lambda: ud.user_counts(["a", None])),
-    ("counts", "shape (0,)", ValueError, lambda: ud.plan(ud.user_counts([]), 1, 1)),
-    ("counts", "counts[1]=0", ValueError, lambda: ud.plan([1, 0], 1, 1)),
-    ("upper", "upper=1", ValueError, lambda: ud.plan([1], 1, 1, lower=2)),
-    ("eps", "none", ValueError, lambda: ud.plan([1], 1, [])),
+    ("user", "not be missing", ValueError, lambda: ud.user_counts(["a", None])),
+    ("counts", "shape (0,)", ValueError, lambda: planned([], 1, 1)),
+    ("counts", "counts[1]=0", ValueError, lambda: planned([1, 0], 1, 1)),
+    ("upper", "upper=1", ValueError, lambda: planned([1], 1, 1, lower=2)),
+    ("eps", "none", ValueError, lambda: planned([1], 1, [])),
     ("error", "error=0", ValueError, lambda: PLAN.smallest_eps(0)),
     ("error", "error=5", ValueError, lambda: PLAN.smallest_eps(5)),
     ("error", "'1'", TypeError, lambda: PLAN.smallest_eps("1")),
@@ -471,7 +487,6 @@ REFUSED = [
     ("level", "level=95", ValueError, lambda: MADE.interval(95)),
     ("level", "'0.9'", TypeError, lambda: MADE.interval("0.9")),
     ("sums", "shape (1, 2)", ValueError, lambda: ud.release_mean([SUMS], USERS, 1)),
-    ("sums", "shape (0, 2)", ValueError, lambda: ud.release_mean(np.empty((0, 2)), USERS, 1)),
     ("users", "users=[2, 1]", TypeError, lambda: ud.release_mean(SUMS, [2, 1], 1)),
     ("eps", "eps=1e-13", ValueError, lambda: ud.release_mean(SUMS, USERS, 1e-13)),
     ("eps", "2^-40", ValueError, lambda: ud.release_mean(SUMS, USERS, 2.0**-40 * (1 - 2**-53))),
@@ -543,7 +558,6 @@ TAKES_SUMS = {
     "akmv_mean_error": lambda sums: ud.akmv_mean_error(sums, USERS, 1),
     "clipped_mean": lambda sums: ud.clipped_mean(sums, USERS, 2, 1, rng=0),
     "clipped_mean_error": lambda sums: ud.clipped_mean_error(sums, USERS, 2, 1),
-    "release_mean": lambda sums: ud.release_mean(sums, USERS, 1),
 }
 BAD_SUMS = [
     ([1.0, 2.0, 3.0], ValueError, "shape (3,)"),
@@ -674,16 +688,21 @@ ACCEPTED = [
     lambda: private(value=[0, 10, 10.0]),
     lambda: private(value=np.array([5, 6, 4], dtype=np.uint8)),
     lambda: private(value=[5, Decimal("6.5"), Fraction(1, 3)]),
-    lambda: private(user=["a", "1", 1]),
-    lambda: private(user=[True, False, True], noise="staircase", rng=0),
-    lambda: private(value=[np.nan, 5, 4], missing="drop"),
+    lambda: private(user=["a", "1", "1"]),
+    lambda: private(user=[True, False, True]),
+    lambda: private(value=[np.nan, 5, 4], missing="centre"),
     lambda: private(value=[-1, 5, 11], outside="clamp"),
-    lambda: private(value=[-1, 5, 11], outside="drop"),
+    lambda: private(project=np.False_),
+    lambda: protected(cap=2**31),
+    lambda: protected(reach=1e9, centre=0),
+    lambda: protected(value=[np.nan, 5, -4], missing="drop", outside="drop"),
+    lambda: protected(user=[], value=[]),
+    lambda: protected().worst_case_l1(1),
     lambda: private(eps="1e-9", centre=0),
     lambda: private(eps=1e9, centre=10, total_width=0),
     lambda: private(lower=-1e300, upper=1e300),
     lambda: from_table(data=IBIS),
-    lambda: ud.plan([1], 1e-279, "0.1"),
+    lambda: planned([1], 1e-279, "0.1"),
     lambda: PLAN.smallest_eps(5 - 1e-9),
     lambda: MADE.interval(1 - 1e-9),
     lambda: ud.release_mean(SUMS, USERS, 2.0**-40),

@@ -46,7 +46,7 @@ def resolves(target, path, pages):
 def test_every_link_and_cross_reference_resolves():
     pages = {
         path: Links(path)
-        for pattern in ("*.html", "book/*.html", "code/*/*.html")
+        for pattern in ("*.html", "book/*.html", "code/**/*.html")
         for path in sorted(BUILT.glob(pattern))
     }
     assert len(pages) > len(CHAPTERS)

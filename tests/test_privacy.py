@@ -13,8 +13,9 @@ import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp import audit, mechanisms, quantile, release
+from userdp import audit, mechanisms, quantile
 from userdp.mechanisms import grid_steps, grid_sum
+from userdp.practice import noise as practice_noise
 
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 ROUNDING = 1e-9
@@ -670,7 +671,7 @@ class Silent:
 
 @pytest.fixture
 def silent(monkeypatch):
-    monkeypatch.setattr(release, "discrete_laplace", Silent)
+    monkeypatch.setattr(practice_noise, "discrete_laplace", Silent)
     return Silent
 
 
@@ -745,7 +746,7 @@ def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
     for _ in range(1000):
         moved = int(2.0 ** rng.uniform(0, 54))
         budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
-        spent = Fraction(release.discrete_laplace(moved, budget).map(moved))
+        spent = Fraction(practice_noise.discrete_laplace(moved, budget).map(moved))
         assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
 
 
@@ -759,7 +760,7 @@ def test_release_says_what_it_spent(eps):
 def test_noise_of_a_release_has_its_size_and_a_tenth_more_would_be_noticed():
     """A sum of n sizes of Laplace noise has a gamma law; there is no seed to fix."""
     n, scale = 24_000, 2000
-    noise = release.discrete_laplace(1000, Fraction(1, 2))
+    noise = practice_noise.discrete_laplace(1000, Fraction(1, 2))
     draws = np.array([noise(0) for _ in range(n)])
     size = np.abs(draws).mean() * math.sinh(1 / scale)
     low, high = stats.gamma(n).ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2]) / n

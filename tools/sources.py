@@ -23,7 +23,7 @@ from sphinx.util.docutils import SphinxRole
 FILES = [
     str(path.relative_to(built.ROOT))
     for folder in ("userdp", "tests")
-    for path in sorted((built.ROOT / folder).glob("*.py"))
+    for path in sorted((built.ROOT / folder).rglob("*.py"))
 ]
 
 

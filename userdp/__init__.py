@@ -33,11 +33,21 @@ from userdp.frontier import Member, Tradeoff, minimax_lower_bound, smallest_bias
 from userdp.mechanisms import akmv, akmv_error, clipped_mean, laplace, opt_worst_case
 from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
 from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
-from userdp.planning import Forecast, Plan, plan
+from userdp.practice import (
+    Clip,
+    Forecast,
+    Plan,
+    PrivateMean,
+    ProtectedCountsMean,
+    Release,
+    plan,
+    private_mean,
+    private_mean_protected_counts,
+    release_mean,
+    user_counts,
+)
 from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
-from userdp.release import Release, release_mean
 from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
-from userdp.table import Clip, PrivateMean, private_mean, user_counts
 from userdp.worstcase import (
     centred_clipping,
     optimal_clipping,
@@ -67,6 +77,7 @@ __all__ = [
     "Member",
     "Plan",
     "PrivateMean",
+    "ProtectedCountsMean",
     "Release",
     "Solution",
     "StaircaseNoise",
@@ -100,6 +111,7 @@ __all__ = [
     "printed_bias",
     "printed_solution",
     "private_mean",
+    "private_mean_protected_counts",
     "private_quantile",
     "quantile_cells",
     "quantile_log_density",

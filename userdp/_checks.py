@@ -38,7 +38,8 @@ def check_instance(name: str, value: object, wanted: type) -> None:
 
 
 def is_boolean(value: object) -> bool:
-    return isinstance(value, bool | np.bool_)
+    """Whether it is no number, though Python says so of True, and numpy of a timedelta64."""
+    return isinstance(value, bool | np.bool_ | np.timedelta64)
 
 
 def read_integer(name: str, value: object, least: int, most: int | None = None) -> int:

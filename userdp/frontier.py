@@ -6,6 +6,7 @@ samples of one user; the counts, the bound and eps are public.
 """
 
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -108,8 +109,12 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     (13.985, 32.5)
     """
     check_instance("users", users, Contributions)
-    group_budget = float(read_eps(eps)) * np.arange(1.0, users.n_users + 1)
-    moved = float(users.upper) * np.cumsum(np.sort(users.counts)[::-1]) / users.total
+    budget = float(read_eps(eps))
+    # Beyond n = 2.56 / eps the product falls: M(n) / n does, and n / (1 + e^(n eps / 2)).
+    n = min(users.n_users, ceil(min(3 / budget, 2.0**53)))
+    group_budget = budget * np.arange(1.0, n + 1)
+    largest = np.partition(users.counts, users.n_users - n)[users.n_users - n :]
+    moved = float(users.upper) * np.cumsum(np.sort(largest)[::-1]) / users.total
     indistinct = np.maximum(expit(-group_budget), expit(-group_budget / 2) / 2)
     return float(np.max(moved * indistinct))
 

@@ -99,6 +99,12 @@ class Contributions:
         """The largest number of samples of one user, m*."""
         return int(self.counts.max())
 
+    @cached_property
+    def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The different counts, the smallest first, and how many users have each."""
+        sizes, users = np.unique(self.counts, return_counts=True)
+        return sizes, users
+
     @property
     def largest_sums(self) -> NDArray[Any]:
         """The largest sum U m_l that each user's samples can have, shape (L,)."""

@@ -4,6 +4,7 @@ Throughout, neighbouring datasets differ in all samples of one user, and counts 
 are floats, or exact Fractions where the bound U (and the intervals) are Fractions.
 """
 
+from bisect import bisect_left
 from fractions import Fraction
 from math import floor
 from numbers import Rational
@@ -236,17 +237,23 @@ def threshold(
 
 
 def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
-    """Find the width at which a strictly convex objective is smallest, over all its pieces."""
-    ends, sizes = np.unique(users.counts, return_counts=True)
-    # One piece for each distinct count: how many users lie above, and what they contribute.
-    above = np.cumsum(sizes[::-1])[::-1].astype(np.float64)
-    largest = float(users.upper) * np.append(0.0, ends)
-    total = np.cumsum((largest[1:] * sizes)[::-1])[::-1]
-    stationary = total / (above + 2 * law.best_ratio(above, objective))
-    widths = np.clip(stationary, largest[:-1], largest[1:])
-    biases = (total - above * widths) / 2
-    errors = [law.worst_case(b, w, objective) for b, w in zip(biases, widths, strict=True)]
-    return float(widths[int(np.argmin(errors))])
+    """Find the width at which a strictly convex objective is smallest, over all its pieces.
+
+    There is a piece for each distinct count. On those below the minimum the stationary point lies
+    above the piece, on those above it below: it is found by halving.
+    """
+    sizes, n_users = users.histogram
+    # How many users lie above the lower end of each piece, and what they contribute.
+    above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
+    largest = float(users.upper) * np.append(0.0, sizes)
+    total = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
+
+    def stationary(piece: int) -> float:
+        n = above[piece : piece + 1]
+        return float((total[piece] / (n + 2 * law.best_ratio(n, objective)))[0])
+
+    piece = bisect_left(range(sizes.size - 1), True, key=lambda i: stationary(i) <= largest[i + 1])
+    return float(np.clip(stationary(piece), largest[piece], largest[piece + 1]))
 
 
 def optimal_clipping(

@@ -1,29 +1,21 @@
-"""Releases meant for the world: the mean with noise that is drawn by OpenDP, in whole numbers.
-
-The demonstrations of `userdp.mechanisms` add floating-point noise to floating-point sums; which
-numbers can come out then depends on the data, in the last digits. Here the clipped sums are whole
-numbers of steps of a grid, and so is the noise (the discrete Laplace law, sampled exactly from the
-operating system's entropy, which takes no seed). What is computed from the result afterwards is
-post-processing.
-"""
+"""From users' sums of samples to a release meant for the world."""
 
 from fractions import Fraction
-from math import floor, inf, log2, nextafter
-from typing import Any, NamedTuple
+from math import floor, log2
+from typing import NamedTuple
 
+import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
-from userdp._checks import Exact, refuse_value
+from userdp._checks import Exact, check_instance, refuse_value
 from userdp.budget import Epsilon, read_eps
 from userdp.mechanisms import centred_ends, grid_steps
 from userdp.model import Contributions
 from userdp.noise import Objective
+from userdp.practice.noise import LARGEST_SCALE_BITS, noisy_total
 from userdp.quantile import read_sums
 from userdp.worstcase import centred_clipping, read_centre, threshold, worst_case_error
-
-LARGEST_SCALE_BITS = 56
-"""Noise of a larger scale, in steps, might leave the 64 bits that OpenDP adds it in: with this one
-only with probability exp(-2^6)."""
 
 
 class Release(NamedTuple):
@@ -90,7 +82,7 @@ def release_mean(
     >>> release.eps, round(release.noise_scale, 4), round(release.worst_case_error, 4)
     (1.0, 18.5714, 27.8571)
     """
-    values, budget = read_sums(sums, users), read_eps(eps)
+    values, budget = _read_protected(sums, users), read_eps(eps)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     if budget < Fraction(1, 2**40):
@@ -101,31 +93,27 @@ def release_mean(
     bits = min(53, LARGEST_SCALE_BITS - 1 + floor(log2(budget)))
     low, high = centred_ends(users, total_width, middle)
     steps, moved, step = grid_steps(values - users.counts * middle, low, high, bits)
-    noise = discrete_laplace(int(moved), budget)
+    noisy = noisy_total(int(steps), int(moved), budget)
     unit = float(step) / users.total
     # The grid moves each user's clipped sum by at most one step, within the interval.
     rounding = users.n_users * min(float(step), high - low) / users.total
     certificate = worst_case_error(users, centred_clipping(users, total_width, centre), eps)
     return Release(
-        mean=middle + noise(int(steps)) * unit,
-        eps=float(noise.map(int(moved))),
+        mean=middle + noisy.total * unit,
+        eps=noisy.eps,
         noise_scale=int(moved) / float(budget) * unit,
         worst_case_error=float(certificate) + rounding,
     )
 
 
-def discrete_laplace(moved: int, budget: Fraction) -> Any:
-    """OpenDP's measurement with the smallest scale whose map keeps the budget for this change."""
+def _read_protected(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+    """Return the sums; a refusal quotes none of them."""
+    check_instance("users", users, Contributions)
     try:
-        import opendp.prelude as dp
-    except ImportError as error:
-        raise ImportError("`release_mean` needs OpenDP: pip install 'userdp[release]'.") from error
-    dp.enable_features("contrib")
-    scale = float(moved / budget)
-    while True:
-        space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
-        noise: Any = dp.m.make_laplace(*space, scale=scale)
-        # The map rounds upwards, so that a rounded scale may cost a little more than was asked.
-        if Fraction(noise.map(moved)) <= budget:
-            return noise
-        scale = nextafter(scale, inf)
+        return read_sums(sums, users)
+    except (TypeError, ValueError) as error:
+        kind = type(error)
+    raise kind(
+        "`sums` must be one real number a user, between 0 and U m_l. What is wrong is not told: "
+        "sums are protected."
+    )

@@ -1,19 +1,20 @@
 """Before a release: the error to expect for each budget and strategy, from what is public alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import read_positive, read_real, refuse_value
+from userdp._checks import read_positive, refuse_type, refuse_value
 from userdp._tables import html_table, text_table
 from userdp.budget import Epsilon, read_eps
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions
-from userdp.noise import NoiseName, Objective
-from userdp.worstcase import optimal_error, symmetric_error, threshold
+from userdp.noise import LaplaceNoise, Noise, NoiseName, Objective, read_noise
+from userdp.practice.grid import read_bounds
+from userdp.worstcase import optimal_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
     "Laplace": (None, "laplace"),
@@ -22,10 +23,6 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
     "l1 optimum, staircase": ("l1", "staircase"),
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
-
-
-SMALLEST_WIDTH = 1e-280
-"""Of a range: its parts of 2^-40 are still to be normal floats."""
 
 
 class Forecast(NamedTuple):
@@ -85,16 +82,18 @@ class Plan:
         if target >= (trivial**2 if objective == "mse" else trivial):
             refuse_value("error", "less than that of the middle of the range", error)
 
-        def excess(eps: float) -> float:
-            return float(optimal_error(self.users, eps, objective)) - target
+        def excess(power: float) -> float:
+            return _smallest(self.users, float(2.0**power), objective) - target
 
-        low = high = 1.0
+        low = high = 0.0
         while excess(low) <= 0:
-            low /= 2
+            low = 2 * low - 1
         while excess(high) > 0:
-            high *= 2
-        eps = float(brentq(excess, low, high, xtol=1e-300))
-        return eps if excess(eps) <= 0 else min(high, eps * (1 + 1e-9))
+            high = 2 * high + 1
+        eps: float = 2.0 ** float(brentq(excess, low, high, xtol=1e-13))
+        while float(optimal_error(self.users, eps, objective)) > target:
+            eps *= 1 + 1e-12
+        return eps
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean absolute error on the worst dataset against eps; return the axes."""
@@ -120,10 +119,10 @@ class Plan:
 
 def plan(
     counts: npt.ArrayLike,
+    *,
+    lower: float,
     upper: float,
     eps: Epsilon | Iterable[Epsilon],
-    *,
-    lower: float = 0.0,
 ) -> Plan:
     """Say what a private mean will cost in error, for each budget and strategy.
 
@@ -134,7 +133,7 @@ def plan(
     ----------
     counts : array_like of int, shape (L,)
         Numbers of records m_l of the users: public.
-    upper, lower : float
+    lower, upper : float
         Public bounds of a value, in its unit.
     eps : float, Fraction, Decimal or str, or several
         Privacy budgets (dimensionless, public).
@@ -154,7 +153,7 @@ def plan(
 
     Examples
     --------
-    >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, upper=65, eps=[0.1, 1])
+    >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
     >>> prospects.rows[1].strategy, round(prospects.rows[1].bound, 3)
     ('OPT-worst-case', 6.691)
     >>> round(prospects.smallest_eps(error=5), 4)
@@ -162,30 +161,44 @@ def plan(
     """
     low, high = read_bounds(lower, upper)
     users = Contributions(counts, upper=high - low)
-    budgets = eps if isinstance(eps, Iterable) and not isinstance(eps, str) else [eps]
-    rows = tuple(_forecast(users, e, strategy) for e in budgets for strategy in STRATEGIES)
-    if not rows:
+    budgets = _budgets(eps)
+    if not budgets:
         raise ValueError("`eps` must hold at least one budget, got none.")
-    return Plan(users, rows)
+    rows = (row for budget in budgets for row in _forecasts(users, budget))
+    return Plan(users, tuple(rows))
 
 
-def read_bounds(lower: object, upper: object) -> tuple[float, float]:
-    """Return the bounds of a value as floats, the lower one first, or refuse them."""
-    low, high = read_real("lower", lower), read_real("upper", upper)
-    if not low < high:
-        refuse_value("upper", f"above lower={low}", upper)
-    if not SMALLEST_WIDTH < high - low < inf:
-        refuse_value("upper", f"neither too near lower={low} nor too far from it for floats", upper)
-    return low, high
+def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
+    """Return one budget, or several in an order of their own, as a list."""
+    if isinstance(eps, bytes | bytearray | Mapping | Set):
+        refuse_type("eps", "a budget, or a list of budgets", eps)
+    if isinstance(eps, Iterable) and not isinstance(eps, str):
+        return list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
+    return [eps]
 
 
-def _forecast(users: Contributions, eps: Epsilon, strategy: str) -> Forecast:
-    objective, noise = STRATEGIES[strategy]
-    if objective is None:
-        width = float(users.upper) * users.max_count
-    else:
-        width = float(threshold(users, eps, objective, noise))
-    bound, l1 = (float(symmetric_error(users, width, eps, kind, noise)) for kind in ("bound", "l1"))
-    return Forecast(
-        float(read_eps(eps)), strategy, width, bound, l1, minimax_lower_bound(users, eps)
-    )
+def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
+    """Return what each strategy promises at one budget."""
+    budget, floor = float(read_eps(eps)), minimax_lower_bound(users, eps)
+    for strategy, (objective, noise) in STRATEGIES.items():
+        if objective is None:
+            width = float(users.upper) * users.max_count
+        else:
+            width = float(threshold(users, eps, objective, noise))
+        law = read_noise(noise, eps)
+        bound, l1 = (_error(users, width, law, kind) for kind in ("bound", "l1"))
+        yield Forecast(budget, strategy, width, bound, l1, floor)
+
+
+def _smallest(users: Contributions, eps: float, objective: Objective) -> float:
+    """Return the smallest worst-case error with Laplace noise: `optimal_error`, but fast."""
+    width = float(threshold(users, eps, objective))
+    return _error(users, width, LaplaceNoise(eps), objective)
+
+
+def _error(users: Contributions, width: float, law: Noise, objective: Objective) -> float:
+    """Return `symmetric_error`: each different count is looked at once."""
+    sizes, n_users = users.histogram
+    surplus = np.maximum(float(users.upper) * sizes - width, 0.0)
+    bias = float(np.sum(n_users * surplus)) / 2 / users.total
+    return float(law.worst_case(bias, width / users.total, objective))

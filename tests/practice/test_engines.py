@@ -13,7 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from userdp.engines import ROWS_AT_A_TIME, Grid, Tally, read_records
+from userdp.practice.arrays import ROWS_AT_A_TIME
+from userdp.practice.grid import Grid
+from userdp.practice.ingest import read_records
+from userdp.practice.queries import ask
+from userdp.practice.records import Rules, Survey
 
 USERS = ["b", "a", None, "b", "c", "a", "b", "d"]
 VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0, -7.0]
@@ -31,7 +35,7 @@ def frame(data):
     return read_records("user", "value", data)
 
 
-NUMBERED = [1e9, -5, np.nan, 1e9, 0.5, -5, 1e9, 0.0]
+NUMBERED = [1e9, -5.0, np.nan, 1e9, 5.0, -5.0, 1e9, 0.0]
 NULLABLE = pd.Series(USERS, dtype=object).replace({None: pd.NA})
 
 KINDS = {
@@ -78,24 +82,37 @@ FLOAT32 = pa.schema([("user", pa.string()), ("value", pa.float32())])
 DECIMALS = pa.schema([("user", pa.string()), ("value", pa.decimal128(9, 3))])
 
 
+RULES = Rules(LOWER, UPPER)
+DROP_ALL = Rules(LOWER, UPPER, drop_missing=True, drop_outside=True)
+FAULTS = (1, 0, 1, 2)  # one row without a user, no odd ones, one without a value, two outside
+
+
 def check(records):
-    """Check the numbers of the small table above, whatever holds it."""
-    assert records.tally(LOWER, UPPER) == Tally(rows=8, missing=2, outside=2)
-    assert records.within(LOWER, UPPER).tally(LOWER, UPPER) == Tally(rows=5, missing=1, outside=0)
-    kept = records.without_missing()
-    assert kept.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=2)
-    assert sorted(kept.user_counts()) == [1, 1, 2, 2]
-    inside = kept.within(LOWER, UPPER)
-    assert inside.tally(LOWER, UPPER) == Tally(rows=4, missing=0, outside=0)
-    assert sorted(inside.user_counts()) == [2, 2]
+    """Check the numbers of the small table above, whatever holds it: a 2, b 3, c 1, d 1 rows."""
+    assert records.survey(RULES) == Survey((1, 2, 3), (2, 1, 1), *FAULTS)
+    assert records.survey(Rules(LOWER, UPPER, True)) == Survey((1, 2), (2, 2), *FAULTS)
+    assert records.survey(Rules(LOWER, UPPER, False, True)) == Survey((2, 3), (1, 1), *FAULTS)
+    assert records.survey(DROP_ALL) == Survey((2,), (2,), *FAULTS)
     a_unit = 2**20 // 8
     # Centred at 2: -0.5 and 2 of b; 0 and -3 of a; 7 of c, at most 4; -9 of d, at least -4.
-    assert inside.clipped_total(GRID, -(2**30), 2**30) == (1.5 - 3) * a_unit
-    assert inside.clipped_total(GRID, -2 * a_unit, a_unit) == (1 - 2) * a_unit
-    clamped = kept.clamped(LOWER, UPPER)
-    assert clamped.tally(LOWER, UPPER) == Tally(rows=6, missing=0, outside=0)
-    assert clamped.clipped_total(GRID, -(2**30), 2**30) == (1.5 - 3 + 4 - 4) * a_unit
-    assert clamped.clipped_total(GRID, -3 * a_unit, 2**30) == (1.5 - 3 + 4 - 3) * a_unit
+    for rules, lowest, highest, total in [
+        (DROP_ALL, -(2**30), 2**30, 1.5 - 3),
+        (DROP_ALL, -2 * a_unit, a_unit, 1 - 2),
+        (RULES, -(2**30), 2**30, 1.5 - 3 + 4 - 4),
+        (RULES, -3 * a_unit, 2**30, 1.5 - 3 + 4 - 3),
+    ]:
+        made = records.clipped_total(rules, GRID, lowest, highest)
+        assert made == (total * a_unit, records.survey(rules))
+    # Averages of b: 1.5 / 2 of 2, or of 3 with a value that is missing; a: -3 / 2; c: 4; d: -4.
+    for rules, reach, cap, total, weight in [
+        (DROP_ALL, 4, 9, 1.5 - 3, 4),
+        (DROP_ALL, 4, 1, 0.75 - 1.5, 2),
+        (DROP_ALL, 1, 2, 1.5 - 2, 4),
+        (RULES, 4, 2, 1 - 3 + 4 - 4, 6),
+        (RULES, 1, 9, 1.5 - 2 + 1 - 1, 7),
+    ]:
+        made = records.weighted_total(rules, GRID, reach * a_unit, cap)
+        assert made == (total * a_unit, weight, records.survey(rules))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,21 +132,24 @@ def test_files(tmp_path, ending, as_text):
 
 
 def test_users_are_not_confused():
-    """1 and "1" differ; -1 does not count from the end; 0 of unsigned integers is a user."""
-    values = np.ones(4)
-    for users, expected in [
-        ([1, "1", None, 1], [1, 2]),
+    """-1 does not count from the end; 0 of unsigned integers is a user."""
+    for users, sizes in [
         (np.array([-1, 2, 2, 0]), [1, 1, 2]),
         (np.array([0, 2, 2, 0], dtype=np.uint64), [2, 2]),
         (np.array([2**64 - 1, 0, 2**64 - 1, 3], dtype=np.uint64), [1, 1, 2]),
+        (np.array([2**31, 0, 2**31 - 1, 3]), [1, 1, 1, 1]),
         (np.array([-128, 127, -128, -128], dtype=np.int8), [1, 3]),
         (np.array([True, False, True, True]), [1, 3]),
         (np.array(["", "x", "x", "y"]), [1, 1, 2]),
+        (np.array([b"", b"x", b"x", b"y"]), [1, 1, 2]),
+        ([1, 2, None, 1], [1, 2]),
+        ([2**70, 2**70 + 1, 2**70], [1, 2]),
+        ([Decimal("1.0"), Decimal("1"), Decimal("1.1")], [1, 2]),
+        ([datetime.timedelta(1), datetime.timedelta(hours=24)], [2]),
+        (range(3), [1, 1, 1]),
     ]:
-        records = read_records(
-            np.array(users, object) if expected == [1, 2] else users, values, None
-        )
-        assert sorted(records.without_missing().user_counts()) == expected
+        records = read_records(users, np.ones(len(users)))
+        assert sorted(records.survey(Rules(0, 1)).counts) == sizes
 
 
 def definition(users, values, grid, lowest, highest):
@@ -139,6 +159,12 @@ def definition(users, values, grid, lowest, highest):
         level = floor((value - grid.lower) * (grid.top / grid.width) + 0.5) - grid.origin
         sums[user] = sums.get(user, 0) + level
     return sum(min(max(total, lowest), highest) for total in sums.values())
+
+
+def total_of(grid, lowest, highest, *source):
+    return read_records(*source).clipped_total(
+        Rules(grid.lower, grid.upper), grid, lowest, highest
+    )[0]
 
 
 def random_problem(rng):
@@ -160,11 +186,10 @@ def test_totals_are_those_of_whole_numbers():
         expected = definition(users, values, grid, lowest, highest)
         order = rng.permutation(users.size)
         for x, y in ((users, values), (users[order], values[order])):
-            assert read_records(x, y, None).clipped_total(grid, lowest, highest) == expected
+            assert total_of(grid, lowest, highest, x, y) == expected
         if i < 40:
             table = ibis.memtable(pa.table({"user": users, "value": values}))
-            total = read_records("user", "value", table).clipped_total(grid, lowest, highest)
-            assert total == expected
+            assert total_of(grid, lowest, highest, "user", "value", table) == expected
 
 
 def test_levels_are_the_nearest_and_stay_on_the_grid():
@@ -172,8 +197,7 @@ def test_levels_are_the_nearest_and_stay_on_the_grid():
     for _ in range(300):
         _, values, grid, _, _ = random_problem(rng)
         for value in values[:3].tolist():
-            level = read_records([0], [value], None).clipped_total(grid, -(2**60), 2**60)
-            level += grid.origin
+            level = total_of(grid, -(2**60), 2**60, [0], [value]) + grid.origin
             assert 0 <= level <= grid.top
             place = (Fraction(value) - Fraction(grid.lower)) / Fraction(grid.width) * grid.top
             # Half a step, but for the rounding of floats: of values near the large end of 2^53.
@@ -196,7 +220,7 @@ def test_one_user_moves_the_total_by_the_width_of_the_interval_at_most():
         ):
             changed = values.copy()
             changed[of_one] = replacement
-            totals.append(read_records(users, changed, None).clipped_total(grid, lowest, highest))
+            totals.append(total_of(grid, lowest, highest, users, changed))
         assert max(totals) - min(totals) <= highest - lowest
 
 
@@ -205,35 +229,30 @@ def test_long_columns_are_worked_on_in_parts():
     rng = np.random.default_rng(74)
     users, values = rng.integers(0, 50, n), rng.random(n)
     values[[1, ROWS_AT_A_TIME, n - 1]] = np.nan, 2.0, -1.0
-    records = read_records(users, values, None)
-    assert records.tally(0, 1) == Tally(n, 1, 2)
-    kept = records.without_missing().within(0, 1)
-    expected = [
-        np.sum(users[np.isfinite(values) & (values >= 0) & (values <= 1)] == u) for u in range(50)
-    ]
-    assert sorted(kept.user_counts()) == sorted(expected)
+    records, dropping = read_records(users, values), Rules(0, 1, True, True)
+    kept = (values >= 0) & (values <= 1)
+    made = records.survey(dropping)
+    assert (made.without_value, made.outside) == (1, 2)
+    assert sorted(made.counts) == sorted(np.bincount(users[kept]))
     grid = Grid(0.0, 1.0, 30)
-    kept_rows = (values >= 0) & (values <= 1)
-    assert kept.clipped_total(grid, 0, 2**45) == definition(
-        users[kept_rows], values[kept_rows], grid, 0, 2**45
-    )
+    total, _ = records.clipped_total(dropping, grid, 0, 2**45)
+    assert total == definition(users[kept], values[kept], grid, 0, 2**45)
 
 
 def test_rows_at_the_bounds_are_inside_also_beside_others():
     n = ROWS_AT_A_TIME
     values = np.r_[np.full(n, 0.5), 0.0, 1.0, np.nextafter(0, -1), np.nextafter(1, 2), np.nan]
-    records = read_records(np.zeros(n + 5, int), values, None)
-    assert records.tally(0, 1) == Tally(n + 5, 1, 2)
-    assert records.within(0, 1).user_counts().tolist() == [n + 2]
-    assert read_records([0, 0], [0.0, 1.0], None).tally(0, 1) == Tally(2, 0, 0)
+    records = read_records(np.zeros(n + 5, int), values)
+    assert records.survey(Rules(0, 1)) == Survey((n + 5,), (1,), 0, 0, 1, 2)
+    assert records.survey(Rules(0, 1, True, True)).sizes == (n + 2,)
+    assert read_records([0, 0], [0.0, 1.0]).survey(Rules(0, 1)) == Survey((2,), (1,), 0, 0, 0, 0)
 
 
 def test_values_of_single_precision_are_worked_on_in_double():
     values = np.random.default_rng(76).random(1000).astype(np.float32)
     grid = Grid(0.0, 1.3, 40)
     single, double = (
-        read_records(np.zeros(1000, int), x, None).clipped_total(grid, 0, 2**52)
-        for x in (values, values.astype(float))
+        total_of(grid, 0, 2**52, np.zeros(1000, int), x) for x in (values, values.astype(float))
     )
     assert single == double
 
@@ -241,15 +260,9 @@ def test_values_of_single_precision_are_worked_on_in_double():
 def test_totals_beyond_the_whole_numbers_of_floats_are_exact():
     n, grid = 20_001, Grid(0.0, 1.0, 40)
     values = np.full(n, 1 - 2.0**-40)
-    total = read_records(np.arange(n), values, None).clipped_total(grid, 0, 2**52)
+    total = total_of(grid, 0, 2**52, np.arange(n), values)
     assert total == n * (2**40 - 1) > 2**53
     assert total % 2 == 1
-
-
-def test_files_need_ibis(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    with pytest.raises(ImportError, match=r"read with Ibis: pip install 'userdp\[tables\]'"):
-        read_records("user", "value", "records.parquet")
 
 
 def test_only_a_few_numbers_leave_a_database(monkeypatch):
@@ -267,9 +280,58 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
 
     monkeypatch.setattr(ibis.expr.types.Expr, "to_pyarrow", spy)
     records = read_records("user", "value", table)
-    records.tally(0, 1)
-    counts = records.user_counts()
-    records.clipped_total(Grid(0.0, 1.0, 20), 0, 2**20)
-    assert fetched == [1, np.unique(counts).size, 1]
-    assert fetched[1] <= np.sqrt(2 * n)
+    counts = records.survey(Rules(0, 1)).counts
+    records.clipped_total(Rules(0, 1), Grid(0.0, 1.0, 20), 0, 2**20)
+    assert fetched == [np.unique(counts).size] * 2
+    assert fetched[0] <= np.sqrt(2 * n)
     assert np.array_equal(np.sort(counts), np.sort(np.unique(users, return_counts=True)[1]))
+
+
+def test_weighted_totals_agree_and_one_user_moves_them_within_their_weights():
+    rng = np.random.default_rng(77)
+    for i in range(120):
+        users, values, grid, _, _ = random_problem(rng)
+        reach, cap = int(rng.integers(1, grid.top + 1)), int(rng.integers(1, 9))
+        rules = Rules(grid.lower, grid.upper)
+        made = read_records(users, values).weighted_total(rules, grid, reach, cap)
+        if i < 20:
+            table = ibis.memtable(pa.table({"user": users, "value": values}))
+            assert (
+                read_records("user", "value", table).weighted_total(rules, grid, reach, cap) == made
+            )
+        gone = users != users[0]
+        n = min(int((~gone).sum()), cap)
+        rest = read_records(users[gone], values[gone]).weighted_total(rules, grid, reach, cap)
+        assert made.weight - rest.weight == n
+        assert abs(made.total - rest.total) <= reach * n
+
+
+def test_weighted_totals_are_near_the_weighted_averages():
+    rng = np.random.default_rng(78)
+    for _ in range(100):
+        users, values, grid, _, _ = random_problem(rng)
+        cap = int(rng.integers(1, 9))
+        made = read_records(users, values).weighted_total(
+            Rules(grid.lower, grid.upper), grid, grid.top, cap
+        )
+        exact = Fraction(0)
+        for user in set(users.tolist()):
+            own = [Fraction(v) for v in values[users == user].tolist()]
+            place = sum(own) / len(own) - Fraction(grid.lower)
+            exact += min(len(own), cap) * (place / Fraction(grid.step) - grid.origin)
+        assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
+
+
+def test_words_of_an_engine_are_not_passed_on():
+    broken = ibis.memtable(pa.table({"a": ["secret"]})).select(a=ibis._.a.cast("int64"))
+    with pytest.raises(ValueError, match="readable by its engine") as refusal:
+        ask(broken)
+    assert "secret" not in str(refusal.value)
+    assert refusal.value.__context__ is None
+
+
+def test_files_need_ibis(monkeypatch, tmp_path):
+    (tmp_path / "records.csv").write_text("user,value\n1,2\n")
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    with pytest.raises(ImportError, match=r"read with Ibis: pip install 'userdp\[tables\]'"):
+        read_records("user", "value", tmp_path / "records.csv")

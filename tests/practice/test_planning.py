@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import counts
 
 import userdp as ud
-from userdp.planning import STRATEGIES
+from userdp.practice.planning import STRATEGIES
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE = ud.Contributions(COUNTS, 50)
@@ -18,7 +18,7 @@ EPS = ["0.01", 0.1, 1, 3]
 
 @pytest.fixture(scope="module")
 def prospects():
-    return ud.plan(COUNTS, 65, EPS, lower=15)
+    return ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
 def test_rows_are_the_worst_cases(prospects):
@@ -42,7 +42,7 @@ def test_rows_are_the_worst_cases(prospects):
 def test_the_release_keeps_the_promise(prospects):
     rng = np.random.default_rng(1)
     users = np.repeat(np.arange(len(COUNTS)), COUNTS)
-    made = ud.private_mean(users, 15 + 50 * rng.random(users.size), 15, 65, 0.1)
+    made = ud.private_mean(users, 15 + 50 * rng.random(users.size), lower=15, upper=65, eps=0.1)
     promised = prospects.rows[len(STRATEGIES) + 1]
     assert promised.strategy == "OPT-worst-case"
     assert made.total_width == pytest.approx(promised.total_width)
@@ -52,7 +52,7 @@ def test_the_release_keeps_the_promise(prospects):
 
 @given(counts, st.floats(0.001, 0.49), st.sampled_from(["bound", "l1", "mse"]))
 def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
-    prospects = ud.plan(counts, upper=3, eps=1, lower=1)
+    prospects = ud.plan(counts, lower=1, upper=3, eps=1)
     error = 2 * share if objective != "mse" else (2 * share) ** 2
     eps = prospects.smallest_eps(error, objective)
     assert ud.optimal_error(prospects.users, eps, objective) <= error
@@ -67,8 +67,10 @@ def test_error_of_the_middle_needs_no_budget(prospects):
 
 
 def test_one_budget_and_several_of_them():
-    for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), iter(["1"])):
-        assert [row.eps for row in ud.plan([3, 1], 1, eps).rows] == [1.0] * len(STRATEGIES)
+    for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), np.array(1.0), iter(["1"])):
+        assert [row.eps for row in ud.plan([3, 1], lower=0, upper=1, eps=eps).rows] == [1.0] * len(
+            STRATEGIES
+        )
 
 
 def test_plan_can_be_read(prospects):
@@ -82,7 +84,7 @@ def test_plan_can_be_read(prospects):
 
 
 def test_plan_is_shown_as_a_table():
-    prospects = ud.plan([4, 1], 65, 1)
+    prospects = ud.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(prospects).splitlines() == [
         "eps  strategy               total width  bound  worst-case l1  no mechanism below",
         "1    Laplace                260          52     52             13.98",
@@ -99,7 +101,7 @@ def test_plan_is_shown_as_a_table():
 
 
 def test_smallest_eps_of_many_users_is_as_precise():
-    prospects = ud.plan(np.ones(10**6, int), 1, 1)
+    prospects = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
     eps = prospects.smallest_eps(0.4999, "bound")
     assert eps == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
 

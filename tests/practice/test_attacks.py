@@ -1,0 +1,873 @@
+"""What attackers tried on the release path: careless tables, hostile ones, and the words of errors.
+
+Each of these went wrong once. One user must never count as several, no row must be counted in one
+state and added up in another, and no message may tell what is protected.
+"""
+
+import copy
+import dataclasses
+import datetime
+import json
+import logging
+import os
+import pickle
+import threading
+import time
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import duckdb
+import ibis
+import jsonschema
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import userdp as ud
+from userdp.practice import columns, json_schema, noise, protected_tally
+from userdp.practice.grid import Grid
+from userdp.practice.ingest import read_records
+from userdp.practice.records import Rules
+
+NAN = float("nan")
+
+
+def mean_of(user, value, *, lower=0, upper=10, eps=1, **options):
+    return ud.private_mean(user, value, lower=lower, upper=upper, eps=eps, **options)
+
+
+def of_table(data, **options):
+    return mean_of("user", "value", data=data, **options)
+
+
+def write_csv(path, users, values):
+    pd.DataFrame({"user": users, "value": values}).to_csv(path, index=False)
+    return path
+
+
+# 1. Missing users are nobody.
+
+MISSING_USERS = {
+    "objects": np.array(["a", *[NAN] * 100], object),
+    "pandas strings, as numpy": pd.Series(["a", *[NAN] * 100]).to_numpy(),
+    "pandas strings": pd.Series(["a", *[None] * 100]),
+    "pandas whole numbers": pd.Series([7, *[None] * 100], dtype="Int64"),
+    "pandas floats": pd.Series([7.0, *[NAN] * 100]),
+    "pandas categories": pd.Series(["a", *[None] * 100], dtype="category"),
+    "pandas times": pd.Series([pd.Timestamp(2013, 1, 1), *[pd.NaT] * 100]),
+    "pandas by Arrow": pd.Series([7, *[None] * 100], dtype=pd.ArrowDtype(pa.int64())),
+    "polars": pl.Series(["a", *[None] * 100]),
+    "polars categories": pl.Series(["a", *[None] * 100], dtype=pl.Categorical),
+    "Arrow": pa.array([7, *[None] * 100]),
+    "Arrow dictionary": pa.array(["a", *[None] * 100]).dictionary_encode(),
+    "Arrow booleans": pa.array([True, *[None] * 100]),
+    "Arrow decimals": pa.array([Decimal(1), *[None] * 100]),
+    "Arrow days": pa.array([datetime.date(2013, 1, 1), *[None] * 100]),
+    "a list": ["a", *[NAN] * 100],
+    "pd.NA": np.array(["a", *[pd.NA] * 100], object),
+    "NaT": np.array(["a", *[pd.NaT] * 100], object),
+    "None": np.array(["a", *[None] * 100], object),
+    "decimals": np.array([Decimal(1), *[Decimal("nan")] * 100], object),
+    "signalling decimals": np.array([Decimal(1), *[Decimal("snan")] * 100], object),
+    "durations": np.array([1, *["NaT"] * 100], "m8[s]"),
+    "numpy's strings": np.array(["a", *[NAN] * 100], np.dtypes.StringDType(na_object=NAN)),
+    "whole floats": np.array([3.0, *[NAN] * 100], np.float32),
+}
+
+
+@pytest.mark.parametrize("users", MISSING_USERS.values(), ids=MISSING_USERS)
+def test_missing_users_are_not_users(users):
+    """Each as a user of its own, one person's rows would count a hundred times."""
+    for refused in (
+        lambda: mean_of(users, np.ones(101)),
+        lambda: mean_of(users, np.ones(101), missing="centre"),
+        lambda: ud.user_counts(users),
+    ):
+        with pytest.raises(ValueError, match="`user` must not be missing"):
+            refused()
+    found = protected_tally(users, np.ones(101), lower=0, upper=1)
+    assert (found.rows, found.without_user) == (101, 100)
+    with pytest.warns(UserWarning, match="not stated"):
+        made = mean_of(users, np.ones(101), missing="drop")
+    assert (made.n_users, made.n_records, made.eps) == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        np.array([(1.0, NAN)] * 3, [("a", float), ("b", float)]),
+        np.array([1 + 0j, 2, complex(NAN, 0)]),
+        [[1], [2], [3]],
+        [{1}, {2}, {3}],
+        np.array([np.datetime64("2013-01-01")] * 3, object),
+        [object()] * 3,
+        pa.array([[1], [2], [3]]),
+        pa.array([{"a": 1}] * 3),
+        pl.Series([[1], [2], [3]]),
+        pd.Series(pd.period_range("2013", periods=3)),
+    ],
+    ids=lambda users: type(users).__name__,
+)
+def test_what_is_no_id_is_refused(users):
+    with pytest.raises(TypeError, match="`user` must"):
+        mean_of(users, [1.0, 2.0, 3.0])
+
+
+# 2. Arrays that change during the call, and values that are anything.
+
+
+@pytest.mark.parametrize("what", ["users", "values"])
+def test_arrays_are_copied_at_the_door(what):
+    arrays = {"users": np.array([0, 0, 1, 1]), "values": np.array([1.0, 2.0, 3.0, 4.0])}
+    frame = pd.DataFrame(arrays, copy=False)
+    kinds = {
+        "numpy": (arrays["users"], arrays["values"]),
+        "pandas": (frame.users, frame["values"]),
+        "polars": (pl.Series(arrays["users"]), pl.Series(arrays["values"])),
+        "arrow": (pa.array(arrays["users"]), pa.array(arrays["values"])),
+    }
+    rules, grid = Rules(0.0, 10.0), Grid(0.0, 10.0, 20)
+    records = {name: read_records(*columns) for name, columns in kinds.items()}
+    before = {name: each.clipped_total(rules, grid, 0, 2**30) for name, each in records.items()}
+    arrays[what].setflags(write=True)
+    arrays[what][:] = 0 if what == "users" else np.nan
+    for name, each in records.items():
+        again = read_records(each.ids.codes, each.values)  # not what was remembered
+        assert again.clipped_total(rules, grid, 0, 2**30) == before[name] != (0, before[name][1])
+
+
+def test_an_array_that_changes_while_it_is_read_is_read_once(monkeypatch):
+    users, real = np.array([5, 5, 6, 7]), columns._codes
+
+    def late(entries):
+        users[:] = -1
+        return real(entries)
+
+    monkeypatch.setattr(columns, "_codes", late)
+    assert ud.user_counts(users).tolist() == [2, 1, 1]
+
+
+def test_every_level_is_on_the_grid_whatever_the_values_are():
+    """One user of one row: -(2^63) steps once, when a value became NaN after the count."""
+    wild = [NAN, np.inf, -np.inf, 1e308, -1e308, 10.0001, -0.0001, 1e18, -1e18]
+    grid = Grid(0.0, 10.0, 20, origin=2**19)
+    for value in wild:
+        expected = 0 if np.isnan(value) else (2**19 if value > 0 else -(2**19))
+        table = ibis.memtable(pa.table({"user": [1], "value": [value]}))
+        for records in (read_records([1], [value]), read_records("user", "value", table)):
+            total, _ = records.clipped_total(Rules(0.0, 10.0), grid, -(2**60), 2**60)
+            assert total == expected
+
+
+# 3. Dropping depends on what is protected: no budget is stated. The safe ways beside it.
+
+GAPS = {"user": ["a", "a", "b", "b"], "value": [1.0, None, 3.0, 70.0]}
+
+
+@pytest.mark.parametrize(
+    "rules", [{"missing": "drop"}, {"outside": "drop"}, {"missing": "drop", "outside": "drop"}]
+)
+def test_no_budget_is_stated_where_rows_are_dropped(rules):
+    rows = {"user": ["a", "b"], "value": [1.0, 2.0]}  # also where no row was
+    for data in (rows, ibis.memtable(pa.table(rows))):
+        with pytest.warns(UserWarning, match="`eps` is not stated"):
+            made = of_table(data, **rules)
+        assert made.eps is None
+        assert "not stated" in made.promise
+        assert "eps not stated" in repr(made)
+        assert "eps =" not in repr(made)
+        assert made.public()["eps"] is None
+
+
+@pytest.mark.parametrize("kind", ["arrays", "DuckDB"])
+def test_a_missing_value_may_contribute_the_centre(opendp, kind):
+    data = GAPS if kind == "arrays" else ibis.memtable(pa.table(GAPS))
+    safe = {"missing": "centre", "outside": "clamp", "centre": 4.0, "total_width": 100.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = of_table(data, **safe)
+    filled = {"user": GAPS["user"], "value": [1.0, 4.0, 3.0, 10.0]}
+    assert made == of_table(filled, centre=4.0, total_width=100.0)
+    assert (made.n_records, made.n_users, made.eps) == (4, 2, 1.0)
+    assert made.mean == pytest.approx(4.5, abs=1e-6)
+
+
+def test_counts_stay_when_values_move_out_of_range_or_away(opendp):
+    """Neighbours: all that is published is the same but for the noisy total."""
+    rng = np.random.default_rng(31)
+    users = rng.integers(0, 50, 1000)
+    values = rng.uniform(0, 10, 1000)
+    other = values.copy()
+    of_one = users == users[0]
+    other[of_one] = rng.choice([NAN, 99.0, -1e300, np.inf], of_one.sum())
+    shown = []
+    for each in (values, other):
+        made = mean_of(users, each, eps=0.1, missing="centre", outside="clamp").public()
+        shown.append({k: v for k, v in made.items() if k not in ("mean", "interval_95")})
+    assert shown[0] == shown[1]
+    assert abs(opendp.asked[0].total - opendp.asked[1].total) <= opendp.asked[0].moved
+
+
+# 4. Files.
+
+
+def parquet(path, users, values=None):
+    values = np.ones(len(users)) if values is None else values
+    path.parent.mkdir(exist_ok=True, parents=True)
+    pq.write_table(pa.table({"user": users, "value": values}), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t[ab].parquet", "*.parquet", "t?.parquet", "a'b.parquet"])
+def test_a_file_is_the_one_of_that_name(tmp_path, name):
+    parquet(tmp_path / "ta.parquet", [1, 2, 3, 4])
+    with pytest.raises(FileNotFoundError):
+        ud.user_counts("user", data=tmp_path / name)
+    parquet(tmp_path / name, [1, 2])
+    assert ud.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
+
+
+def test_several_files_are_listed(tmp_path):
+    paths = [parquet(tmp_path / f"{i}.parquet", [1, i]) for i in (2, 3)]
+    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert ud.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="files of one kind"):
+        ud.user_counts("user", data=[paths[0], write_csv(tmp_path / "a.csv", [1], [1])])
+    with pytest.raises(ValueError, match="`data` must be files of one kind"):
+        ud.user_counts("user", data=[])
+
+
+def test_columns_of_several_csv_files_go_by_their_names(tmp_path):
+    (tmp_path / "a.csv").write_text("user,value\n1,5\n1,5\n")
+    (tmp_path / "b.csv").write_text("value,user\n5,2\n5,3\n")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("folder", ["value=3", "user=alice"])
+def test_names_of_folders_are_no_columns(tmp_path, opendp, folder):
+    path = parquet(tmp_path / folder / "t.parquet", ["a", "b"], [1.0, 2.0])
+    made = of_table(path, eps=100)
+    assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        ["123456789012345678901", "123456789012345678902"],
+        ["12e400", "13e400"],
+        ["9e999", "8e999"],
+        ["1", "1.0"],
+        ["01", "1"],
+        ["nan", "inf"],
+    ],
+)
+def test_ids_in_a_csv_file_are_text(tmp_path, users):
+    path = write_csv(tmp_path / "t.csv", users, [1.0, 2.0])
+    assert ud.user_counts("user", data=path).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["\n".join(["b,1"] * 50_000) + "\nc,secret", "b,secret", "b,1,secret", 'b,"secret'],
+    ids=["late", "early", "ragged", "quote"],
+)
+def test_errors_of_a_file_quote_no_rows(tmp_path, rows):
+    path = tmp_path / "t.csv"
+    path.write_text(f"user,value\na,1\n{rows}\n")
+    with pytest.raises(ValueError, match="`data` must be") as refusal:
+        of_table(path)
+    error = refusal.value
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    assert "secret" not in repr(error)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 secret", b"PAR1" + bytes(100) + b"PAR1"])
+def test_a_broken_parquet_file_is_refused_in_words_of_our_own(tmp_path, content):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="a file that DuckDB can read") as refusal:
+        of_table(path)
+    assert "secret" not in str(refusal.value)
+
+
+def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = parquet(tmp_path / "t.parquet", list(range(1000)) * 3)
+    other = parquet(tmp_path / "other.parquet", [1])
+    of_table("t.parquet")
+    assert sorted(os.listdir(tmp_path)) == ["other.parquet", "t.parquet"]
+    connection = read_records("user", "value", path).table._find_backends()[0][0]
+    reach = [
+        f"SELECT * FROM '{other}'",
+        "SELECT * FROM read_csv('/etc/hostname')",
+        "SELECT * FROM read_parquet('https://example.org/t.parquet')",
+        "COPY (SELECT 1) TO 'out.csv'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET temp_directory = '.'",
+    ]
+    for query in reach:
+        with pytest.raises(duckdb.Error):
+            connection.raw_sql(query)
+
+
+@pytest.mark.parametrize("name", ["https://example.org/t.parquet", "s3://bucket/t.parquet"])
+def test_an_address_is_no_file(name):
+    with pytest.raises(FileNotFoundError, match="`data` must be a file here"):
+        of_table(name)
+
+
+def test_only_regular_files_are_opened(tmp_path):
+    (tmp_path / "d.parquet").mkdir()
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name in ("d.parquet", "pipe.csv"):
+        with pytest.raises(ValueError, match="`data` must be a regular file"):
+            of_table(tmp_path / name)
+    with pytest.raises(ValueError, match="`data` must be a file ending in"):
+        of_table("records.xls")
+    for data in (3, [3], b"t.parquet", [b"t.parquet"]):
+        with pytest.raises(TypeError, match="`data` must be"):
+            of_table(data)
+
+
+# 5. Ids never pass through floats.
+
+NEAR = 2**63 - 1000
+
+
+def near_ids(null):
+    ids = [NEAR + i for i in range(1000)]
+    return [*ids, None] if null else ids
+
+
+ID_KINDS = {
+    "a list": lambda ids: ids,
+    "objects": lambda ids: np.array(ids, object),
+    "pandas": lambda ids: pd.Series(ids, dtype="Int64"),
+    "pandas unsigned": lambda ids: pd.Series(ids, dtype="UInt64"),
+    "pandas objects": lambda ids: pd.Series(ids, dtype=object),
+    "pandas by Arrow": lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.int64())),
+    "pandas index": lambda ids: pd.Index(ids, dtype="Int64"),
+    "polars": lambda ids: pl.Series(ids, dtype=pl.Int64),
+    "polars unsigned": lambda ids: pl.Series(ids, dtype=pl.UInt64),
+    "Arrow": lambda ids: pa.array(ids, pa.int64()),
+    "Arrow unsigned": lambda ids: pa.chunked_array([pa.array(ids, pa.uint64())]),
+    "Arrow decimals": lambda ids: pa.array(ids, pa.decimal128(25)),
+    "Arrow dictionary": lambda ids: pa.array(ids, pa.int64()).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("kind", ID_KINDS)
+def test_ids_near_2_to_the_63_stay_apart(kind, null):
+    users = ID_KINDS[kind](near_ids(null))
+    found = read_records(users, np.ones(len(users))).survey(Rules(0.0, 1.0))
+    assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
+
+
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("kind", ["memtable", "relation", "parquet", "csv", "lazy", "dataset"])
+def test_ids_near_2_to_the_63_stay_apart_in_engines(tmp_path, kind, null):
+    ids = near_ids(null)
+    table = pa.table({"user": pa.array(ids, pa.int64()), "value": np.ones(len(ids))})
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    (tmp_path / "t.csv").write_text("user,value\n" + "".join(f"{i or ''},1\n" for i in ids))
+    data = {
+        "memtable": lambda: ibis.memtable(table),
+        "relation": lambda: duckdb.connect().read_parquet(str(path)),
+        "parquet": lambda: path,
+        "csv": lambda: tmp_path / "t.csv",
+        "lazy": lambda: pl.scan_parquet(path),
+        "dataset": lambda: ds.dataset(path),
+    }[kind]()
+    found = read_records("user", "value", data).survey(Rules(0.0, 1.0))
+    assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
+
+
+APART = {
+    "a zero byte": ["a", "a\0", "a\0\0"],
+    "normal forms": ["\u00e9", "e\u0301", "e"],
+    "case and blanks": ["a", "A", "a "],
+    "width": ["1", "\uff11", "01"],
+}
+
+
+@pytest.mark.parametrize("users", APART.values(), ids=APART)
+def test_text_is_compared_code_point_by_code_point_on_every_engine(tmp_path, users):
+    table = pa.table({"user": users, "value": [1.0, 2.0, 3.0]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for data in (
+        {"user": users, "value": [1.0, 2.0, 3.0]},
+        table,
+        table.to_pandas(),
+        pl.from_arrow(table),
+        ibis.memtable(table),
+        tmp_path / "t.parquet",
+    ):
+        assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        [1, "1"],
+        [1, True],
+        [1.0, True],
+        [0, False],
+        [1, 1.0],
+        [Decimal(1), 1],
+        ["a", b"a"],
+        [datetime.date(2013, 1, 1), datetime.datetime(2013, 1, 1)],
+        [
+            datetime.datetime(2013, 1, 1),
+            datetime.datetime(2013, 1, 1, tzinfo=datetime.UTC),
+        ],
+    ],
+    ids=repr,
+)
+def test_ids_of_two_types_in_one_column_are_refused(users):
+    with pytest.raises(TypeError, match="`user` must hold ids of one type"):
+        mean_of(users, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("users", "fine"),
+    [
+        (np.array([1.0, 2.0, 2.0**53, 2.0**53 - 1]), True),
+        (np.array([-0.0, 0.0]), True),
+        (np.array([1.5, 2.0]), False),
+        (np.array([2.0**53 + 2, 1.0]), False),
+        (np.array([2.0**24, 1.0], np.float32), True),
+        (np.array([2.0**24 + 2, 1.0], np.float32), False),
+        (np.array([np.inf, 1.0]), False),
+    ],
+)
+def test_floats_are_ids_where_they_are_whole_numbers_that_their_type_tells_apart(users, fine):
+    arrow = pa.array(users)
+    table = pa.table({"user": arrow, "value": np.ones(len(users))})
+    for data in ({"user": users}, table, table.to_pandas(), ibis.memtable(table)):
+        if fine:
+            assert ud.user_counts("user", data=data).sum() == len(users)
+        else:
+            with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+                ud.user_counts("user", data=data)
+    if users.dtype == np.float64:
+        with pytest.raises(TypeError) if not fine else warnings.catch_warnings():
+            ud.user_counts(users.tolist())
+    assert not fine or ud.user_counts(np.array([-0.0, 0.0])).tolist() == [2]
+
+
+# 6, 8. One state of the table, and one type of float.
+
+
+def test_values_are_compared_as_the_floats_they_become(opendp):
+    """0.1 in single precision lies above 0.1, 1/3 in extended precision above its double."""
+    for values, upper in [
+        (np.array([0.1, 0.05], np.float32), 0.1),
+        (np.array([0.1, 0.05], np.float32), float(np.float32(0.1))),
+        (np.array([np.longdouble(1) / 3, 0.05]), 1 / 3),
+    ]:
+        doubles = values.astype(float)
+        expected = protected_tally([1, 2], doubles, lower=0, upper=upper)
+        assert protected_tally([1, 2], values, lower=0, upper=upper) == expected
+        with pytest.warns(UserWarning, match="not stated"):
+            a, b = (
+                mean_of([1, 2], v, upper=upper, outside="drop", eps=5) for v in (values, doubles)
+            )
+        assert a == b
+        assert a.n_records == 2 - expected.outside
+
+
+@pytest.fixture
+def shop():
+    """A connection with 15 views, none of which need be the same twice."""
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(
+        "CREATE TABLE t AS SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)"
+    )
+    connection.raw_sql("CREATE VIEW noisy AS SELECT user, 10 * random() AS value FROM t")
+    connection.raw_sql("CREATE VIEW wild AS SELECT user, 20 * random() AS value FROM t")
+    connection.raw_sql("CREATE VIEW sampled AS SELECT * FROM t USING SAMPLE 50% (bernoulli)")
+    connection.raw_sql(
+        "CREATE VIEW lottery AS SELECT floor(50 * random())::INT AS user, value FROM t"
+    )
+    connection.raw_sql(
+        "CREATE VIEW holes AS SELECT user, CASE WHEN random() < 0.5 THEN value END AS value FROM t"
+    )
+    return connection
+
+
+@pytest.mark.parametrize("view", ["sampled", "lottery"])
+def test_a_table_with_other_counts_the_second_time_is_refused(shop, opendp, view):
+    with pytest.raises(ValueError, match="`data` must stay as it is during the call"):
+        of_table(shop.table(view))
+    assert not opendp.asked
+
+
+@pytest.mark.parametrize(("view", "rules"), [("noisy", {}), ("wild", {"outside": "clamp"})])
+def test_values_that_are_others_each_time_stay_within_what_the_noise_covers(
+    shop, opendp, view, rules
+):
+    """The counts agree, so that the release is the mean of the rows that were added up."""
+    if view == "wild":  # the number of values outside is another one: this is refused as well
+        with pytest.raises(ValueError, match="`data` must stay as it is"):
+            of_table(shop.table(view), **rules)
+        return
+    made = of_table(shop.table(view), eps=5)
+    assert 0 <= made.mean <= 10
+    (asked,) = opendp.asked
+    assert abs(asked.total) <= 50 * asked.moved
+
+
+def test_missing_values_that_come_and_go_are_refused(shop):
+    with pytest.raises(ValueError, match="`data` must stay as it is"):
+        of_table(shop.table("holes"), missing="centre")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO t VALUES (3, 5.0)",
+        "DELETE FROM t WHERE user = 3",
+        "UPDATE t SET user = 99 WHERE user = 3 AND rowid = 3",
+        "UPDATE t SET value = 11 WHERE rowid = 7",
+        "UPDATE t SET value = NULL WHERE rowid = 7",
+        "UPDATE t SET user = NULL WHERE rowid = 7",
+    ],
+)
+def test_a_table_that_changes_meanwhile_is_refused(shop, monkeypatch, opendp, change):
+    from userdp.practice import queries
+
+    real, asked = queries.ask, []
+
+    def ask(question):
+        if asked:
+            shop.raw_sql(change)
+        asked.append(question)
+        return real(question)
+
+    monkeypatch.setattr(queries, "ask", ask)
+    with pytest.raises(ValueError, match="`data` must stay as it is"):
+        of_table(shop.table("t"), missing="centre", outside="clamp")
+    assert not opendp.asked
+
+
+def test_fetched_tables_are_one_state(shop, opendp):
+    relation = shop.con.sql("SELECT * FROM sampled")
+    made = of_table(relation, eps=5)
+    assert 300 < made.n_records < 700
+    assert made.mean == pytest.approx(5)
+
+
+# 7. Bounds with 17 digits, and bounds that floats cannot hold.
+
+
+def test_literals_reach_duckdb_exactly():
+    """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
+    from userdp.practice.queries import exact
+
+    rng = np.random.default_rng(32)
+    numbers = rng.uniform(-100, 100, 400) * 10.0 ** rng.integers(-20, 20, 400)
+    names = [f"x{i}" for i in range(400)]
+    columns = {name: exact(x) for name, x in zip(names, numbers, strict=True)}
+    (row,) = ibis.memtable(pa.table({"a": [1]})).select(**columns).to_pyarrow().to_pylist()
+    assert [row[name] for name in names] == numbers.tolist()
+
+
+def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
+    rng = np.random.default_rng(33)
+    for _ in range(20):
+        lower = rng.uniform(-1, 1) * 10.0 ** rng.integers(-6, 7)
+        upper = lower + rng.uniform(0.1, 1) * 10.0 ** rng.integers(-3, 7)
+        values = np.r_[lower, upper, rng.uniform(lower, upper, 200)].clip(lower, upper)
+        values[5:9] = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf), -np.inf, 1e300
+        table = pa.table({"user": rng.integers(0, 20, 202), "value": values})
+        bounds = {"lower": lower, "upper": upper, "eps": 2, "outside": "clamp"}
+        a, b = (
+            ud.private_mean("user", "value", data=data, **bounds)
+            for data in (table, ibis.memtable(table))
+        )
+        assert a == b
+        first, second = opendp.asked[-2:]
+        assert first == second
+
+
+@pytest.mark.parametrize("lower", [1e16, -1e16 - 2, 1e300, 2.0**60])
+def test_bounds_between_which_floats_cannot_tell_values_apart_are_refused(lower):
+    upper = lower + max(2, abs(lower) * 1e-15)
+    for refused in (
+        lambda: mean_of([1, 2], [lower, upper], lower=lower, upper=upper),
+        lambda: ud.plan([1, 1], lower=lower, upper=upper, eps=1),
+    ):
+        with pytest.raises(ValueError, match="`upper` must be farther from lower"):
+            refused()
+
+
+@pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
+def test_intervals_cover_where_floats_are_coarse(lower, opendp):
+    """The grid is no finer than the floats near the bounds, and their error is counted."""
+    upper = lower + 2
+    rng = np.random.default_rng(34)
+    values = np.clip(rng.uniform(lower, upper, 500), lower, upper)
+    made = mean_of(np.arange(500), values, lower=lower, upper=upper, eps=100)
+    exact = sum(map(Fraction, values.tolist())) / 500
+    assert abs(Fraction(made.mean) - exact) <= made.rounding
+    assert made.rounding < 0.01
+
+
+# 9. Threads.
+
+
+def test_threads_share_a_connection_and_a_memtable():
+    table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(
+        "CREATE TABLE t AS SELECT i % 2 AS user, i * 1.0 AS value FROM range(9) r(i)"
+    )
+    stored = connection.table("t")
+    failures, made = [], []
+
+    def work():
+        try:
+            for data in (table, stored):
+                made.append(of_table(data).n_users)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + 60
+    for thread in threads:
+        thread.join(max(0, end - time.monotonic()))
+    assert not failures
+    assert sorted(made) == [2] * 8 + [20] * 8
+
+
+# 10. Nothing protected prints or serialises.
+
+
+def everything_of(made):
+    """All that a result shows, holds, pickles or publishes."""
+    return " ".join(
+        map(
+            str,
+            [
+                repr(made),
+                made._repr_html_(),
+                vars(made),
+                dataclasses.asdict(made),
+                pickle.loads(pickle.dumps(made)),
+                copy.deepcopy(made),
+                made.public(),
+                made.public_json(),
+                dir(made),
+            ],
+        )
+    )
+
+
+@pytest.mark.parametrize("counts", ["public", "protected"])
+def test_neighbours_publish_the_same_but_for_opendps_answer(monkeypatch, counts, caplog, capfd):
+    """With one answer in both cases nothing may differ."""
+    caplog.set_level(logging.DEBUG)
+    rng = np.random.default_rng(35)
+    users, values = rng.integers(0, 30, 300), rng.uniform(0, 10, 300)
+    other = values.copy()
+    other[users == 7] = np.where(rng.random(300) < 0.5, 77.0, NAN)[users == 7]
+    rules = {"lower": 0, "upper": 10, "eps": 0.5, "missing": "centre", "outside": "clamp"}
+    call = ud.private_mean if counts == "public" else ud.private_mean_protected_counts
+    rules |= {"cap": 5} if counts == "protected" else {}
+
+    def same(moved, budget):
+        def answer(total):
+            return 123_456
+
+        answer.map = lambda change: 0.25
+        return answer
+
+    monkeypatch.setattr(noise, "discrete_laplace", same)
+    shown = [everything_of(call(users, each, **rules)) for each in (values, other)]
+    assert shown[0] == shown[1]
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([1.0, 2.0, 77.125, 5.0], "value"),
+        ([1.0, 2.0, None, 5.0], "value"),
+        (["1", "2", "secret", "4"], "value"),
+        ([1.0, 2.0, "secret", 4.0], "value"),
+        ([1.0, 2.0, b"secret", 4.0], "value"),
+    ],
+)
+def test_refusals_tell_neither_values_nor_how_many(values, names):
+    with pytest.raises((ValueError, TypeError)) as refusal:
+        of_table({"user": list("abcd"), "value": values})
+    words = str(refusal.value)
+    assert f"`{names}`" in words
+    for told in ("77.125", "secret", "2", "3", "4"):
+        assert told not in words
+    assert refusal.value.__context__ is None
+
+
+def test_a_refusal_is_the_same_for_one_row_and_for_many():
+    words = set()
+    for n in (1, 2, 50):
+        values = np.ones(100)
+        values[:n] = 11.0 + n
+        with pytest.raises(ValueError, match="`value` must lie between") as refusal:
+            mean_of(np.arange(100), values)
+        words.add(str(refusal.value))
+    assert len(words) == 1
+
+
+def test_sums_of_a_release_are_not_quoted():
+    users = ud.Contributions([2, 1], 10)
+    for sums in ([77.125, 1.0], ["secret", 1.0], [1.0, NAN], [1.0], np.array([[1.0, 2.0]] * 3)):
+        with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
+            ud.release_mean(sums, users, 1)
+        for told in ("77.125", "secret", "nan"):
+            assert told not in str(refusal.value)
+        assert refusal.value.__context__ is None
+
+
+def test_what_may_be_published_fits_the_schema():
+    users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
+    results = [
+        mean_of(users, values),
+        mean_of(users, values, eps=1e-6),
+        ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2),
+    ]
+    with pytest.warns(UserWarning, match="not stated"):
+        results.append(mean_of(users, values, missing="drop"))
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for made in results:
+        published = json.loads(made.public_json())
+        assert published == made.public()
+        jsonschema.validate(published, json_schema())
+        fields = {field.name for field in dataclasses.fields(made)}
+        assert set(published) == fields | {"kind", "interval_95"}
+        assert "protected" not in " ".join(fields)
+    for broken in (published | {"n_clamped": 3}, {k: published[k] for k in list(published)[1:]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, json_schema())
+
+
+# Bad input that was accepted, and refusals that were unclear.
+
+COLUMN = np.array([1.0, 2.0])
+FRAME = pd.DataFrame({"user": [1, 2], "value": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize(
+    ("exception", "words", "call"),
+    [
+        (ValueError, "`value` must be another column", lambda: mean_of("a", "a", data=FRAME)),
+        (ValueError, "another column", lambda: mean_of(COLUMN, COLUMN)),
+        (
+            ValueError,
+            "the same index",
+            lambda: mean_of(FRAME.user, FRAME.value.set_axis([1, 0])),
+        ),
+        (TypeError, "`value` must hold real", lambda: mean_of([1, 2], [1.0, True])),
+        (TypeError, "`value` must hold real", lambda: mean_of([1, 2], np.array([1, 2], "m8[s]"))),
+        (TypeError, "`eps` must", lambda: mean_of([1], [1.0], eps=np.timedelta64(3))),
+        (TypeError, "`lower` must", lambda: mean_of([1], [1.0], lower=np.timedelta64(3))),
+        (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps=b"ab")),
+        (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5: 1})),
+        (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5, 1})),
+        (ValueError, "`user` must have rows", lambda: ud.user_counts([])),
+        (ValueError, "`total_width` must", lambda: mean_of([1], [1.0], total_width=np.inf)),
+        (TypeError, "`data` must be a file, a frame", lambda: of_table(object())),
+        (TypeError, "`user` must be a column", lambda: mean_of(pl.LazyFrame({"a": [1]}), [1.0])),
+        (TypeError, "`user` must be a column", lambda: mean_of(pa.table({"a": [1]}), [1.0])),
+        (ValueError, "`user` must be one column", lambda: mean_of(FRAME, [1.0, 2.0])),
+        (
+            ValueError,
+            "`user` must be one column",
+            lambda: of_table(FRAME[["user", "user", "value"]]),
+        ),
+        (TypeError, "`user` must be a plain", lambda: of_table(nested_table())),
+        (TypeError, "duckdb or pyspark", lambda: of_table(other_engine())),
+        (TypeError, "`project` must", lambda: mean_of([1], [1.0], project="yes")),
+        (TypeError, "positional", lambda: ud.private_mean([1], [1.0], 0, 1, 1)),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_bad_input_is_refused_in_words(exception, words, call):
+    with pytest.raises(exception, match=words):
+        call()
+
+
+def nested_table():
+    return ibis.memtable(pa.table({"user": [[1], [2]], "value": [1.0, 2.0]}))
+
+
+def other_engine():
+    return ibis.polars.connect({"t": pl.DataFrame({"user": [1], "value": [1.0]})}).table("t")
+
+
+def test_a_wide_interval_is_no_error(opendp):
+    made = mean_of([1, 2], [1.0, 2.0], total_width=1e300)
+    assert made.worst_case_bias == 0
+
+
+def test_values_of_any_size_and_kind_are_read_or_refused(opendp):
+    values = [10**400, -(10**400), Decimal("sNaN"), Decimal("1.5"), Fraction(7, 2), np.int8(3)]
+    found = protected_tally(range(6), values, lower=0, upper=10)
+    assert (found.without_value, found.outside) == (1, 2)
+    made = mean_of(range(6), values, missing="centre", outside="clamp", eps=9)
+    assert made.mean == pytest.approx((10 + 0 + 5 + 1.5 + 3.5 + 3) / 6)
+
+
+def test_a_frame_may_have_a_column_of_any_name(opendp):
+    for name in ("column_names", "columns", "index", "size", "user name", 'a"b', "reindex"):
+        table = pa.table({name: [1, 2], "value": [1.0, 2.0]})
+        relation = duckdb.connect().from_arrow(table)
+        for data in (
+            table,
+            table.to_pandas(),
+            pl.from_arrow(table),
+            ibis.memtable(table),
+            relation,
+        ):
+            assert mean_of(name, "value", data=data, eps=9).mean == pytest.approx(1.5)
+
+
+def test_nothing_is_learnt_at_a_budget_that_is_too_small():
+    made = mean_of([1, 2], [0.0, 1.0], eps=0.5, upper=1)
+    assert (made.eps, made.mean, made.noise_scale) == (0.0, 0.5, 0.0)
+    assert "nothing is learnt" in repr(made)
+    assert "nothing is learnt" in made.public()["promise"]
+
+
+# 11. Long calculations.
+
+
+@pytest.mark.parametrize(
+    ("counts", "most"), [(np.arange(1, 50_001), 5), (np.arange(10**7) % 999 + 1, 30)]
+)
+def test_plans_of_many_counts_are_made_soon(counts, most):
+    """Under a second, and under five; the limits are for a busy machine."""
+    start = time.process_time()
+    ud.plan(counts, lower=0, upper=1, eps=1)
+    assert time.process_time() - start < most
+
+
+def test_a_tiny_error_is_planned_soon():
+    start = time.process_time()
+    eps = ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300)
+    assert 1e300 < eps < 1e303
+    assert time.process_time() - start < 10

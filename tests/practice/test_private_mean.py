@@ -1,0 +1,529 @@
+"""private_mean: the release, its noise, its certificate and its intervals, against definitions."""
+
+import sys
+import warnings
+from fractions import Fraction
+from itertools import pairwise
+
+import ibis
+import numpy as np
+import opendp.prelude as dp
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import integrate, stats
+
+import userdp as ud
+from userdp.practice import as_measurement
+from userdp.practice.grid import make_grid, read_bounds
+from userdp.practice.noise import noisy_total
+
+FALSE_ALARM = 1e-7
+USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
+
+
+def made_of(values=VALUES, eps=1, **options):
+    return ud.private_mean(USERS, values, lower=0, upper=6, eps=eps, **options)
+
+
+def random_table(rng):
+    """Users, values, bounds; the bounds are such that floats hold all of it exactly."""
+    n = int(rng.integers(1, 80))
+    lower = float(rng.choice([0, -8, 3]))
+    upper = lower + float(rng.choice([1, 16, 65]))
+    users = rng.integers(0, rng.integers(1, 12), n) ** 2
+    values = lower + (upper - lower) * rng.integers(0, 257, n) / 256
+    return users, values, lower, upper
+
+
+def collection(users, lower, upper):
+    return ud.Contributions(np.unique(users, return_counts=True)[1], upper - lower)
+
+
+def clipped_mean_of(users, values, made):
+    """The mean of the values, each user's average projected to the interval of the result."""
+    ends = {clip.n_records: clip for clip in made.clips}
+    total = Fraction(0)
+    for user in np.unique(users):
+        own = [Fraction(v) for v in values[users == user].tolist()]
+        clip = ends[len(own)]
+        average = min(max(sum(own) / len(own), Fraction(clip.lower)), Fraction(clip.upper))
+        total += average * len(own)
+    return total / len(values)
+
+
+def test_release_is_the_clipped_mean_plus_the_noise(opendp):
+    rng = np.random.default_rng(81)
+    for _ in range(200):
+        users, values, lower, upper = random_table(rng)
+        options = {
+            "objective": rng.choice(["bound", "l1", "mse"]).item(),
+            "centre": rng.choice([None, lower, (3 * lower + upper) / 4, upper]),
+            "total_width": rng.choice([None, 0.0, (upper - lower) * 1.5]),
+            "project": bool(rng.integers(2)),
+        }
+        eps = float(rng.choice([0.05, 0.3, 1.0, 2.5]))
+        opendp.added = int(rng.integers(-(2**30), 2**30))
+        made = ud.private_mean(users, values, lower=lower, upper=upper, eps=eps, **options)
+        (asked,) = opendp.asked[-1:]
+        # Of the noise it is known what one user can move, in steps and in the unit of the values.
+        unit = made.noise_scale * eps / asked.moved if asked.moved else 0
+        if not asked.moved:
+            continue
+        expected = clipped_mean_of(users, values, made) + Fraction(opendp.added * unit)
+        if options["project"]:
+            expected = min(max(expected, lower), upper)
+        assert abs(Fraction(made.mean) - expected) <= made.rounding + 1e-12 * (upper - lower)
+
+
+def test_numbers_of_the_result_are_those_of_the_theory(opendp):
+    rng = np.random.default_rng(82)
+    for _ in range(150):
+        users, values, lower, upper = random_table(rng)
+        eps = rng.choice(["0.05", "0.3", "1", "2.5"]).item()
+        objective = rng.choice(["bound", "l1", "mse"]).item()
+        made = ud.private_mean(
+            users, values, lower=lower, upper=upper, eps=eps, objective=objective, project=False
+        )
+        people = collection(users, lower, upper)
+        assert (made.n_records, made.n_users) == (len(users), people.n_users)
+        assert (made.lower, made.upper, made.objective) == (lower, upper, objective)
+        small = {"rel": 1e-6, "abs": 1e-6 * (upper - lower)}
+        width = float(ud.threshold(people, eps, objective))
+        assert made.eps == pytest.approx(float(eps) if width else 0, rel=1e-12)
+        assert made.eps <= float(eps) * (1 + 1e-15)
+        assert made.total_width == pytest.approx(width, **small)
+        change = min(width, people.max_count * (upper - lower)) / people.total
+        assert made.noise_scale * float(eps) == pytest.approx(change, **small)
+        assert made.centre == (lower + upper) / 2
+        for kind, error in (("bound", made.worst_case_bound), ("l1", made.worst_case_l1)):
+            theory = float(ud.symmetric_error(people, width, eps, kind))
+            assert error - made.rounding == pytest.approx(theory, **small)
+        clipping = ud.optimal_clipping(people, eps, objective)
+        bias = float(ud.worst_case_bias(people, clipping))
+        assert made.worst_case_bias == pytest.approx(bias, **small)
+        assert sum(clip.n_users for clip in made.clips) == people.n_users
+        assert [c.n_records for c in made.clips] == sorted(set(people.counts.tolist()))[::-1]
+        for clip in made.clips:
+            user = people.counts.tolist().index(clip.n_records)
+            ends = lower + clipping.lower[user], lower + clipping.upper[user]
+            assert (clip.lower, clip.upper) == pytest.approx(ends, **small)
+
+
+def test_certificate_covers_an_uneven_clipping(opendp):
+    """With the centre at the lower bound only values above it are lost, and noise is one-sided."""
+    made = ud.private_mean(
+        [1, 1, 1, 2], [1.0, 2.0, 3.0, 4.0], lower=0, upper=4, eps=1, centre=0, total_width=4
+    )
+    assert made.worst_case_bias == pytest.approx((10 + 2) / 4)
+    assert made.noise_scale == pytest.approx(2 / 4)
+    assert made.clips[0] == (3, 1, 0.0, pytest.approx(2 / 3))
+
+
+def test_bounds_shift_and_scale_the_release(opendp):
+    rng = np.random.default_rng(83)
+    users, values = rng.integers(0, 9, 50), rng.integers(0, 65, 50) / 64
+    opendp.added = 2**40
+    made, moved = (
+        ud.private_mean(users, a + b * values, lower=a, upper=a + b, eps=0.4, project=False)
+        for a, b in ((0.0, 1.0), (-16.0, 4.0))
+    )
+    assert moved.mean == pytest.approx(-16 + 4 * made.mean, abs=1e-12)
+    for name in ("noise_scale", "worst_case_bias", "worst_case_bound", "worst_case_l1", "rounding"):
+        assert getattr(moved, name) == pytest.approx(4 * getattr(made, name))
+
+
+@pytest.mark.parametrize(("centre", "ends"), [(0, (0, 2 / 3)), (4, (4 - 2 / 3, 4))])
+def test_noise_covers_only_what_a_sum_can_reach(opendp, centre, ends):
+    made = ud.private_mean(
+        [1, 1, 1, 2], [1.0, 2, 3, 4], lower=0, upper=4, eps=1, centre=centre, total_width=4
+    )
+    assert made.noise_scale == pytest.approx(2 / 4)
+    assert (made.clips[0].lower, made.clips[0].upper) == pytest.approx(ends)
+    assert made.objective == "bound"
+
+
+def test_centre_is_within_the_bounds():
+    for centre in (-1.001, 4.001):
+        with pytest.raises(ValueError, match="`centre` must be from -1 to 4"):
+            ud.private_mean([1, 2], [0.0, 1.0], lower=-1, upper=4, eps=1, centre=centre)
+
+
+def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
+    for counts, eps, bits in [
+        ([1], 1, 40),
+        ([2**15 - 1], 1, 38),  # a user's sum is below 2^53
+        ([2**15], 1, 37),
+        ([2**10] * 2**14, 1, 37),  # the sum of all sums is below 2^62
+        ([2**13], 2.0**-20, 22),  # the scale of noise is at most 2^56
+        ([2**13], 2.0**-34, 8),
+    ]:
+        users = ud.Contributions(counts, 1)
+        assert make_grid(users, 0.0, 1.0, Fraction(eps), None).bits == bits
+    with pytest.raises(ValueError, match="large enough for noise that fits 64 bits"):
+        make_grid(ud.Contributions([2**13], 1), 0.0, 1.0, Fraction(2.0**-35), None)
+
+
+def test_bits_of_a_level_are_as_few_as_floats_near_the_bounds_can_tell_apart():
+    users = ud.Contributions([1], 2)
+    for lower, bits in [(2.0**20, 33), (2.0**40, 13), (2.0**45, 8)]:
+        assert make_grid(users, lower, lower + 2, Fraction(1), None).bits == bits
+    with pytest.raises(ValueError, match="farther from lower"):
+        read_bounds(2.0**46, 2.0**46 + 2)
+
+
+def test_rounding_is_counted_where_levels_are_few(opendp):
+    users, values = np.zeros(4000), np.ones(4000)
+    eps = 2.0**-34
+    made = ud.private_mean(
+        users, values, lower=0, upper=1, eps=eps, total_width=2000.0, project=False
+    )
+    assert made.rounding == pytest.approx((0.5 + 2**-10 + 1 / 4000) * 2.0**-10)
+    plain = made.worst_case_bias + made.noise_scale
+    assert made.worst_case_bound - plain == pytest.approx(made.rounding, abs=plain * 1e-12)
+    l1 = float(ud.LaplaceNoise(eps).mean_error(made.worst_case_bias, 0.5))
+    assert made.worst_case_l1 > l1
+    low, high = made.interval(0.5)
+    assert low < made.mean < high
+
+
+# Projection.
+
+
+def test_projection_adds_to_no_error(opendp):
+    rng = np.random.default_rng(84)
+    moved = 0
+    for _ in range(200):
+        users, values, lower, upper = random_table(rng)
+        opendp.added = int(rng.integers(-(2**44), 2**44))
+        bounds = {"lower": lower, "upper": upper, "eps": 0.7}
+        plain, kept = (ud.private_mean(users, values, **bounds, project=p) for p in (False, True))
+        truth = values.mean()
+        assert kept.mean == min(max(plain.mean, lower), upper)
+        assert abs(kept.mean - truth) <= abs(plain.mean - truth) + 1e-12
+        moved += kept.mean != plain.mean
+        for name in ("worst_case_bound", "worst_case_l1"):
+            assert getattr(kept, name) == min(getattr(plain, name), upper - lower)
+        for level in (0.5, 0.99):
+            low, high = plain.interval(level)
+            projected = kept.interval(level)
+            assert lower <= projected[0] <= kept.mean <= projected[1] <= upper
+            if low <= truth <= high:
+                assert projected[0] <= truth <= projected[1]
+    assert moved > 20
+
+
+def test_projection_is_the_default():
+    assert made_of().project is True
+    means = [made_of(eps=0.01, total_width=24).mean for _ in range(20)]
+    assert all(0 <= mean <= 6 for mean in means)
+
+
+# Noise from OpenDP.
+
+
+@pytest.mark.parametrize("eps", ["0.01", "0.3", "1", "5"])
+def test_opendp_is_asked_for_noise_that_hides_one_user(opendp, eps):
+    low, high = [0.0] * 4 + VALUES[4:], [6.0] * 4 + VALUES[4:]
+    made = [made_of(values, eps) for values in (low, VALUES, high)]
+    moved = opendp.asked[0].moved
+    assert [ask[:2] for ask in opendp.asked] == [(moved, Fraction(eps))] * 3
+    totals = [ask.total for ask in opendp.asked]
+    assert max(totals) - min(totals) <= moved
+    people = ud.Contributions([4, 1, 1], 6)
+    if ud.rank(eps) <= 2:
+        assert max(totals) - min(totals) == moved  # no more noise than is needed
+    assert all(result.eps <= float(Fraction(eps)) * (1 + 1e-15) for result in made)
+    width = float(ud.threshold(people, eps))
+    assert made[0].noise_scale == pytest.approx(width / 6 / float(eps), rel=1e-6)
+
+
+def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
+    """2 / (2/49) is above 49 in floating point: the threshold is still that of rank 49."""
+    users = np.repeat(np.arange(60), np.arange(1, 61))
+    made = ud.private_mean(users, users * 0.0, lower=0, upper=1, eps=2 / 49)
+    assert made.total_width == pytest.approx(12)
+
+
+def test_whole_numbers_of_opendp_become_the_release(opendp):
+    silent = made_of().mean
+    assert silent == pytest.approx(
+        float(clipped_mean_of(*map(np.array, (USERS, VALUES)), made_of()))
+    )
+    opendp.added = -(10**6)
+    assert made_of().mean == pytest.approx(silent - 10**6 * 6 * 2.0**-40 / 6, abs=1e-12)
+
+
+def test_noise_of_opendp_has_the_scale_that_is_promised():
+    made = [made_of(project=False) for _ in range(1500)]
+    centre = float(clipped_mean_of(np.array(USERS), np.array(VALUES), made[0]))
+    noise = (np.array([result.mean for result in made]) - centre) / made[0].noise_scale
+    assert stats.kstest(noise, stats.laplace.cdf).pvalue > FALSE_ALARM
+    assert np.unique(noise).size > 1400
+    # How likely a tenth more or less noise would be missed is tested with seeds in test_privacy.
+
+
+def test_scale_fits_64_bits_for_every_budget_and_count():
+    for eps in (2.0**-35, 1e-6, 0.1, 10.0, 1e9):
+        for n in (1, 100, 2000):
+            users, values = np.r_[np.zeros(n), np.ones(1)], np.r_[np.full(n, 1.0), 0.0]
+            made = ud.private_mean(users, values, lower=0, upper=1, eps=eps, total_width=n)
+            step = made.rounding / (0.5 + 2**-10 + 1 / (n + 1))
+            assert made.noise_scale * (n + 1) / step <= 2.0**56 * (1 + 1e-9)
+            assert step <= max(2.0**-40, 2.0**-55 * 4 * n / eps) * (1 + 1e-3)
+
+
+def test_without_opendp_the_release_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(ImportError, match=r"pip install 'userdp\[release\]'"):
+        made_of()
+
+
+# Intervals.
+
+
+def chance_of_covering(made, bias, reach):
+    """P(abs(bias + Z) <= reach), by quadrature of the density."""
+    scale = made.noise_scale
+    ends = [-reach - bias, *([0] if abs(bias) < reach else []), reach - bias]
+    parts = pairwise(ends)
+    return sum(
+        integrate.quad(lambda z: np.exp(-abs(z) / scale) / (2 * scale), a, b)[0] for a, b in parts
+    )
+
+
+@pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
+@pytest.mark.parametrize("eps", [0.3, 2.5])
+def test_intervals_hold_the_mean_with_their_level(opendp, level, eps):
+    made = made_of(eps=eps, objective="l1", project=False)
+    assert made.worst_case_bias > 0.01
+    for (low, high), bias in (
+        (made.interval(level), made.worst_case_bias),
+        (made.noise_interval(level), 0.0),
+    ):
+        assert (low + high) / 2 == pytest.approx(made.mean)
+        reach = (high - low) / 2 - made.rounding
+        assert chance_of_covering(made, bias, reach) == pytest.approx(level, abs=1e-6)
+
+
+def test_interval_of_laplace_noise_in_closed_form(opendp):
+    """P(abs(b + Z) > h) = exp(-h/s) cosh(b/s) for h >= b."""
+    made = made_of(project=False)
+    s, b = made.noise_scale, made.worst_case_bias
+    reach = s * np.log(np.cosh(b / s) / 0.001) + made.rounding
+    assert made.interval(0.999) == pytest.approx((made.mean - reach, made.mean + reach))
+
+
+@pytest.mark.parametrize("project", [True, False])
+@pytest.mark.parametrize("extreme", [0.0, 6.0])
+def test_worst_data_are_covered_as_often_as_promised(extreme, project):
+    n, covered = 1000, 0
+    for _ in range(n):
+        low, high = made_of([extreme] * 6, project=project).interval(0.8)
+        covered += low <= extreme <= high
+    # Projected, the interval ends at a bound when it would end beyond it.
+    assert covered > 0.8 * n - 5.4 * np.sqrt(0.8 * 0.2 * n)
+    assert project or covered < 0.8 * n + 5.4 * np.sqrt(0.8 * 0.2 * n)
+
+
+def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
+    made = ud.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, eps=0.5)
+    assert (made.mean, made.noise_scale, made.total_width) == (0.5, 0.0, 0.0)
+    assert made.worst_case_bound == 0.5 + made.rounding
+    assert made.interval() == (0.0, 1.0)
+    assert made.noise_interval() == (pytest.approx(0.5), pytest.approx(0.5))
+
+
+def test_infinite_values_are_outside(opendp):
+    with pytest.raises(ValueError, match="`value` must lie between"):
+        made_of([np.inf, *VALUES[1:]])
+    made, plain = (
+        made_of([*ends, *VALUES[2:]], outside="clamp") for ends in ((np.inf, -np.inf), (6.0, 0.0))
+    )
+    assert made == plain
+
+
+# What is shown.
+
+
+def test_result_is_shown_as_a_table(opendp):
+    made = ud.private_mean(
+        ["a", "a", "b", "b"], [1.0, 7, 3, 4], lower=0, upper=6, eps=3, outside="clamp"
+    )
+    low, high = made.interval()
+    assert repr(made).splitlines() == [
+        f"private mean                {made.mean:.6g}",
+        f"95 % interval               {low:.6g} to {high:.6g} (on every dataset with these counts)",
+        "budget                      eps = 3, user-level, for replacing one user's values, with "
+        "the counts public",
+        "error on the worst dataset  1 on average (bound 1, bias 0)",
+        "noise                       whole numbers by OpenDP, scale 1",
+        "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",
+        "records                     4 of 2 users, values in [0, 6]",
+    ]
+    rows = [line.split("  ", 1) for line in repr(made).splitlines()]
+    shown = [f"<th scope='row'>{name}</th>" for name, _ in rows]
+    html = made._repr_html_()
+    assert [row.split("<td>")[0].removeprefix("<tr>") for row in html.split("</tr>")[:-1]] == [
+        f"<table class='dataframe'><tbody><tr>{shown[0]}",
+        *shown[1:],
+    ]
+    assert "replacing one user&#x27;s values" in html
+    with pytest.raises(AttributeError):
+        made.mean = 3.0
+
+
+def test_intervals_scale_with_the_values(opendp):
+    wide, narrow = (
+        ud.private_mean(USERS, np.array(VALUES) * unit, lower=0, upper=6 * unit, eps=1)
+        for unit in (1.0, 2.0**-60)
+    )
+    (a, b), (low, high) = wide.interval(), narrow.interval()
+    assert (high - low) * 2.0**60 == pytest.approx(b - a, rel=1e-10)
+
+
+def test_counts_are_sorted_and_nameless():
+    assert ud.user_counts(USERS).tolist() == [4, 1, 1]
+    frame = pd.DataFrame({"u": ["x", "y", "y"]})
+    for data in (frame, ibis.memtable(pa.Table.from_pandas(frame))):
+        assert ud.user_counts("u", data=data).tolist() == [2, 1]
+
+
+# As a measurement of OpenDP.
+
+
+def test_measurement_is_the_release(opendp):
+    sums = [16.0, 1.0, 6.0]
+    bounds = {"lower": 0, "upper": 6, "eps": 1}
+    measurement = as_measurement([4, 1, 1], **bounds)
+    assert measurement(sums).mean == pytest.approx(made_of().mean, abs=1e-9)
+    assert measurement(sums).public().keys() == made_of().public().keys()
+    assert opendp.asked[0].moved == opendp.asked[-1].moved
+    opendp.added = 10**9
+    assert measurement(sums).mean == pytest.approx(made_of().mean, abs=1e-9)
+
+
+def test_measurement_moves_by_what_its_noise_covers(opendp):
+    measurement = as_measurement([4, 1, 1], lower=0, upper=6, eps=1, centre=2, total_width=9)
+    ends = [-1e300, -5.0, 0.0, 3.0, 24.0, 1e300, float("inf")]
+    totals = []
+    for sum_ in ends:
+        measurement([sum_, 1.0, 6.0])
+        totals.append(opendp.asked[-1].total)
+    assert max(totals) - min(totals) == opendp.asked[-1].moved
+
+
+def test_measurements_compose_and_opendp_accounts_for_them():
+    bounds = {"lower": 0, "upper": 6}
+    one, other = (as_measurement([4, 1, 1], **bounds, eps=eps) for eps in (1, 2))
+    both = dp.c.make_composition([one, other])
+    assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
+    made = both([16.0, 1.0, 6.0])
+    assert [result.eps for result in made] == [1, 2]
+    assert one.map(1) == made[0].eps
+    assert one.input_metric == dp.change_one_distance()
+    assert one.output_measure == dp.max_divergence()
+    with pytest.raises(dp.OpenDPException, match="one number a user"):
+        one([1.0])
+
+
+def test_noise_is_drawn_anew_each_time():
+    assert len({noisy_total(0, 10**6, Fraction(1)).total for _ in range(50)}) > 45
+
+
+# A sentinel in place of OpenDP's answer comes out of every path, and nothing else does.
+
+SENTINEL = 987_654_321
+
+
+@pytest.fixture
+def sentinel(opendp):
+    """OpenDP answers with this number, whatever it is given."""
+    measure = opendp.__class__.__call__
+
+    def answer(self, moved, budget):
+        measurement = measure(self, moved, budget)
+        measurement_map = measurement.map
+
+        def invoke(total):
+            measurement(total)
+            return SENTINEL
+
+        invoke.map = measurement_map
+        return invoke
+
+    opendp.__class__ = type("Sentinel", (opendp.__class__,), {"__call__": answer})
+    return opendp
+
+
+def tables(path, users, values):
+    table = pa.table({"user": users, "value": values})
+    pq.write_table(table, path / "t.parquet")
+    table.to_pandas().to_csv(path / "t.csv", index=False)
+    return {
+        "arrow": table,
+        "pandas": table.to_pandas(),
+        "DuckDB": ibis.memtable(table),
+        "parquet": path / "t.parquet",
+        "csv": path / "t.csv",
+    }
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "DuckDB", "parquet", "csv"])
+@pytest.mark.parametrize("n_users", [1, 3, 40])
+def test_the_answer_is_what_is_released(sentinel, tmp_path, kind, n_users):
+    rng = np.random.default_rng(85)
+    users, values = np.arange(60) % n_users, rng.uniform(2, 10, 60)
+    data = tables(tmp_path, users, values)[kind]
+    rows = [
+        (0.001, "bound", "refuse", 3.0, None, "refuse"),
+        (0.2, "l1", "clamp", None, 3.0, "centre"),
+        (1, "mse", "drop", 20.0, None, "refuse"),
+        (2, "bound", "clamp", None, None, "drop"),
+        (2.6, "l1", "refuse", None, 9.5, "refuse"),
+        (7, "bound", "drop", None, None, "centre"),
+        (500, "mse", "clamp", 1.0, 2.0, "refuse"),
+        (1e9, "l1", "clamp", 1e-6, None, "drop"),
+    ]
+    for n_calls, (eps, objective, outside, width, centre, missing) in enumerate(rows, 1):
+        rules = {"outside": outside, "missing": missing, "objective": objective}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "`eps` is not stated", UserWarning)
+            made = ud.private_mean(
+                "user",
+                "value",
+                data=data,
+                lower=2,
+                upper=10,
+                eps=eps,
+                total_width=width,
+                centre=centre,
+                project=False,
+                **rules,
+            )
+        assert len(sentinel.asked) == n_calls  # one draw for one release
+        (asked,) = sentinel.asked[-1:]
+        assert asked.budget == Fraction(eps)
+        # A step in the unit of the values, from the public numbers of the result.
+        unit = (made.rounding - 2 * np.spacing(10.0)) / (60 * (0.5 + 2**-10) + 1)
+        assert made.mean == pytest.approx(made.centre + SENTINEL * unit, rel=1e-9)
+
+
+def test_the_answer_is_what_is_released_elsewhere(sentinel):
+    users = ud.Contributions([2, 1], 10)
+    made = ud.release_mean([5.0, 5.0], users, 3)
+    (asked,) = sentinel.asked
+    unit = made.noise_scale * 3 / asked.moved
+    assert made.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
+    measured = as_measurement([2, 1], lower=0, upper=10, eps=3, project=False)([5.0, 5.0])
+    unit = measured.noise_scale * 3 / sentinel.asked[-1].moved
+    assert measured.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
+    for eps in (0.2, 3, 50):
+        protected = ud.private_mean_protected_counts(
+            [1, 1, 2], [5.0, 5.0, 5.0], lower=0, upper=10, eps=eps, cap=2
+        )
+        assert protected.noisy_weight == SENTINEL
+        assert protected.noisy_sum == SENTINEL * protected.step
+    assert len(sentinel.asked) == 2 + 2 * 3

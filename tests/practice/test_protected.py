@@ -1,0 +1,219 @@
+"""The mean with protected counts: its two totals, its noise, its certificate and its intervals."""
+
+from fractions import Fraction
+from math import exp
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import userdp as ud
+from userdp.practice import protected
+
+FALSE_ALARM = 1e-7
+SAMPLES = st.lists(st.integers(0, 24), max_size=9)
+
+
+def made_of(lists, eps=1, cap=3, **options):
+    """The release for lists of samples of users 0, 1, 2, ..., in [0, 24]."""
+    users = [i for i, own in enumerate(lists) for _ in own]
+    values = [float(x) for own in lists for x in own]
+    options = {"lower": 0, "upper": 24, "eps": eps, "cap": cap} | options
+    return ud.private_mean_protected_counts(users, values, **options)
+
+
+def contribution(own, cap, reach, centre):
+    """Weight and sum of one user, by the definition."""
+    n = min(len(own), cap)
+    average = Fraction(sum(own), max(len(own), 1))
+    return n, n * max(-reach, min(average - centre, reach))
+
+
+def test_totals_are_those_of_the_definition(opendp):
+    rng = np.random.default_rng(91)
+    for _ in range(150):
+        lists = [rng.integers(0, 25, rng.integers(0, 9)).tolist() for _ in range(6)]
+        cap, reach, centre = (
+            int(rng.integers(1, 9)),
+            int(rng.integers(1, 25)),
+            int(rng.integers(25)),
+        )
+        made = made_of(lists, cap=cap, reach=reach, centre=centre)
+        pairs = [contribution(own, cap, made.reach, Fraction(made.centre)) for own in lists]
+        weight, total = (sum(column) for column in zip(*pairs, strict=True))
+        assert made.noisy_weight == weight
+        assert abs(Fraction(made.noisy_sum) - total) <= weight * made.rounding + 1e-9
+        assert abs(made.centre - centre) <= made.step
+        furthest = max(made.centre, 24 - made.centre)
+        assert made.reach == pytest.approx(min(reach, furthest), abs=made.step)
+        mean = made.centre + float(total) / max(weight, 1)
+        assert made.mean == pytest.approx(min(max(mean, 0), 24), abs=made.rounding + 1e-9)
+
+
+@pytest.mark.parametrize("eps", ["0.1", "1", "3"])
+def test_opendp_is_asked_for_the_noises_of_the_proposition(opendp, eps):
+    made = made_of([[1, 2, 3], [4]], eps=eps, cap=2, reach=5)
+    total, weight = opendp.asked
+    assert (total.budget, weight.budget) == (Fraction(eps) / 2, Fraction(eps) / 2)
+    assert weight.moved == 2
+    assert total.moved * made.step == pytest.approx(2 * made.reach)
+    assert made.weight_scale == pytest.approx(2 * 2 / float(eps))
+    assert made.sum_scale == pytest.approx(2 * made.reach * 2 / float(eps))
+    assert made.eps <= float(Fraction(eps)) * (1 + 1e-15)
+    assert made.eps == pytest.approx(float(eps))
+
+
+def test_answers_of_opendp_become_the_release(opendp):
+    silent = made_of([[12, 13, 14], [12]])
+    opendp.added = 5
+    made = made_of([[12, 13, 14], [12]])
+    assert made.noisy_weight == silent.noisy_weight + 5 == 9
+    assert made.noisy_sum == silent.noisy_sum + 5 * made.step
+    assert made.mean == pytest.approx(made.centre + made.noisy_sum / 9, abs=1e-12)
+    opendp.added = -100
+    assert made_of([[12, 13, 14], [12]]).mean == pytest.approx(
+        made.centre + silent.noisy_sum - 100 * made.step
+    )  # a weight below 1 counts as 1
+
+
+@given(one=SAMPLES, other=SAMPLES, cap=st.integers(1, 6), reach=st.integers(1, 30))
+def test_neighbours_spend_at_most_the_budget(one, other, cap, reach):
+    """The largest log ratio of the densities of the pair: distances over scales, added up."""
+    grid, steps = protected._public(0.0, 24.0, Fraction(1), cap, 9.0, float(reach))
+    rest, pairs = [[3, 20], [7] * 5], []
+    for own in (one, other, []):
+        lists = [own, *rest]
+        users = [i for i, each in enumerate(lists) for _ in each]
+        values = [float(x) for each in lists for x in each]
+        records = protected.read_records(users, values)
+        rules = protected.read_rules(0.0, 24.0, "refuse", "refuse")
+        pairs.append(records.weighted_total(rules, grid, steps, cap))
+    for a, b in ((pairs[0], pairs[1]), (pairs[0], pairs[2])):
+        spent = Fraction(abs(a.total - b.total), 2 * steps * cap)
+        spent += Fraction(abs(a.weight - b.weight), 2 * cap)
+        assert spent <= 1
+
+
+def test_all_of_the_budget_can_be_spent(opendp):
+    for lists in ([[24] * 9], [[0] * 9], [[]]):
+        made_of(lists, cap=6, reach=5)
+    top, bottom, none = (tuple(ask.total for ask in opendp.asked[i : i + 2]) for i in (0, 2, 4))
+    moved = [ask.moved for ask in opendp.asked[:2]]
+    for one, other in ((top, bottom), (top, none)):
+        assert sum(abs(a - b) / (2 * m) for a, b, m in zip(one, other, moved, strict=True)) == 1
+
+
+@pytest.mark.parametrize("kind", ["arrays", "DuckDB"])
+def test_rows_may_be_dropped_and_the_budget_is_still_stated(opendp, kind, recwarn):
+    data = {"user": ["a", "a", None, "b"], "value": [1.0, None, 3.0, 99.0]}
+    table = data if kind == "arrays" else ibis.memtable(pa.table(data))
+    made = ud.private_mean_protected_counts(
+        "user",
+        "value",
+        data=table,
+        lower=0,
+        upper=24,
+        eps=1,
+        cap=3,
+        missing="drop",
+        outside="drop",
+    )
+    assert (made.noisy_weight, made.eps) == (1, 1.0)
+    assert made.mean == pytest.approx(1, abs=made.rounding)
+    assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
+
+
+def test_two_noises_are_drawn_and_have_their_scales():
+    made = [made_of([[12] * 3] * 4, eps=0.5) for _ in range(1500)]
+    total = np.array([m.noisy_sum for m in made]) / made[0].sum_scale
+    weight = (np.array([m.noisy_weight for m in made]) - 12) / made[0].weight_scale
+    assert stats.kstest(total, stats.laplace.cdf).pvalue > FALSE_ALARM
+    uniforms = np.random.default_rng(92).random(1500) - 0.5  # the weights are whole numbers
+    smooth = weight + uniforms / made[0].weight_scale
+    assert stats.kstest(smooth, stats.laplace.cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(2 * smooth, stats.laplace.cdf).pvalue < FALSE_ALARM
+    assert stats.kstest(2 * total, stats.laplace.cdf).pvalue < FALSE_ALARM
+    assert abs(np.corrcoef(total, weight)[0, 1]) < 5.4 / np.sqrt(1500)
+
+
+def weighted_mean(lists, cap, reach, centre):
+    """The mean that is estimated, and the same of clipped averages."""
+    plain, clipped = (
+        [contribution(own, cap, Fraction(r), Fraction(centre)) for own in lists]
+        for r in (10**9, reach)
+    )
+    weight = sum(n for n, _ in plain)
+    return tuple(float(centre + sum(y for _, y in each) / weight) for each in (plain, clipped))
+
+
+@pytest.mark.parametrize("reach", [3, None])
+@pytest.mark.parametrize("lists", [[[24] * 5] * 9, [[20], [1, 2]] * 8, [[0] * 40]])
+def test_intervals_cover_as_often_as_promised(lists, reach):
+    n, level, covered = 600, 0.8, np.zeros(3)
+    for _ in range(n):
+        made = made_of(lists, eps=0.8, cap=4, reach=reach, centre=11)
+        target, clipped = weighted_mean(lists, 4, made.reach, made.centre)
+        weight = sum(min(len(own), 4) for own in lists)
+        for i, (ends, truth) in enumerate(
+            [
+                (made.interval(level), target),
+                (made.noise_interval(level), clipped),
+                (made.weight_interval(level), weight),
+            ]
+        ):
+            covered[i] += ends[0] - 1e-9 <= truth <= ends[1] + 1e-9
+    assert np.all(covered >= level * n - 5.4 * np.sqrt(level * (1 - level) * n))
+    assert covered[2] <= 0.98 * n or weight < made.weight_scale * 2  # not by being endless
+
+
+@pytest.mark.parametrize("reach", [3, None])
+def test_certificate_holds_on_average(reach):
+    """On the worst data: the mean error is at most the certificate, and not far from it."""
+    for lists in ([[24] * 5] * 30, [[0] * 5] * 30):
+        made = [made_of(lists, eps=2, cap=4, reach=reach, centre=11) for _ in range(400)]
+        target, _ = weighted_mean(lists, 4, made[0].reach, made[0].centre)
+        errors = np.array([abs(m.mean - target) for m in made])
+        proved = made[0].worst_case_l1(120)
+        assert errors.mean() - 6 * errors.std() / 20 <= proved
+        assert proved <= 4 * errors.mean() + 1
+
+
+def test_certificate_is_the_bound_of_the_proposition(opendp):
+    """At every delta that is tried, in plain arithmetic."""
+    made = made_of([[12]], eps=0.5, cap=10, reach=5, centre=10)
+    for n in (1, 30, 5000.5):
+        s, b, q = 2 * 10 / 0.5 / n, made.worst_case_bias, made.furthest
+        rs = made.reach * s
+        bounds = [
+            (b + rs * exp(-b / rs) + q * s) / (1 - d) + 24 * exp(-d / s)
+            for d in np.arange(100) / 100
+            if (1 - d) * n >= 1
+        ]
+        assert made.worst_case_l1(n) == pytest.approx(min([24, min(bounds) + made.rounding]))
+    assert (b, q) == (pytest.approx(14 - 5, abs=1e-5), pytest.approx(14, abs=1e-5))
+
+
+def test_it_is_shown_as_a_table(opendp):
+    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5)
+    lines = dict(line.split("  ", 1) for line in repr(made).splitlines())
+    assert list(lines) == [
+        "private mean",
+        "95 % interval",
+        "budget",
+        "weight",
+        "error on the worst dataset",
+        "noise",
+        "users clipped to",
+        "values",
+    ]
+    assert lines["private mean"].strip() == "12"
+    assert "eps = 2, user-level" in lines["budget"]
+    assert "adding or removing a user" in lines["budget"]
+    assert "120 (95 %: " in lines["weight"]
+    assert "7 to 17" in lines["users clipped to"]
+    low, high = made.interval()
+    assert f"{low:.6g} to {high:.6g}" in lines["95 % interval"]

@@ -1,0 +1,36 @@
+"""From records to a release: data are read once and checked, and OpenDP draws the noise.
+
+What is public alone decides how (`grid`, `planning`, the first half of `release`); `ingest` reads
+whatever has columns into `arrays` or `queries`; `noise` is the one place where OpenDP's answer
+enters; `result` holds only what may be published.
+"""
+
+from userdp.practice.measurement import as_measurement
+from userdp.practice.planning import Forecast, Plan, plan
+from userdp.practice.protected import ProtectedCountsMean, private_mean_protected_counts
+from userdp.practice.release import (
+    ProtectedTally,
+    private_mean,
+    protected_tally,
+    user_counts,
+)
+from userdp.practice.result import Clip, PrivateMean, json_schema
+from userdp.practice.sums import Release, release_mean
+
+__all__ = [
+    "Clip",
+    "Forecast",
+    "Plan",
+    "PrivateMean",
+    "ProtectedCountsMean",
+    "ProtectedTally",
+    "Release",
+    "as_measurement",
+    "json_schema",
+    "plan",
+    "private_mean",
+    "private_mean_protected_counts",
+    "protected_tally",
+    "release_mean",
+    "user_counts",
+]

@@ -1,0 +1,345 @@
+"""From a table of records to a private mean, with a certificate of its error."""
+
+import warnings
+from fractions import Fraction
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from userdp._checks import read_size, refuse_type, refuse_value
+from userdp.budget import Epsilon, read_eps
+from userdp.model import Contributions
+from userdp.noise import LaplaceNoise, Objective, read_objective
+from userdp.practice.columns import refuse_odd
+from userdp.practice.grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
+from userdp.practice.ingest import Data, read_records
+from userdp.practice.noise import Noisy, noisy_total
+from userdp.practice.records import Rules, Survey
+from userdp.practice.result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean
+from userdp.worstcase import centred_clipping, threshold, worst_case_bias
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
+
+
+class ProtectedTally(NamedTuple):
+    """How many rows are not as they should be: computed from protected values."""
+
+    rows: int
+    without_user: int
+    without_value: int
+    outside: int
+    """Values beyond the bounds."""
+
+
+class Decided(NamedTuple):
+    """What a release does, decided by what is public alone."""
+
+    users: Contributions
+    grid: Grid
+    lowest: int
+    highest: int
+    """Each user's sum of levels, less the origin, is clipped to this interval."""
+    half: int
+    """S/2 in steps, which may be more than a sum can reach."""
+    budget: Fraction
+    objective: Objective
+    project: bool
+
+    @property
+    def moved(self) -> int:
+        """The most that one user can move the total."""
+        return self.highest - self.lowest
+
+
+def private_mean(
+    user: str | npt.ArrayLike,
+    value: str | npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    eps: Epsilon,
+    data: Data | None = None,
+    objective: Objective = "bound",
+    total_width: float | None = None,
+    centre: float | None = None,
+    outside: Outside = "refuse",
+    missing: Missing = "refuse",
+    project: bool = True,
+) -> PrivateMean:
+    """Release the mean of a column of records, each of which belongs to a user.
+
+    The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
+    clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
+    eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
+    and the centre public. Not protected are the time taken, and whether the call is refused: that
+    is for you to see.
+
+    Parameters
+    ----------
+    user, value : str or array_like, shape (n,)
+        Names of two columns of `data`; or the columns themselves, as arrays or as columns of
+        pandas (with one index), polars or Arrow. The values are protected. Ids are of one type, and
+        two of them are the same user if they are equal; floats must be whole numbers.
+    lower, upper : float
+        Public bounds of a value, in its unit; not computed from the values.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public).
+    data : path or list of paths, Ibis table or frame, optional
+        A Parquet or CSV file on this machine, or several (read by DuckDB); an Ibis table of DuckDB
+        or Spark, which does the work and returns a few numbers; or anything with columns by name,
+        which is copied.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error the threshold minimises.
+    total_width : float, optional
+        S; without it `threshold` for the objective.
+    centre : float, optional
+        A public guess of the mean; the middle of the bounds without it.
+    outside : {"refuse", "clamp", "drop"}, optional
+        What to do with values beyond the bounds. To clamp keeps the promise of privacy. To drop
+        makes the counts, which are public, depend on protected values: no `eps` is stated.
+    missing : {"refuse", "centre", "drop"}, optional
+        What to do with rows without a value. "centre" keeps the promise: they contribute the
+        centre, and count. To drop them, and rows without a user: no `eps` is stated.
+    project : bool, optional
+        Whether to move the release to the nearest number between the bounds, which costs no privacy
+        and adds to no error.
+
+    Returns
+    -------
+    PrivateMean
+
+    Warns
+    -----
+    UserWarning
+        If rows are to be dropped.
+
+    Raises
+    ------
+    FileNotFoundError, ImportError
+        If a file is not there; if the extra ``userdp[release]`` or, for files, ``userdp[tables]``
+        is not installed.
+    TypeError, ValueError
+        If rows are missing or outside, and that is to be refused; if the data change during the
+        call, or an argument is not as above; if `eps` is too small for the noise to fit 64 bits.
+
+    See Also
+    --------
+    plan : the errors to expect, before anything is released.
+    user_counts : the public counts, for `plan`.
+    private_mean_protected_counts : where the counts are to be protected as well.
+
+    Examples
+    --------
+    >>> users, values = ["a", "a", "a", "a", "b"], [3.0, 4.0, 5.0, 4.0, 1.0]
+    >>> result = private_mean(users, values, lower=0, upper=6, eps=1)
+    >>> result.clips[0], result.total_width
+    (Clip(n_records=4, n_users=1, lower=2.25, upper=3.75), 6.0)
+    >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_bound, 6)
+    (1.8, 1.2, 3.0)
+    """
+    low, high = read_bounds(lower, upper)
+    budget, rules = read_eps(eps), read_rules(low, high, outside, missing)
+    read_objective(objective)
+    if not isinstance(project, bool | np.bool_):
+        refuse_type("project", "True or False", project)
+    if value is None:
+        refuse_type("value", "a column, or the name of one in `data`", value)
+    records = read_records(user, value, data)
+    survey = records.survey(rules)
+    refuse_rows(survey, outside, missing)
+    refuse_nobody(survey)
+    users = Contributions(survey.counts, upper=high - low)
+    how = decide(users, low, high, eps, objective, total_width, centre, bool(project))
+    total, seen = records.clipped_total(rules, how.grid, how.lowest, how.highest)
+    refuse_change(survey, seen)
+    dropping = rules.drop_missing or rules.drop_outside
+    if dropping:
+        warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=2)
+    return make_result(how, noisy_total(total, how.moved, budget), dropping)
+
+
+def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> NDArray[np.int64]:
+    """Return how many records each user has: what `plan` starts from.
+
+    Parameters
+    ----------
+    user, data
+        As in `private_mean`.
+
+    Returns
+    -------
+    ndarray of int64, shape (L,)
+        Counts, the largest first, without the names of the users. Public, by assumption: whoever
+        publishes them, or a release that rests on them, tells how many records each user has.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no user; as `private_mean`.
+
+    Examples
+    --------
+    >>> user_counts(["a", "b", "a", "a"])
+    array([3, 1])
+    """
+    survey = read_records(user, None, data).survey(Rules(0.0, 0.0))
+    refuse_rows(survey, "clamp", "centre")
+    refuse_nobody(survey)
+    return survey.counts
+
+
+def protected_tally(
+    user: str | npt.ArrayLike,
+    value: str | npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    data: Data | None = None,
+) -> ProtectedTally:
+    """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
+
+    It spends no budget and has no noise; the numbers are computed from protected values.
+
+    Parameters
+    ----------
+    user, value, lower, upper, data
+        As in `private_mean`.
+
+    Returns
+    -------
+    ProtectedTally
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `private_mean`.
+
+    Examples
+    --------
+    >>> protected_tally(["a", "b", None], [1.0, 9.0, 2.0], lower=0, upper=6)
+    ProtectedTally(rows=3, without_user=1, without_value=0, outside=1)
+    """
+    found = read_records(user, value, data).survey(Rules(*read_bounds(lower, upper)))
+    if found.odd_users:
+        refuse_odd()
+    rows = int(found.counts.sum()) + found.without_user
+    return ProtectedTally(rows, found.without_user, found.without_value, found.outside)
+
+
+def read_rules(lower: float, upper: float, outside: Outside, missing: Missing) -> Rules:
+    """Return which rows count, or refuse a choice."""
+    if not isinstance(outside, str) or outside not in get_args(Outside):
+        refuse_value("outside", "'refuse', 'clamp' or 'drop'", outside)
+    if not isinstance(missing, str) or missing not in get_args(Missing):
+        refuse_value("missing", "'refuse', 'centre' or 'drop'", missing)
+    return Rules(lower, upper, missing == "drop", outside == "drop")
+
+
+def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
+    """Refuse rows that are not as they should be. Their number is protected: it is not told."""
+    if survey.odd_users:
+        refuse_odd()
+    if survey.without_user and missing != "drop":
+        raise ValueError(
+            "`user` must not be missing: some rows have none. Find out whose they are, or leave "
+            "them out before you count."
+        )
+    if survey.without_value and missing == "refuse":
+        raise ValueError(
+            "`value` must not be missing: some rows have none. Fill them, or pass "
+            "missing='centre', which keeps the promise of privacy."
+        )
+    if survey.outside and outside == "refuse":
+        raise ValueError(
+            "`value` must lie between the bounds: some do not. Correct them, or pass "
+            "outside='clamp', which keeps the promise of privacy."
+        )
+
+
+def refuse_nobody(survey: Survey) -> None:
+    """Refuse a table in which no row counts."""
+    if not survey.sizes:
+        raise ValueError("`user` must have rows that count: there are none.")
+
+
+def refuse_change(before: Survey, after: Survey) -> None:
+    """Refuse a table that was another one when its values were added up."""
+    if before != after:
+        raise ValueError(
+            "`data` must stay as it is during the call: the rows that were added up are not those "
+            "that were counted. Nothing is released. Pass a copy of the table."
+        )
+
+
+def decide(
+    users: Contributions,
+    lower: float,
+    upper: float,
+    eps: Epsilon,
+    objective: Objective,
+    total_width: float | None,
+    centre: float | None,
+    project: bool,
+) -> Decided:
+    """Decide all that depends on public numbers only."""
+    budget = read_eps(eps)
+    grid = make_grid(users, lower, upper, budget, centre)
+    if total_width is None:
+        total_width = float(threshold(users, eps, objective))
+    width = float(read_size("total_width", total_width))
+    half = whole(min(width / 2 / grid.step, users.max_count * grid.top))  # no sum reaches further
+    lowest = -min(half, users.max_count * grid.origin)
+    highest = min(half, users.max_count * (grid.top - grid.origin))
+    return Decided(users, grid, lowest, highest, half, budget, objective, project)
+
+
+def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMean:
+    """Say what is known of a noisy total: post-processing, with public numbers only."""
+    users, grid = how.users, how.grid
+    unit, total_width = grid.step / users.total, 2 * how.half * grid.step
+    clipping = centred_clipping(users, total_width, grid.middle)
+    bias = float(worst_case_bias(users, clipping))
+    # Noise in whole numbers is off by one step of all N records.
+    rounding = LEVEL_ERROR * grid.step + unit + grid.float_error
+    law = LaplaceNoise(how.budget)
+    bound, l1 = (
+        float(law.worst_case(bias, how.moved * unit, kind)) + rounding for kind in ("bound", "l1")
+    )
+    mean = grid.lower + grid.middle + noisy.total * unit
+    if how.project:
+        mean = min(max(mean, grid.lower), grid.upper)
+        bound, l1 = min(bound, grid.width), min(l1, grid.width)
+    promise = NOT_STATED if dropping else STATED if how.moved else NOTHING
+    return PrivateMean(
+        mean=mean,
+        eps=None if dropping else noisy.eps,
+        promise=promise,
+        lower=grid.lower,
+        upper=grid.upper,
+        project=how.project,
+        n_records=users.total,
+        n_users=users.n_users,
+        objective=how.objective,
+        centre=grid.lower + grid.middle,
+        total_width=total_width,
+        clips=_clips(users, grid, total_width),
+        noise_scale=how.moved * unit / float(how.budget),
+        worst_case_bias=bias,
+        worst_case_bound=bound,
+        worst_case_l1=l1,
+        rounding=rounding,
+    )
+
+
+def _clips(users: Contributions, grid: Grid, total_width: float) -> tuple[Clip, ...]:
+    """Return one interval for each number of records, the largest first."""
+    counts, n_users = np.unique(users.counts, return_counts=True)
+    ends = centred_clipping(Contributions(counts, users.upper), total_width, grid.middle)
+    rows = zip(counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper, strict=True)
+    return tuple(Clip(int(m), int(n), float(low), float(high)) for m, n, low, high in rows)[::-1]

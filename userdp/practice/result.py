@@ -1,0 +1,194 @@
+"""What a release says of itself: all of it may be published."""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from userdp._checks import read_size, refuse_value
+from userdp._tables import html_table, text_table
+from userdp.noise import LaplaceNoise, Objective
+
+STATED = "user-level, for replacing one user's values, with the counts public"
+NOTHING = "nothing is learnt: at this budget the release is the centre, whatever the data are"
+NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
+
+
+class Clip(NamedTuple):
+    """The interval to which the mean of every user with this many records is clipped."""
+
+    n_records: int
+    n_users: int
+    lower: float
+    upper: float
+
+
+class Shown:
+    """A result that is shown as a table, and that says what may be published."""
+
+    kind: ClassVar[str]
+
+    def _shown(self) -> list[list[str]]:
+        raise NotImplementedError
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        fields: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]
+        return {"kind": self.kind} | fields
+
+    def public_json(self) -> str:
+        """Return the same as JSON, by the schema of `json_schema`."""
+        return json.dumps(self.public(), allow_nan=False)
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return text_table([], self._shown())
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table([], self._shown())
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of what results publish."""
+    text = files("userdp.practice").joinpath("public.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PrivateMean(Shown):
+    """A private mean, what is known of its error, and how it was made.
+
+    Errors and intervals are about the mean of the records used, on the worst of all datasets with
+    the same counts, in the unit of the values. A missing value, where it is allowed, stands for the
+    centre. All of it may be published if `eps` is stated.
+    """
+
+    kind: ClassVar[str] = "private mean"
+
+    mean: float
+    """The release."""
+    eps: float | None
+    """The budget spent; None if rows were to be dropped, where no budget can be stated."""
+    promise: str
+    """What `eps` promises, or why there is none."""
+    lower: float
+    upper: float
+    """The public bounds of a value."""
+    project: bool
+    """Whether the release was moved to the nearest number between the bounds."""
+    n_records: int
+    n_users: int
+    objective: Objective
+    centre: float
+    """The means of users are clipped to intervals around this value."""
+    total_width: float
+    """S: a user's sum, centred, is clipped to [-S/2, S/2]."""
+    clips: tuple[Clip, ...]
+    """Where the mean of a user is clipped, by the number of records, the largest first."""
+    noise_scale: float
+    """The scale of the Laplace noise: what one user can move the mean, over the budget."""
+    worst_case_bias: float
+    """How far clipping can move the mean."""
+    worst_case_bound: float
+    """The certificate of the paper: bias, plus the mean size of the noise, plus `rounding`.
+
+    If the release is projected, an upper bound, and at most the distance of the bounds."""
+    worst_case_l1: float
+    """The mean absolute error on the worst dataset, plus `rounding`.
+
+    If the release is projected, an upper bound: no error grows by it."""
+    rounding: float
+    """The most that the use of whole numbers adds to an error."""
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the mean of the records with at least this probability.
+
+        On every dataset with these counts: it is wide enough for the largest bias. If the release
+        is projected, so is the interval, which cannot lose the mean by it.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        return self._interval(level, self.worst_case_bias)
+
+    def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval for the mean of the clipped users: it allows for the noise only.
+
+        Parameters, results and errors are those of `interval`.
+        """
+        return self._interval(level, 0.0)
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        clips = [clip._asdict() for clip in self.clips]
+        return super().public() | {"clips": clips, "interval_95": list(self.interval())}
+
+    def _interval(self, level: float, bias: float) -> tuple[float, float]:
+        chance = read_level(level)
+        reach = self.rounding + laplace_reach(self.noise_scale, bias, chance)
+        low, high = self.mean - reach, self.mean + reach
+        return (max(low, self.lower), min(high, self.upper)) if self.project else (low, high)
+
+    def _shown(self) -> list[list[str]]:
+        low, high = self.interval()
+        tightest, loosest = self.clips[0], self.clips[-1]
+        spent = "eps " if self.eps is None else f"eps = {self.eps:.6g}, "
+        rows = {
+            "private mean": f"{self.mean:.6g}",
+            "95 % interval": f"{low:.6g} to {high:.6g} (on every dataset with these counts)",
+            "budget": spent + self.promise,
+            "error on the worst dataset": f"{self.worst_case_l1:.4g} on average "
+            f"(bound {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})",
+            "noise": f"whole numbers by OpenDP, scale {self.noise_scale:.4g}",
+            "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
+            f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
+            f"({loosest.n_records})",
+            "records": f"{self.n_records} of {self.n_users} users, "
+            f"values in [{self.lower:g}, {self.upper:g}]",
+        }
+        return [[name, text] for name, text in rows.items()]
+
+
+def read_level(level: object) -> float:
+    """Return a probability between 0 and 1, or refuse it."""
+    chance = float(read_size("level", level))
+    if not 0 < chance < 1:
+        refuse_value("level", "between 0 and 1", level)
+    return chance
+
+
+def laplace_reach(scale: float, bias: float, level: float) -> float:
+    """Return the size that bias plus Laplace noise exceeds with probability 1 - level."""
+    from scipy.optimize import brentq  # slow to import
+
+    if scale == 0:
+        return bias
+    law = LaplaceNoise(1)
+
+    def excess(reach: float) -> float:
+        far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)
+        return float(far + (near if reach >= bias else 1 - near) - (1 - level))
+
+    end = bias + scale
+    while excess(end) > 0:
+        end *= 2
+    return float(brentq(excess, 0, end, xtol=1e-12 * end))
