@@ -7,7 +7,6 @@ from importlib.resources import files
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from userdp._checks import read_size, refuse_value
 from userdp._tables import html_table, text_table
