@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import userdp as ud
-from userdp.practice import json_schema, noise, protected_tally
+from userdp.practice import columns, json_schema, noise, protected_tally
 from userdp.practice.grid import Grid
 from userdp.practice.ingest import read_records
 from userdp.practice.records import Rules
@@ -139,6 +139,17 @@ def test_arrays_are_copied_at_the_door(what):
     for name, each in records.items():
         again = read_records(each.ids.codes, each.values)  # not what was remembered
         assert again.clipped_total(rules, grid, 0, 2**30) == before[name] != (0, before[name][1])
+
+
+def test_an_array_that_changes_while_it_is_read_is_read_once(monkeypatch):
+    users, real = np.array([5, 5, 6, 7]), columns._codes
+
+    def late(entries):
+        users[:] = -1
+        return real(entries)
+
+    monkeypatch.setattr(columns, "_codes", late)
+    assert ud.user_counts(users).tolist() == [2, 1, 1]
 
 
 def test_every_level_is_on_the_grid_whatever_the_values_are():

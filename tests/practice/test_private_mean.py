@@ -1,6 +1,7 @@
 """private_mean: the release, its noise, its certificate and its intervals, against definitions."""
 
 import sys
+import warnings
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import integrate, stats
 
@@ -429,3 +431,99 @@ def test_measurements_compose_and_opendp_accounts_for_them():
 
 def test_noise_is_drawn_anew_each_time():
     assert len({noisy_total(0, 10**6, Fraction(1)).total for _ in range(50)}) > 45
+
+
+# A sentinel in place of OpenDP's answer comes out of every path, and nothing else does.
+
+SENTINEL = 987_654_321
+
+
+@pytest.fixture
+def sentinel(opendp):
+    """OpenDP answers with this number, whatever it is given."""
+    measure = opendp.__class__.__call__
+
+    def answer(self, moved, budget):
+        measurement = measure(self, moved, budget)
+        measurement_map = measurement.map
+
+        def invoke(total):
+            measurement(total)
+            return SENTINEL
+
+        invoke.map = measurement_map
+        return invoke
+
+    opendp.__class__ = type("Sentinel", (opendp.__class__,), {"__call__": answer})
+    return opendp
+
+
+def tables(path, users, values):
+    table = pa.table({"user": users, "value": values})
+    pq.write_table(table, path / "t.parquet")
+    table.to_pandas().to_csv(path / "t.csv", index=False)
+    return {
+        "arrow": table,
+        "pandas": table.to_pandas(),
+        "DuckDB": ibis.memtable(table),
+        "parquet": path / "t.parquet",
+        "csv": path / "t.csv",
+    }
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "DuckDB", "parquet", "csv"])
+@pytest.mark.parametrize("n_users", [1, 3, 40])
+def test_the_answer_is_what_is_released(sentinel, tmp_path, kind, n_users):
+    rng = np.random.default_rng(85)
+    users, values = np.arange(60) % n_users, rng.uniform(2, 10, 60)
+    data = tables(tmp_path, users, values)[kind]
+    rows = [
+        (0.001, "bound", "refuse", 3.0, None, "refuse"),
+        (0.2, "l1", "clamp", None, 3.0, "centre"),
+        (1, "mse", "drop", 20.0, None, "refuse"),
+        (2, "bound", "clamp", None, None, "drop"),
+        (2.6, "l1", "refuse", None, 9.5, "refuse"),
+        (7, "bound", "drop", None, None, "centre"),
+        (500, "mse", "clamp", 1.0, 2.0, "refuse"),
+        (1e9, "l1", "clamp", 1e-6, None, "drop"),
+    ]
+    for n_calls, (eps, objective, outside, width, centre, missing) in enumerate(rows, 1):
+        rules = {"outside": outside, "missing": missing, "objective": objective}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "`eps` is not stated", UserWarning)
+            made = ud.private_mean(
+                "user",
+                "value",
+                data=data,
+                lower=2,
+                upper=10,
+                eps=eps,
+                total_width=width,
+                centre=centre,
+                project=False,
+                **rules,
+            )
+        assert len(sentinel.asked) == n_calls  # one draw for one release
+        (asked,) = sentinel.asked[-1:]
+        assert asked.budget == Fraction(eps)
+        # A step in the unit of the values, from the public numbers of the result.
+        unit = (made.rounding - 2 * np.spacing(10.0)) / (60 * (0.5 + 2**-10) + 1)
+        assert made.mean == pytest.approx(made.centre + SENTINEL * unit, rel=1e-9)
+
+
+def test_the_answer_is_what_is_released_elsewhere(sentinel):
+    users = ud.Contributions([2, 1], 10)
+    made = ud.release_mean([5.0, 5.0], users, 3)
+    (asked,) = sentinel.asked
+    unit = made.noise_scale * 3 / asked.moved
+    assert made.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
+    measured = as_measurement([2, 1], lower=0, upper=10, eps=3, project=False)([5.0, 5.0])
+    unit = measured.noise_scale * 3 / sentinel.asked[-1].moved
+    assert measured.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
+    for eps in (0.2, 3, 50):
+        protected = ud.private_mean_protected_counts(
+            [1, 1, 2], [5.0, 5.0, 5.0], lower=0, upper=10, eps=eps, cap=2
+        )
+        assert protected.noisy_weight == SENTINEL
+        assert protected.noisy_sum == SENTINEL * protected.step
+    assert len(sentinel.asked) == 2 + 2 * 3

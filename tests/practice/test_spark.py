@@ -17,8 +17,9 @@ import pytest
 from page_functions import functions_of
 
 import userdp as ud
+from userdp.practice import ProtectedTally, protected_tally
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
@@ -34,11 +35,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:The 'future.infer_string':DeprecationWarning:ibis"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:`eps` is not stated:UserWarning"),
 ]
 
 LOWER, UPPER, N = 0.1, 6.6, 4000
 ENGINES = ("arrays", "DuckDB", "Spark")
-DIRT = {"missing": 7 + 5 + 3, "outside": 4 + 2}
+DIRT = ProtectedTally(rows=N, without_user=7, without_value=5 + 3, outside=4 + 2)
 
 
 def columns(dirty):
@@ -61,7 +63,7 @@ def columns(dirty):
         {
             "integer": pa.array(users, pa.int32()),
             "text": pa.array([None if u is None else f"ü{u}" for u in users]),
-            "float": pa.array([nan if u is None else u / 3 for u in users]),
+            "float": pa.array([nan if u is None else 3.0 * u for u in users]),
             "double": pa.array(values, pa.float64()),
             "single": pa.array(values, pa.float32()),
             "whole": pa.array(whole, pa.int64()),
@@ -96,45 +98,92 @@ def sources(request, spark, tmp_path_factory):
 
 
 def outcome(user, value, data, upper=UPPER, **options):
-    """A demonstration from a fixed seed, or the words of the refusal."""
+    """The release, or the words of the refusal."""
     try:
-        return ud.private_mean(
-            user, value, LOWER, upper, eps=0.7, data=data, noise="laplace", rng=5, **options
-        )
+        return ud.private_mean(user, value, lower=LOWER, upper=upper, eps=0.7, data=data, **options)
     except ValueError as error:
         return str(error)
+
+
+def dropping(user, value, data):
+    return outcome(user, value, data, outside="clamp", missing="drop")
+
+
+def without_missing_users(data):
+    """The rows that have one, wherever they are."""
+    import ibis
+    import pyarrow as pa
+
+    if isinstance(data, Path):
+        data = ibis.duckdb.connect().read_parquet(data)
+    if isinstance(data, pa.Table):
+        keep = data["integer"].is_valid()
+        return data.filter(keep)
+    return data.filter(data.integer.notnull())
 
 
 @pytest.mark.parametrize(
     ("user", "value"),
     [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")],
 )
-def test_every_engine_makes_the_same_release_bit_for_bit(sources, user, value):
+def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value):
     kind, data = sources
     upper = UPPER + 0.5  # room for values rounded to whole numbers, or to float32
     choices = [{}]
     if kind == "dirty":
-        choices += [{"missing": "drop", "outside": outside} for outside in ("clamp", "drop")]
+        data = {engine: without_missing_users(rows) for engine, rows in data.items()}
+        choices += [{"missing": "centre", "outside": "clamp"}]
     made = [[outcome(user, value, data[e], upper, **c) for c in choices] for e in ENGINES]
     arrays, duckdb, spark = made
     assert arrays == duckdb
     assert arrays == spark
     if kind == "clean":
-        assert (arrays[0].n_records, arrays[0].n_dropped, arrays[0].n_clamped) == (N, 0, 0)
+        assert arrays[0].n_records == N
     else:
-        refusal, clamped, dropped = arrays
-        assert f"got {DIRT['missing']} of {N} rows" in refusal
-        assert (clamped.n_dropped, clamped.n_clamped) == (DIRT["missing"], DIRT["outside"])
-        assert (dropped.n_dropped, dropped.n_clamped) == (sum(DIRT.values()), 0)
-        assert clamped.mean != dropped.mean  # what agrees depends on the values
+        refusal, clamped = arrays
+        assert "`value` must not be missing" in refusal
+        assert clamped.n_records == N - 7
+    assert len(opendp.asked) == 3
+    assert len(set(opendp.asked)) == 1
 
 
-def test_refusals_of_values_outside_name_the_same_number(sources):
+def test_rows_are_dropped_alike(sources, opendp):
     kind, data = sources
-    words = {str(outcome("text", "double", data[e], missing="drop")) for e in ENGINES}
-    assert len(words) == 1
-    if kind == "dirty":
-        assert f"got {DIRT['outside']} of {N} rows outside" in words.pop()
+    choice = {"missing": "drop", "outside": "drop"}
+    arrays, duckdb, spark = (outcome("text", "double", data[e], **choice) for e in ENGINES)
+    assert arrays == duckdb == spark
+    assert arrays.n_records == N - (sum(DIRT[1:]) if kind == "dirty" else 0)
+
+
+def test_bounds_of_17_digits_reach_spark_exactly(sources, opendp):
+    _, data = sources
+    rng = np.random.default_rng(20250272)
+    for _ in range(4):
+        bounds = {"lower": LOWER + rng.random(), "upper": UPPER - rng.random(), "eps": 2}
+        rules = {"missing": "drop", "outside": "clamp"}
+        made = [ud.private_mean("text", "double", data=data[e], **bounds, **rules) for e in ENGINES]
+        assert made[0] == made[1] == made[2]
+        assert len(set(opendp.asked[-3:])) == 1
+
+
+def test_tallies_are_the_same(sources):
+    kind, data = sources
+    found = {
+        protected_tally("text", "double", lower=LOWER, upper=UPPER, data=data[e]) for e in ENGINES
+    }
+    assert found == {DIRT if kind == "dirty" else ProtectedTally(N, 0, 0, 0)}
+
+
+def test_protected_counts_agree(sources, opendp):
+    _, data = sources
+    rules = {"missing": "drop", "outside": "clamp", "cap": 7, "reach": 2.0}
+    made = [
+        ud.private_mean_protected_counts(
+            "text", "double", lower=LOWER, upper=UPPER, eps=1, data=data[e], **rules
+        )
+        for e in ENGINES
+    ]
+    assert made[0] == made[1] == made[2]
 
 
 @pytest.mark.parametrize("user", ["integer", "text"])
@@ -142,7 +191,7 @@ def test_counts_agree(sources, user):
     kind, data = sources
     if kind == "dirty":
         for engine in ENGINES:
-            with pytest.raises(ValueError, match="got 7 of them"):
+            with pytest.raises(ValueError, match="`user` must not be missing"):
                 ud.user_counts(user, data=data[engine])
         return
     arrays, duckdb, spark = (ud.user_counts(user, data=data[e]) for e in ENGINES)
@@ -164,10 +213,11 @@ def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
     for name in ("execute", "to_pyarrow_batches"):
         monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("another way out"))
-    result = outcome("text", "double", sources[1][engine], outside="clamp", missing="drop")
-    (rows, tally), (sizes, histogram), total = shapes
-    assert (rows, tally, histogram, total) == (1, 3, 2, (1, 1))
-    assert sizes == len(result.clips) <= (sqrt(8 * result.n_records + 1) - 1) / 2
+    result = dropping("text", "double", sources[1][engine])
+    (sizes, first), (again, second) = shapes
+    assert (first, second) == (6, 7)
+    few = (sqrt(8 * result.n_records + 1) - 1) / 2
+    assert sizes == again <= len(result.clips) + 1 <= few + 1
 
 
 def test_spark_gathers_partial_sums_only_on_one_partition(sources, spark, monkeypatch):
@@ -182,14 +232,14 @@ def test_spark_gathers_partial_sums_only_on_one_partition(sources, spark, monkey
         return fetch(expression, **options)
 
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
-    outcome("text", "double", sources[1]["Spark"], outside="clamp", missing="drop")
-    assert len(plans) == 3
+    dropping("text", "double", sources[1]["Spark"])
+    assert len(plans) == 2
     for plan in plans:
         assert not re.search(r"Window|Sort|Python|Limit", plan)
         for below in re.findall(r"SinglePartition.*\n(.*)", plan):
             assert re.search(r"HashAggregate\(keys=\[\], functions=\[partial_", below)
-    assert [plan.count("SinglePartition") for plan in plans] == [1, 0, 1]
-    assert [plan.count("FileScan") for plan in plans] == [1, 1, 1]
+    assert [plan.count("SinglePartition") for plan in plans] == [0, 0]
+    assert [plan.count("FileScan") for plan in plans] == [1, 1]
 
 
 def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
