@@ -3,6 +3,8 @@
 from fractions import Fraction
 from itertools import combinations
 from math import inf, nan
+from pathlib import Path
+from tempfile import mkdtemp
 
 import duckdb
 import ibis
@@ -16,8 +18,12 @@ import userdp as ud
 from userdp.practice import as_measurement
 
 
+def arrow(users, values, _=None):
+    return pa.table({"user": users, "value": values})
+
+
 def write_parquet(users, values, folder):
-    pq.write_table(pa.table({"user": users, "value": values}), folder / "records.parquet")
+    pq.write_table(arrow(users, values), folder / "records.parquet")
     return folder / "records.parquet"
 
 
@@ -31,17 +37,14 @@ COLUMNS = {
     "lists": lambda users, values: (users, values),
     "numpy": lambda users, values: (np.array(users), np.array(values, float)),
     "pandas columns": lambda users, values: (pd.Series(users), pd.Series(values, dtype=float)),
-    "polars columns": lambda users, values: (
-        pl.Series(users, dtype=str),
-        pl.Series(values, dtype=pl.Float64),
-    ),
+    "polars columns": lambda users, values: (pl.Series(users), pl.Series(values, dtype=pl.Float64)),
 }
 DATA = {
     "pandas": lambda users, values, _: pd.DataFrame({"user": users, "value": values}),
     "polars": lambda users, values, _: pl.LazyFrame({"user": users, "value": values}),
-    "Arrow": lambda users, values, _: pa.table({"user": users, "value": values}),
-    "DuckDB": lambda users, values, _: duckdb.arrow(pa.table({"user": users, "value": values})),
-    "Ibis": lambda users, values, _: ibis.memtable(pa.table({"user": users, "value": values})),
+    "Arrow": arrow,
+    "DuckDB": lambda users, values, _: duckdb.arrow(arrow(users, values)),
+    "Ibis": lambda users, values, _: ibis.memtable(arrow(users, values)),
     "Parquet": write_parquet,
     "CSV": write_csv,
 }
@@ -49,6 +52,11 @@ QUERIED = {"Ibis", "Parquet", "CSV", "Spark"}
 BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
 EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
 
+RULES = {
+    "input": {*COLUMNS, *DATA},
+    "missing": {"refuse", "centre", "drop"},
+    "outside": {"refuse", "clamp", "drop"},
+}
 NUMBERS = {
     "eps": EPS,
     "bounds": BOUNDS,
@@ -57,22 +65,8 @@ NUMBERS = {
 }
 CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
 FACTORS = {
-    "mean": NUMBERS
-    | CLIPPED
-    | {
-        "input": {*COLUMNS, *DATA},
-        "missing": {"refuse", "centre", "drop"},
-        "outside": {"refuse", "clamp", "drop"},
-        "project": {False, True},
-    },
-    "protected": NUMBERS
-    | {
-        "input": {*COLUMNS, *DATA},
-        "missing": {"refuse", "centre", "drop"},
-        "outside": {"refuse", "clamp", "drop"},
-        "cap": {1, 3, 1000},
-        "reach": {"all", "given"},
-    },
+    "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
+    "protected": RULES | NUMBERS | {"cap": {1, 3, 1000}, "reach": {"all", "given"}},
     "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
     "sums": NUMBERS | CLIPPED,
 }
@@ -87,7 +81,7 @@ def pairwise(factors):
     left = {frozenset({(a, x), (b, y)}) for a, b in pairs for x in options[a] for y in options[b]}
     rows = []
     while left:
-        row = dict(min(left, key=lambda pair: sorted(map(str, pair))))
+        row = dict(min(map(sorted, left), key=str))
         for name in options:
             if name not in row:
                 gains = {
@@ -96,7 +90,7 @@ def pairwise(factors):
                 }
                 row[name] = max(gains, key=gains.get)
         left -= {frozenset(pair) for pair in combinations(row.items(), 2)}
-        rows.append(row)
+        rows.append(dict(sorted(row.items())))
     return rows
 
 
@@ -133,7 +127,8 @@ def release_of(row, users, values, folder, spark=None):
     if kind in COLUMNS:
         columns = COLUMNS[kind](users, values)
     elif kind == "Spark":
-        options["data"] = spark.create_view(pa.table({"user": users, "value": values}))
+        place = Path(mkdtemp(dir=folder))  # Spark remembers the files of a folder
+        options["data"] = spark.read_parquet(write_parquet(users, values, place))
     else:
         options["data"] = DATA[kind](users, values, folder)
     if row["entry"] == "protected":
