@@ -1,0 +1,198 @@
+"""Releases in all their options, two by two, on a small table, and what is to come out of each."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import inf, nan
+from pathlib import Path
+from tempfile import mkdtemp
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import userdp as ud
+from userdp.practice import as_measurement
+
+
+def arrow(users, values, _=None):
+    return pa.table({"user": users, "value": values})
+
+
+def write_parquet(users, values, folder):
+    pq.write_table(arrow(users, values), folder / "records.parquet")
+    return folder / "records.parquet"
+
+
+def write_csv(users, values, folder):
+    frame = pd.DataFrame({"user": users, "value": pd.Series(values, dtype=object)})
+    frame.to_csv(folder / "records.csv", index=False)
+    return folder / "records.csv"
+
+
+COLUMNS = {
+    "lists": lambda users, values: (users, values),
+    "numpy": lambda users, values: (np.array(users), np.array(values, float)),
+    "pandas columns": lambda users, values: (pd.Series(users), pd.Series(values, dtype=float)),
+    "polars columns": lambda users, values: (pl.Series(users), pl.Series(values, dtype=pl.Float64)),
+}
+DATA = {
+    "pandas": lambda users, values, _: pd.DataFrame({"user": users, "value": values}),
+    "polars": lambda users, values, _: pl.LazyFrame({"user": users, "value": values}),
+    "Arrow": arrow,
+    "DuckDB": lambda users, values, _: duckdb.arrow(arrow(users, values)),
+    "Ibis": lambda users, values, _: ibis.memtable(arrow(users, values)),
+    "Parquet": write_parquet,
+    "CSV": write_csv,
+}
+QUERIED = {"Ibis", "Parquet", "CSV", "Spark"}
+BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
+EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
+
+RULES = {
+    "input": {*COLUMNS, *DATA},
+    "missing": {"refuse", "centre", "drop"},
+    "outside": {"refuse", "clamp", "drop"},
+}
+NUMBERS = {
+    "eps": EPS,
+    "bounds": BOUNDS,
+    "users": {"one", "many"},
+    "centre": {"middle", "off", "lowest"},
+}
+CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
+FACTORS = {
+    "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
+    "protected": RULES | NUMBERS | {"cap": {1, 3, 1000}, "reach": {"all", "given"}},
+    "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
+    "sums": NUMBERS | CLIPPED,
+}
+"""Entry points (`private_mean`, its relative with protected counts, OpenDP's measurement,
+`release_mean`) and what there is to choose for each."""
+
+
+def pairwise(factors):
+    """Return rows so that any two options of two factors stand together in one, found greedily."""
+    options = {name: sorted(values) for name, values in sorted(factors.items())}
+    pairs = combinations(options, 2)
+    left = {frozenset({(a, x), (b, y)}) for a, b in pairs for x in options[a] for y in options[b]}
+    rows = []
+    while left:
+        row = dict(min(map(sorted, left), key=str))
+        for name in options:
+            if name not in row:
+                gains = {
+                    x: sum(frozenset({(name, x), other}) in left for other in row.items())
+                    for x in options[name]
+                }
+                row[name] = max(gains, key=gains.get)
+        left -= {frozenset(pair) for pair in combinations(row.items(), 2)}
+        rows.append(dict(sorted(row.items())))
+    return rows
+
+
+ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])]
+
+
+def name_of(row):
+    return " ".join(str(option) for option in row.values())
+
+
+def numbers_of(row):
+    """Return the bounds, the centre, and the width S, None where they are left to the library."""
+    low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
+    centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]
+    widths = {"best": None, "given": 1.5 * (high - low), "tiny": 2.0**-36 * (high - low)}
+    return low, high, centre, widths[row.get("width", "best")]
+
+
+def release_of(row, users, values, folder, spark=None):
+    """Return a function that makes the release of a row, from a table of users and values."""
+    low, high, centre, width = numbers_of(row)
+    options = {"eps": EPS[row["eps"]], "centre": centre}
+    if row["entry"] != "protected":
+        options |= {"objective": row["objective"], "total_width": width}
+    if row["entry"] == "sums":
+        counts, sums = sums_of(users, values)
+        return lambda: ud.release_mean(sums, ud.Contributions(counts, high), **options)
+    options |= {"lower": low, "upper": high}
+    if row["entry"] == "measurement":
+        counts, sums = sums_of(users, values)
+        return lambda: as_measurement(counts, project=row["project"], **options)(sums)
+    options |= {"missing": row["missing"], "outside": row["outside"]}
+    columns, kind = ("user", "value"), row["input"]
+    if kind in COLUMNS:
+        columns = COLUMNS[kind](users, values)
+    elif kind == "Spark":
+        place = Path(mkdtemp(dir=folder))  # Spark remembers the files of a folder
+        options["data"] = spark.read_parquet(write_parquet(users, values, place))
+    else:
+        options["data"] = DATA[kind](users, values, folder)
+    if row["entry"] == "protected":
+        options["reach"] = (high - low) / 8 if row["reach"] == "given" else None
+        return lambda: ud.private_mean_protected_counts(*columns, cap=row["cap"], **options)
+    return lambda: ud.private_mean(*columns, project=row["project"], **options)
+
+
+def sums_of(users, values):
+    names, place = np.unique(users, return_inverse=True)
+    return np.bincount(place), np.bincount(place, values, len(names)).tolist()
+
+
+def table(row, kinds, rng, copies=1):
+    """Return users and values: of the first user of these kinds, of the others always the same.
+
+    With copies, there are so many of each of the others.
+    """
+    low, high, _, _ = numbers_of(row)
+    special = {
+        "inside": [low, high, np.nextafter(low, high), 0.5 * (low + high), max(low, -0.0)],
+        "outside": [1e300, inf, -inf, 2 * high - low, low - (high - low) / 3, -1e300, 17.0625],
+        "missing": [None, nan],
+    }
+    values = [special[kind][rng.integers(len(special[kind]))] for kind in kinds]
+    users = ["a"] * len(kinds)
+    if row["users"] == "many":
+        users += [f"{user}{copy}" for copy in range(copies) for user in "bbbbbccde"]
+        values += [low + (high - low) * share for share in np.linspace(0.1, 0.9, 9)] * copies
+    return users, values
+
+
+def kept(row, users, values):
+    """Return the rows that count, with missing values as NaN."""
+    low, high, _, _ = numbers_of(row)
+    frame = pd.DataFrame({"user": users, "value": np.array(values, float)})
+    if row.get("outside") == "drop":
+        frame = frame[frame.value.between(low, high) | frame.value.isna()]
+    return frame.dropna() if row.get("missing") == "drop" else frame
+
+
+def centre_of(row):
+    low, high, centre, _ = numbers_of(row)
+    return (low + high) / 2 if centre is None else centre
+
+
+def clipped_mean(row, users, values):
+    """Return the mean of the clipped users before the noise, and the scale that noise must have."""
+    low, high, _, width = numbers_of(row)
+    frame, middle, eps = kept(row, users, values), centre_of(row), EPS[row["eps"]]
+    by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user)
+    people = ud.Contributions(by_user.size(), high - low)
+    width = ud.threshold(people, eps, row["objective"]) if width is None else width
+    half = float(width) / 2
+    mean = middle + by_user.sum().clip(-half, half).sum() / len(frame)
+    change = ud.sensitivity(people, ud.centred_clipping(people, width, middle - low))
+    return mean, float(change) / float(Fraction(eps))
+
+
+def clipped_totals(row, reach, users, values):
+    """Return the same for protected counts: the sum, and the weight, each with its scale."""
+    low, high, _, _ = numbers_of(row)
+    frame, cap, eps = kept(row, users, values), row["cap"], float(Fraction(EPS[row["eps"]]))
+    by_user = (frame.value.clip(low, high) - centre_of(row)).fillna(0).groupby(frame.user)
+    weights = by_user.size().clip(upper=cap)
+    total = (by_user.mean().clip(-reach, reach) * weights).sum()
+    return (total, 2 * cap * reach / eps), (weights.sum(), 2 * cap / eps)
