@@ -206,6 +206,11 @@ def describe(name, path):
     return {"in": function, "was": was, "becomes": becomes}
 
 
+def module(path):
+    """Return the module of a file, such as "noise" or "practice.noise"."""
+    return ".".join(Path(path).with_suffix("").parts[1:])
+
+
 def make_mutants(modules):
     """Write the package and its mutants to mutants/; return the file of each mutant by its name."""
     shutil.rmtree("mutants", ignore_errors=True)
@@ -224,7 +229,8 @@ def make_mutants(modules):
         data = SourceFileMutationData(path=path)
         data.load()
         mutants |= dict.fromkeys(data.exit_code_by_key, path)
-    return {name: path for name, path in mutants.items() if not modules or path.stem in modules}
+    wanted = [(name, path, module(path)) for name, path in mutants.items()]
+    return {n: p for n, p, m in wanted if not modules or {m, m.partition(".")[0]} & {*modules}}
 
 
 def count(mutants, alive, modules):
@@ -233,10 +239,10 @@ def count(mutants, alive, modules):
     if modules and COUNTS.exists():
         with COUNTS.open(encoding="utf-8", newline="") as file:
             counts = {m: [int(n), int(s)] for m, n, _, s in list(csv.reader(file))[1:]}
-    counts |= {path.stem: [0, 0] for path in mutants.values()}
+    counts |= {module(path): [0, 0] for path in mutants.values()}
     for name, path in mutants.items():
-        counts[path.stem][0] += 1
-        counts[path.stem][1] += name in alive
+        counts[module(path)][0] += 1
+        counts[module(path)][1] += name in alive
     with COUNTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["module", "mutants", "killed", "survived"])
@@ -246,8 +252,8 @@ def count(mutants, alive, modules):
     said = {"command": "make mutate", "script": "tools/mutate.py", "seed": None, "sha256": digest}
     COUNTS.with_suffix(".json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
     totals = [sum(column) for column in zip(*counts.values(), strict=True)]
-    for module, (n, survived) in (*sorted(counts.items()), ("all", totals)):
-        print(f"{module:12} {n:5} mutants, {1 - survived / n:7.2%} killed, {survived:3} survived")
+    for name, (n, survived) in (*sorted(counts.items()), ("all", totals)):
+        print(f"{name:20} {n:5} mutants, {1 - survived / n:7.2%} killed, {survived:3} survived")
     return totals
 
 
@@ -260,8 +266,8 @@ def report(mutants, alive, modules):
     if unlisted:
         print(f"Survivors that {SURVIVORS.name} does not list:")
         print(yaml.safe_dump(unlisted, sort_keys=False, allow_unicode=True, width=200))
-    broken = {path.stem for path in mutants.values()}
-    gone = [m for m in listed if m not in found and m["in"].partition(".")[0] in broken]
+    broken = tuple({f"{module(path)}." for path in mutants.values()})
+    gone = [m for m in listed if m not in found and m["in"].startswith(broken)]
     if gone:
         print("Listed, but killed or no longer made:")
         print(yaml.safe_dump(gone, sort_keys=False, allow_unicode=True, width=200))
