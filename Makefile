@@ -64,7 +64,9 @@ releasable: $(READY)
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
-	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
+	@# One process more than there are cores: browsers and kernels keep theirs waiting.
+	@$(BIN) -m pytest --dist loadfile --nbval --nbval-current-env \
+	  --numprocesses $$($(BIN) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"

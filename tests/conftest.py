@@ -8,7 +8,11 @@ from browser import BUILT, CHROMIUM, FLAGS, MINUTE, REQUIRED, ROOT, served
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "book", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "book",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("book")
 

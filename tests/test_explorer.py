@@ -64,7 +64,7 @@ def random_collections(number):
 
 def problems(grid):
     """Collections, each with a stretched-out part of the grid and with budgets at its ties."""
-    stride = len(grid) // 6
+    stride = len(grid) // 3
     for i, counts in enumerate(random_collections(312)):
         k = 1 + i % len(counts)
         # Within the snap around 2/k, and just outside it.
