@@ -76,8 +76,8 @@ lint: style types spelling notebooks workflows ## check style, types, spelling, 
 
 style: $(READY)
 	@echo "Checking style."
-	@$(BIN) -m ruff check userdp tests tools benchmarks book
-	@$(BIN) -m ruff format --check userdp tests tools benchmarks
+	@$(BIN) -m ruff check userdp tests tools benchmarks book noxfile.py
+	@$(BIN) -m ruff format --check userdp tests tools benchmarks noxfile.py
 	@$(BIN) -m ruff format --check --line-length 88 book
 
 types: $(READY)
