@@ -23,13 +23,24 @@ ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
-JAVA = os.environ.get("JAVA_HOME") or shutil.which("java")
+NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no longer have"
+
+
+def is_java_17():
+    """Whether the Java that Spark would start is of that version."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin" if home else None)
+    said = java and subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    return bool(said) and '"17.' in said.stderr
+
+
+JAVA = is_java_17()
 
 pytestmark = [
     pytest.mark.skipif(
         not REQUIRED and not find_spec("pyspark"), reason="no Spark: run `make extras` first"
     ),
-    pytest.mark.skipif(not REQUIRED and not JAVA, reason="no Java, which Spark needs (17)"),
+    pytest.mark.skipif(not REQUIRED and not JAVA, reason=NEEDED),
     # What Ibis, Spark and Py4J do behind the scenes with pandas, DuckDB and their sockets.
     pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis"),
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning:pyspark"),
@@ -75,6 +86,7 @@ def columns(dirty):
 @pytest.fixture(scope="module")
 def spark():
     """An Ibis connection to Spark in this process, with two threads."""
+    assert JAVA, NEEDED
     import ibis
     from pyspark.sql import SparkSession
 
