@@ -3,8 +3,6 @@
 from fractions import Fraction
 from itertools import combinations
 from math import inf, nan
-from pathlib import Path
-from tempfile import mkdtemp
 
 import duckdb
 import ibis
@@ -48,7 +46,7 @@ DATA = {
     "Parquet": write_parquet,
     "CSV": write_csv,
 }
-QUERIED = {"Ibis", "Parquet", "CSV", "Spark"}
+QUERIED = {"Ibis", "Parquet", "CSV"}
 BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
 EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
 
@@ -109,7 +107,7 @@ def numbers_of(row):
     return low, high, centre, widths[row.get("width", "best")]
 
 
-def release_of(row, users, values, folder, spark=None):
+def release_of(row, users, values, folder):
     """Return a function that makes the release of a row, from a table of users and values."""
     low, high, centre, width = numbers_of(row)
     options = {"eps": EPS[row["eps"]], "centre": centre}
@@ -126,9 +124,6 @@ def release_of(row, users, values, folder, spark=None):
     columns, kind = ("user", "value"), row["input"]
     if kind in COLUMNS:
         columns = COLUMNS[kind](users, values)
-    elif kind == "Spark":
-        place = Path(mkdtemp(dir=folder))  # Spark remembers the files of a folder
-        options["data"] = spark.read_parquet(write_parquet(users, values, place))
     else:
         options["data"] = DATA[kind](users, values, folder)
     if row["entry"] == "protected":
