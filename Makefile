@@ -40,7 +40,7 @@ preview: $(READY) ## build the book from the stored outputs, without executing a
 
 pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; see README.md)
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
-	  echo "$$tool is missing: README.md lists the packages of TeX."; exit 1; }; done
+	  echo "$$tool is missing: .ci/tex installs what is needed on Debian and Ubuntu."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
 	@rm -rf _build/pdf
 	@USERDP_PDF= USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
@@ -63,10 +63,8 @@ releasable: $(READY)
 	@PYTHONPATH=tools $(BIN) -c 'import sys, release; sys.exit(release.hindrance())'
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
-	@# One process more than there are cores: browsers and kernels keep theirs waiting.
-	@$(BIN) -m pytest --dist loadfile --nbval --nbval-current-env \
-	  --numprocesses $$($(BIN) -c 'import os; print(1 + (os.cpu_count() or 1))')
+	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores)."
+	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
 
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"
