@@ -227,11 +227,11 @@ def test_protecting_the_counts_is_nearly_free_on_the_flights():
 
 
 def test_protected_release_is_that_of_the_page_and_near():
-    """The totals that the page computes by the definition, and 40 releases around them."""
+    """The totals that the page computes by the definition, and 20 releases around them."""
     public = {"lower": 0, "upper": UPPER, "eps": 0.5, "cap": 365, "reach": 150, "centre": 400}
     drawn = [
         ud.private_mean_protected_counts("tailnum", "speed", data=FLIGHTS, **public)
-        for _ in range(40)
+        for _ in range(20)
     ]
     y, n = PAGE.totals(SUMS / COUNTS, COUNTS, 365, 150, 400)
     assert drawn[0].sum_scale == pytest.approx(4 * 150 * 365, rel=1e-6)
@@ -240,7 +240,7 @@ def test_protected_release_is_that_of_the_page_and_near():
         assert abs(made.noisy_sum - y.sum()) <= 30 * made.sum_scale
         assert abs(made.noisy_weight - n.sum()) <= 30 * made.weight_scale
     errors = abs(np.array([made.mean for made in drawn]) - MEAN)
-    assert len({made.noisy_weight for made in drawn}) > 30
+    assert len({made.noisy_weight for made in drawn}) > 15
     assert np.all(errors < 25 * 0.8)
     assert 0.1 < np.mean(errors) < 2
 

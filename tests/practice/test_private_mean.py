@@ -1,7 +1,6 @@
 """private_mean: the release, its noise, its certificate and its intervals, against definitions."""
 
 import sys
-import warnings
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,16 +9,14 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from scipy import integrate, stats
+from scipy import integrate
 
 import userdp as ud
 from userdp.practice import as_measurement
 from userdp.practice.grid import make_grid, read_bounds
 from userdp.practice.noise import noisy_total
 
-FALSE_ALARM = 1e-7
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 
@@ -255,15 +252,6 @@ def test_whole_numbers_of_opendp_become_the_release(opendp):
     assert made_of().mean == pytest.approx(silent - 10**6 * 6 * 2.0**-40 / 6, abs=1e-12)
 
 
-def test_noise_of_opendp_has_the_scale_that_is_promised():
-    made = [made_of(project=False) for _ in range(1500)]
-    centre = float(clipped_mean_of(np.array(USERS), np.array(VALUES), made[0]))
-    noise = (np.array([result.mean for result in made]) - centre) / made[0].noise_scale
-    assert stats.kstest(noise, stats.laplace.cdf).pvalue > FALSE_ALARM
-    assert np.unique(noise).size > 1400
-    # How likely a tenth more or less noise would be missed is tested with seeds in test_privacy.
-
-
 def test_scale_fits_64_bits_for_every_budget_and_count():
     for eps in (2.0**-35, 1e-6, 0.1, 10.0, 1e9):
         for n in (1, 100, 2000):
@@ -319,7 +307,7 @@ def test_interval_of_laplace_noise_in_closed_form(opendp):
 @pytest.mark.parametrize("project", [True, False])
 @pytest.mark.parametrize("extreme", [0.0, 6.0])
 def test_worst_data_are_covered_as_often_as_promised(extreme, project):
-    n, covered = 1000, 0
+    n, covered = 400, 0
     for _ in range(n):
         low, high = made_of([extreme] * 6, project=project).interval(0.8)
         covered += low <= extreme <= high
@@ -431,99 +419,3 @@ def test_measurements_compose_and_opendp_accounts_for_them():
 
 def test_noise_is_drawn_anew_each_time():
     assert len({noisy_total(0, 10**6, Fraction(1)).total for _ in range(50)}) > 45
-
-
-# A sentinel in place of OpenDP's answer comes out of every path, and nothing else does.
-
-SENTINEL = 987_654_321
-
-
-@pytest.fixture
-def sentinel(opendp):
-    """OpenDP answers with this number, whatever it is given."""
-    measure = opendp.__class__.__call__
-
-    def answer(self, moved, budget):
-        measurement = measure(self, moved, budget)
-        measurement_map = measurement.map
-
-        def invoke(total):
-            measurement(total)
-            return SENTINEL
-
-        invoke.map = measurement_map
-        return invoke
-
-    opendp.__class__ = type("Sentinel", (opendp.__class__,), {"__call__": answer})
-    return opendp
-
-
-def tables(path, users, values):
-    table = pa.table({"user": users, "value": values})
-    pq.write_table(table, path / "t.parquet")
-    table.to_pandas().to_csv(path / "t.csv", index=False)
-    return {
-        "arrow": table,
-        "pandas": table.to_pandas(),
-        "DuckDB": ibis.memtable(table),
-        "parquet": path / "t.parquet",
-        "csv": path / "t.csv",
-    }
-
-
-@pytest.mark.parametrize("kind", ["arrow", "pandas", "DuckDB", "parquet", "csv"])
-@pytest.mark.parametrize("n_users", [1, 3, 40])
-def test_the_answer_is_what_is_released(sentinel, tmp_path, kind, n_users):
-    rng = np.random.default_rng(85)
-    users, values = np.arange(60) % n_users, rng.uniform(2, 10, 60)
-    data = tables(tmp_path, users, values)[kind]
-    rows = [
-        (0.001, "bound", "refuse", 3.0, None, "refuse"),
-        (0.2, "l1", "clamp", None, 3.0, "centre"),
-        (1, "mse", "drop", 20.0, None, "refuse"),
-        (2, "bound", "clamp", None, None, "drop"),
-        (2.6, "l1", "refuse", None, 9.5, "refuse"),
-        (7, "bound", "drop", None, None, "centre"),
-        (500, "mse", "clamp", 1.0, 2.0, "refuse"),
-        (1e9, "l1", "clamp", 1e-6, None, "drop"),
-    ]
-    for n_calls, (eps, objective, outside, width, centre, missing) in enumerate(rows, 1):
-        rules = {"outside": outside, "missing": missing, "objective": objective}
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "`eps` is not stated", UserWarning)
-            made = ud.private_mean(
-                "user",
-                "value",
-                data=data,
-                lower=2,
-                upper=10,
-                eps=eps,
-                total_width=width,
-                centre=centre,
-                project=False,
-                **rules,
-            )
-        assert len(sentinel.asked) == n_calls  # one draw for one release
-        (asked,) = sentinel.asked[-1:]
-        assert asked.budget == Fraction(eps)
-        # A step in the unit of the values, from the public numbers of the result.
-        unit = (made.rounding - 2 * np.spacing(10.0)) / (60 * (0.5 + 2**-10) + 1)
-        assert made.mean == pytest.approx(made.centre + SENTINEL * unit, rel=1e-9)
-
-
-def test_the_answer_is_what_is_released_elsewhere(sentinel):
-    users = ud.Contributions([2, 1], 10)
-    made = ud.release_mean([5.0, 5.0], users, 3)
-    (asked,) = sentinel.asked
-    unit = made.noise_scale * 3 / asked.moved
-    assert made.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
-    measured = as_measurement([2, 1], lower=0, upper=10, eps=3, project=False)([5.0, 5.0])
-    unit = measured.noise_scale * 3 / sentinel.asked[-1].moved
-    assert measured.mean == pytest.approx(5 + SENTINEL * unit, rel=1e-12)
-    for eps in (0.2, 3, 50):
-        protected = ud.private_mean_protected_counts(
-            [1, 1, 2], [5.0, 5.0, 5.0], lower=0, upper=10, eps=eps, cap=2
-        )
-        assert protected.noisy_weight == SENTINEL
-        assert protected.noisy_sum == SENTINEL * protected.step
-    assert len(sentinel.asked) == 2 + 2 * 3

@@ -36,9 +36,21 @@ KINDS = {
 }
 
 
+@pytest.fixture(scope="module")
+def page(context):
+    """One tab for all: to load a chapter takes longer than what is done with it."""
+    with context.new_page() as page:
+        yield page
+
+
 def visit(page, address):
-    page.goto(address)
-    page.wait_for_function(TYPESET)
+    """Be on a page, with nothing open and nothing chosen."""
+    if page.url.partition("#")[0] != address:
+        page.goto(address)
+        page.wait_for_function(TYPESET)
+    page.mouse.move(1, 1)
+    page.evaluate("document.activeElement.blur()")
+    expect(page.locator("#preview.open")).to_have_count(0)
 
 
 def link(page, address):

@@ -139,13 +139,6 @@ STATES = [
     ("eps=1&objective=l1", ud.geometric_collection(M=6, upper=65), "l1"),
     ("eps=0.3&counts=9,9,2,1&objective=l1", ud.Contributions([9, 9, 2, 1], upper=65), "l1"),
 ]
-every_state = pytest.mark.parametrize(
-    ("state", "users", "objective"), STATES, ids=[state for state, _, _ in STATES]
-)
-
-
-def budget(state):
-    return float(re.search(r"eps=([\d.]+)", state).group(1))
 
 
 def tables(page):
@@ -156,10 +149,8 @@ def tables(page):
     return {row[0]: row[1:] for row in rows}
 
 
-@every_state
-def test_tables_hold_the_numbers_of_userdp(page, site, errors, state, users, objective):
-    visit(page, site, state)
-    eps, shown = budget(state), tables(page)
+def check_tables(page, users, eps, objective):
+    shown = tables(page)
     best = "OPT-worst-case" if objective == "bound" else "l1 optimum"
     assert shown[best] == pytest.approx([ud.optimal_error(users, eps, objective)], rel=CLOSE)
     everything = ud.Clipping([0] * users.n_users, [65] * users.n_users)
@@ -177,7 +168,6 @@ def test_tables_hold_the_numbers_of_userdp(page, site, errors, state, users, obj
     clipping = ud.optimal_clipping(users, eps, objective)
     for count, *ends in zip(users.counts, clipping.lower, clipping.upper, strict=True):
         assert shown[str(count)] == pytest.approx(ends, rel=CLOSE)
-    assert errors == []
 
 
 def axis(page, picture, name, logarithmic):
@@ -209,16 +199,7 @@ def dot_misses(page, users, eps, objective):
     return max(abs(width - best) / scale, abs(error - least) / 65)
 
 
-@every_state
-def test_dot_is_drawn_at_the_threshold(page, site, state, users, objective):
-    visit(page, site, state)
-    assert dot_misses(page, users, budget(state), objective) < 1e-3
-
-
-@every_state
-def test_intervals_and_errors_are_drawn_where_they_are(page, site, state, users, objective):
-    visit(page, site, state)
-    eps = budget(state)
+def check_intervals(page, users, eps, objective):
     value = axis(page, "intervals", "y", logarithmic=False)
     clipping = ud.optimal_clipping(users, eps, objective)
     ends = {
@@ -232,6 +213,9 @@ def test_intervals_and_errors_are_drawn_where_they_are(page, site, state, users,
     for count, path in bars:
         _, top, _, bottom = map(float, re.findall(r"[\d.]+", path))
         assert (value(bottom), value(top)) == pytest.approx(ends[int(count)], abs=0.05)
+
+
+def check_errors(page, users, eps, objective):
     x, y = drawn_dot(page, "errors", ".mark")
     # Labels of a logarithmic axis are exact, its lines are drawn to a hundredth.
     assert axis(page, "errors", "x", logarithmic=True)(x) == pytest.approx(eps, rel=2e-3)
@@ -239,10 +223,8 @@ def test_intervals_and_errors_are_drawn_where_they_are(page, site, state, users,
     assert axis(page, "errors", "y", logarithmic=True)(y) == pytest.approx(best, rel=2e-3)
 
 
-@every_state
-def test_words_say_the_numbers(page, site, state, users, objective):
-    visit(page, site, state)
-    eps, words = budget(state), page.locator(".words").text_content()
+def check_words(page, users, eps, objective):
+    words = page.locator(".words").text_content()
     assert f"ε = {eps:g}" in words
     best = ud.optimal_error(users, eps, objective)
     assert f"error is {best:.2f}".rstrip("0").rstrip(".") in words
@@ -251,6 +233,21 @@ def test_words_say_the_numbers(page, site, state, users, objective):
         assert f"⌈2/ε⌉ = {ud.rank(eps)}" in words
         assert f"T = {T:,.10g}" in words.replace("T = 0.", "T = 0 ")
         assert ("Nobody is clipped" in words) == (users.max_count * 65 <= T)
+
+
+@pytest.mark.parametrize(
+    ("state", "users", "objective"), STATES, ids=[state for state, _, _ in STATES]
+)
+def test_all_that_is_shown_is_of_userdp(page, site, errors, state, users, objective):
+    visit(page, site, state)
+    eps = float(re.search(r"eps=([\d.]+)", state).group(1))
+    for check in (check_tables, check_intervals, check_errors, check_words):
+        check(page, users, eps, objective)
+    assert dot_misses(page, users, eps, objective) < 1e-3
+    for width in (390, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("[innerWidth, document.documentElement.scrollWidth]") == [width] * 2
+    assert errors == []
 
 
 def test_colours_are_those_of_the_books_figures():
@@ -373,38 +370,38 @@ def test_dragging_in_the_errors_sets_the_budget(page, site):
     page.mouse.up()
 
 
-@pytest.mark.parametrize(
-    ("garbage", "reason"),
-    [
-        ("forty, ten", "“forty” is no number of samples"),
-        ("3, 0, 1", "“0”: a user has at least one sample"),
-        ("2.5", "“2.5” is no number"),
-        ("-4", "“-4” is no number"),
-        ("1e3", "“1e3” is no number"),
-        ("10x", "“10x” is no number"),
-        ("5x0", "“5x0”: a user has at least one sample"),
-        ("99999999999", "at most 1,000,000,000 samples"),
-        ("1x20000", "At most 10,000 users"),
-        (" ,; ", "Write at least one number"),
-        ("<img src=x>", "“<img” is no number"),
-    ],
-)
-def test_pasted_garbage_is_refused_with_a_reason(page, site, garbage, reason):
+GARBAGE = {
+    "forty, ten": "“forty” is no number of samples",
+    "3, 0, 1": "“0”: a user has at least one sample",
+    "2.5": "“2.5” is no number",
+    "-4": "“-4” is no number",
+    "1e3": "“1e3” is no number",
+    "10x": "“10x” is no number",
+    "5x0": "“5x0”: a user has at least one sample",
+    "99999999999": "at most 1,000,000,000 samples",
+    "1x20000": "At most 10,000 users",
+    " ,; ": "Write at least one number",
+    "<img src=x>": "“<img” is no number",
+}
+
+
+def test_pasted_garbage_is_refused_with_a_reason(page, site):
     visit(page, site, "counts=4,1")
-    before = page.locator(".pictures").inner_html()
     counts, refusal = page.locator("#counts"), page.locator(".refusal")
-    counts.fill(garbage)
-    expect(refusal).to_contain_text(reason)
-    expect(counts).to_have_attribute("aria-invalid", "true")
-    expect(counts).to_have_value(garbage)
-    assert page.locator(".pictures").inner_html() == before
-    # Moving the slider is no excuse for it.
-    page.locator("#slider").press("ArrowRight")
-    expect(refusal).to_contain_text(reason)
-    counts.fill("4\n2\t1")
-    expect(refusal).to_be_empty()
-    expect(counts).to_have_attribute("aria-invalid", "false")
-    assert set(tables(page)) >= {"4", "2", "1"}
+    for garbage, reason in GARBAGE.items():
+        before = page.locator(".pictures").inner_html()
+        counts.fill(garbage)
+        expect(refusal).to_contain_text(reason)
+        expect(counts).to_have_attribute("aria-invalid", "true")
+        expect(counts).to_have_value(garbage)
+        assert page.locator(".pictures").inner_html() == before
+        # Moving the slider is no excuse for it.
+        page.locator("#slider").press("ArrowRight")
+        expect(refusal).to_contain_text(reason)
+        counts.fill("4\n2\t1")
+        expect(refusal).to_be_empty()
+        expect(counts).to_have_attribute("aria-invalid", "false")
+        assert set(tables(page)) >= {"4", "2", "1"}
 
 
 @pytest.mark.parametrize(
@@ -437,15 +434,6 @@ def test_every_control_has_a_name(page, site):
     )
     assert len(names) == 8
     assert all(names)
-
-
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("state", [state for state, _, _ in STATES])
-def test_page_does_not_scroll_sideways(page, site, state, width):
-    page.set_viewport_size({"width": width, "height": 800})
-    visit(page, site, state)
-    assert page.evaluate("innerWidth") == width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # --- On its pages ---------------------------------------------------------------------------------

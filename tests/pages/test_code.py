@@ -106,15 +106,6 @@ def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
 # --- Ways to the code -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("module", "name"), EXPORTED)
-def test_what_is_exported_has_a_place(module, name):
-    file, unit = sources.place(module, name)
-    assert unit == name
-    first, last = sources.units(file)[unit]
-    lines = (ROOT / file).read_text("utf-8").splitlines()[first - 1 : last]
-    assert any(re.match(rf"(def|class) {name}\b", line) for line in lines)
-
-
 def test_places_of_members_and_of_values():
     assert sources.place("userdp", "Contributions.total") == (
         "userdp/model.py",
@@ -237,13 +228,6 @@ def calls(path, pattern):
     return any(pattern.search("".join(c["source"])) for c in cells if c["cell_type"] == "code")
 
 
-def test_chapters_come_in_the_books_order():
-    found = list(backlinks.chapters())
-    assert found[0] == "index"
-    assert found.index("setup") < found.index("optimum") < found.index("aircraft")
-    assert {path.stem for path in contents.BOOK.glob("*.ipynb")} <= {*found}
-
-
 def test_a_claim_is_told_with_its_verdict_unless_it_holds():
     row = {"id": "eq-1", "label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
     says = r": Of \ :math:`a_1`\ ."
@@ -251,11 +235,3 @@ def test_a_claim_is_told_with_its_verdict_unless_it_holds():
     assert backlinks.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
     row |= {"label": "sec-x", "verdict": "wrong as printed"}
     assert backlinks.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"
-
-
-def test_what_the_book_does_not_use_has_no_list():
-    assert backlinks.entry(backlinks.Uses([], [], [])) == []
-    (title,) = [
-        line for line in backlinks.entry(backlinks.Uses([], [], ["akmv"])) if "::" in line[9:]
-    ]
-    assert title.strip() == ".. admonition:: In the book: 1 chapter"

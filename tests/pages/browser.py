@@ -11,9 +11,9 @@ from threading import Thread
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "_build" / "html"
-AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).resolve().parent / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 FLAGS = [
     "--no-sandbox",
