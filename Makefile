@@ -71,7 +71,7 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 
 pages: $(READY) ## look at the built book in Chromium: every page, previews, the Explorer
 	@echo "Looking at the pages that \`make book\` made (two minutes on two cores)."
-	@$(BIN) -m pytest --numprocesses logical --dist loadfile tests/pages
+	@$(BIN) -m pytest --numprocesses logical tests/pages
 
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
 	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"
