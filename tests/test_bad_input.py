@@ -495,6 +495,7 @@ REFUSED = [
     ("total_width", "'2'", TypeError, lambda: ud.release_mean(SUMS, USERS, 1, total_width="2")),
     ("centre", "centre=11", ValueError, lambda: ud.release_mean(SUMS, USERS, 1, centre=11)),
     ("centre", "True", TypeError, lambda: ud.release_mean(SUMS, USERS, 1, centre=True)),
+    ("project", "project=1", TypeError, lambda: ud.release_mean(SUMS, USERS, 1, project=1)),
     ("centre", "centre=-1", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=-1)),
     ("centre", "nan", ValueError, lambda: ud.clipped_mean(SUMS, USERS, 2, 1, centre=np.nan)),
     ("centre", "'5'", TypeError, lambda: ud.clipped_mean_error(SUMS, USERS, 2, 1, centre="5")),

@@ -630,7 +630,7 @@ def silent(monkeypatch):
 
 def test_release_takes_no_seed():
     names = set(inspect.signature(ud.release_mean).parameters)
-    assert names == {"sums", "users", "eps", "total_width", "centre", "objective"}
+    assert names == {"sums", "users", "eps", "total_width", "centre", "objective", "project"}
 
 
 @every_eps
@@ -657,7 +657,7 @@ def test_release_is_the_clipped_mean(silent, centre, objective):
     sums = 0.98765 * SUMS
     for eps in (2.0**-40, 2.0**-20, 0.5, 5):
         total_width = ud.threshold(USERS, eps, objective)
-        made = ud.release_mean(sums, USERS, eps, centre=centre, objective=objective)
+        made = ud.release_mean(sums, USERS, eps, centre=centre, objective=objective, project=False)
         exact = ud.clipped_mean(sums, USERS, total_width, eps, centre=centre, rng=audit.Recorder())
         step = made.noise_scale * eps / max(silent.last.moved, 1)
         assert silent.last.moved <= 2.0**56 * eps  # the noise fits 64 bits
@@ -668,6 +668,17 @@ def test_release_is_the_clipped_mean(silent, centre, objective):
         clipping = ud.centred_clipping(USERS, total_width, centre)
         certificate = ud.worst_case_error(USERS, clipping, eps)
         assert certificate <= made.worst_case_error <= certificate * (1 + 1e-9) + 6 * step
+
+
+def test_release_stays_between_the_bounds_unless_told():
+    """At this budget the noise leaves them 99 times in a hundred."""
+    one = ud.Contributions([1], 5)
+    for options in ({}, {"project": True}, {"project": False}):
+        made = [ud.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)]
+        projected = options.get("project", True)
+        assert all(0 <= release.mean <= 5 for release in made) == projected
+        assert {release.mean in {0, 5} for release in made} >= {projected}
+        assert made[0].worst_case_error == (5 if projected else pytest.approx(500))
 
 
 def test_release_counts_the_rounding_of_many_users(silent):
@@ -724,7 +735,7 @@ def test_noise_of_a_release_has_its_size_and_a_tenth_more_would_be_noticed():
 
 def test_error_of_releases_is_that_of_their_noise():
     users, sums = ud.Contributions([2, 2, 2], 10), np.array([20.0, 0.0, 10.0])
-    made = [ud.release_mean(sums, users, 1, total_width=20) for _ in range(1000)]
+    made = [ud.release_mean(sums, users, 1, total_width=20, project=False) for _ in range(1000)]
     size = np.mean([abs(r.mean - 5) for r in made]) / (20 / 6)
     low, high = stats.gamma(1000).ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2]) / 1000
     assert low < size < high

@@ -66,7 +66,7 @@ FACTORS = {
     "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
     "protected": RULES | NUMBERS | {"cap": {1, 3, 1000}, "reach": {"all", "given"}},
     "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
-    "sums": NUMBERS | CLIPPED,
+    "sums": NUMBERS | CLIPPED | {"project": {False, True}},
 }
 """Entry points (`private_mean`, its relative with protected counts, OpenDP's measurement,
 `release_mean`) and what there is to choose for each."""
@@ -115,7 +115,8 @@ def release_of(row, users, values, folder):
         options |= {"objective": row["objective"], "total_width": width}
     if row["entry"] == "sums":
         counts, sums = sums_of(users, values)
-        return lambda: ud.release_mean(sums, ud.Contributions(counts, high), **options)
+        people, options["project"] = ud.Contributions(counts, high), row["project"]
+        return lambda: ud.release_mean(sums, people, **options)
     options |= {"lower": low, "upper": high}
     if row["entry"] == "measurement":
         counts, sums = sums_of(users, values)

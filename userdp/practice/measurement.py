@@ -11,7 +11,7 @@ from userdp.noise import Objective, read_objective
 from userdp.practice.grid import read_bounds
 from userdp.practice.noise import discrete_laplace, load_opendp, noisy_total
 from userdp.practice.release import Decided, decide, make_result
-from userdp.practice.result import PrivateMean
+from userdp.practice.result import PrivateMean, read_project
 
 
 def as_measurement(
@@ -65,7 +65,7 @@ def as_measurement(
     low, high = read_bounds(lower, upper)
     read_objective(objective)
     users = Contributions(counts, upper=high - low)
-    how = decide(users, low, high, eps, objective, total_width, centre, project)
+    how = decide(users, low, high, eps, objective, total_width, centre, read_project(project))
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
     account = discrete_laplace(how.moved, how.budget)

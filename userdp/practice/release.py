@@ -17,7 +17,7 @@ from userdp.practice.grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whol
 from userdp.practice.ingest import Data, read_records
 from userdp.practice.noise import Noisy, noisy_total
 from userdp.practice.records import Rules, Survey
-from userdp.practice.result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean
+from userdp.practice.result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
 
 Outside = Literal["refuse", "clamp", "drop"]
@@ -146,8 +146,7 @@ def private_mean(
     low, high = read_bounds(lower, upper)
     budget, rules = read_eps(eps), read_rules(low, high, outside, missing)
     read_objective(objective)
-    if not isinstance(project, bool | np.bool_):
-        refuse_type("project", "True or False", project)
+    project = read_project(project)
     if value is None:
         refuse_type("value", "a column, or the name of one in `data`", value)
     records = read_records(user, value, data)
@@ -155,7 +154,7 @@ def private_mean(
     refuse_rows(survey, outside, missing)
     refuse_nobody(survey)
     users = Contributions(survey.counts, upper=high - low)
-    how = decide(users, low, high, eps, objective, total_width, centre, bool(project))
+    how = decide(users, low, high, eps, objective, total_width, centre, project)
     total, seen = records.clipped_total(rules, how.grid, how.lowest, how.highest)
     refuse_change(survey, seen)
     dropping = rules.drop_missing or rules.drop_outside

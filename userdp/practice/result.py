@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from userdp._checks import read_size, refuse_value
+from userdp._checks import read_size, refuse_type, refuse_value
 from userdp._tables import html_table, text_table
 from userdp.noise import LaplaceNoise, Objective
 
@@ -165,6 +165,13 @@ class PrivateMean(Shown):
             f"values in [{self.lower:g}, {self.upper:g}]",
         }
         return [[name, text] for name, text in rows.items()]
+
+
+def read_project(project: object) -> bool:
+    """Return whether to move a release to its bounds, or refuse what is neither yes nor no."""
+    if not isinstance(project, bool | np.bool_):
+        refuse_type("project", "True or False", project)
+    return bool(project)
 
 
 def read_level(level: object) -> float:

@@ -14,6 +14,7 @@ from userdp.mechanisms import centred_ends, grid_steps
 from userdp.model import Contributions
 from userdp.noise import Objective
 from userdp.practice.noise import LARGEST_SCALE_BITS, noisy_total
+from userdp.practice.result import read_project
 from userdp.quantile import read_sums
 from userdp.worstcase import centred_clipping, read_centre, threshold, worst_case_error
 
@@ -22,14 +23,15 @@ class Release(NamedTuple):
     """A private mean, and what may be said about it in public."""
 
     mean: float
-    """The release, in the unit of the samples; it may lie outside [0, U]."""
+    """The release, in the unit of the samples."""
     eps: float
     """The budget spent, by OpenDP's own account: at most the one asked for."""
     noise_scale: float
     """Scale of the noise of `mean`, in the unit of the samples."""
     worst_case_error: float
     """The certificate: bias, mean size of the noise and rounding to the grid, on the worst dataset.
-    """
+
+    If the release is projected, an upper bound, and at most U."""
 
 
 def release_mean(
@@ -40,6 +42,7 @@ def release_mean(
     total_width: Exact | None = None,
     centre: Exact | None = None,
     objective: Objective = "bound",
+    project: bool = True,
 ) -> Release:
     """Release the clipped mean of one dataset with noise that is safe to publish.
 
@@ -62,6 +65,9 @@ def release_mean(
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises.
+    project : bool, optional
+        Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
+        to no error.
 
     Returns
     -------
@@ -82,7 +88,7 @@ def release_mean(
     >>> release.eps, round(release.noise_scale, 4), round(release.worst_case_error, 4)
     (1.0, 18.5714, 27.8571)
     """
-    values, budget = _read_protected(sums, users), read_eps(eps)
+    values, budget, project = _read_protected(sums, users), read_eps(eps), read_project(project)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     if budget < Fraction(1, 2**40):
@@ -97,12 +103,13 @@ def release_mean(
     unit = float(step) / users.total
     # The grid moves each user's clipped sum by at most one step, within the interval.
     rounding = users.n_users * min(float(step), high - low) / users.total
-    certificate = worst_case_error(users, centred_clipping(users, total_width, centre), eps)
+    clipping, upper = centred_clipping(users, total_width, centre), float(users.upper)
+    mean, error = middle + noisy.total * unit, worst_case_error(users, clipping, eps) + rounding
     return Release(
-        mean=middle + noisy.total * unit,
+        mean=min(max(mean, 0.0), upper) if project else mean,
         eps=noisy.eps,
         noise_scale=int(moved) / float(budget) * unit,
-        worst_case_error=float(certificate) + rounding,
+        worst_case_error=float(min(error, upper) if project else error),
     )
 
 
