@@ -23,7 +23,7 @@ import sys
 import time
 from collections import defaultdict
 from difflib import ndiff
-from multiprocessing import Array
+from multiprocessing import Array, Pipe, Process
 from pathlib import Path
 
 import libcst as cst
@@ -61,6 +61,27 @@ def passes(item):
     """Run one test."""
     reports = runtestprotocol(item, log=False, nextitem=None)
     return not any(report.failed for report in reports)
+
+
+def timed(items):
+    """Run all tests once: the seconds that each took and the functions it called, None if it fails."""
+    set_mutant_under_test("stats")
+    for item in items:
+        state()._stats.clear()
+        start = time.perf_counter()
+        good = passes(item)
+        yield (time.perf_counter() - start, {*state()._stats}) if good else None
+
+
+def in_another_process(function, *arguments):
+    """Return a list of what is yielded there: polars' threads, once started, outlive no fork."""
+    here, there = Pipe(duplex=False)
+    process = Process(target=lambda: there.send([*function(*arguments)]))
+    process.start()
+    there.close()
+    answer = here.recv()
+    process.join()
+    return answer
 
 
 def within(entries, budget):
@@ -106,16 +127,14 @@ class Mutation:
 
     def who_calls_what(self, items):
         """Run all tests once, and choose for each function those of every round."""
-        set_mutant_under_test("stats")
         kinds, others = defaultdict(dict), defaultdict(list)
-        for item in items:
-            state()._stats.clear()
-            start = time.perf_counter()
-            if not passes(item):
+        for item, found in zip(items, in_another_process(timed, items), strict=True):
+            if not found:
                 pytest.exit(f"Fails without any mutation: {item.nodeid}", 2)
-            entry = time.perf_counter() - start, item
+            seconds, functions = found
+            entry = seconds, item
             kind = item.path, getattr(item, "originalname", item.name)
-            for function in state()._stats:
+            for function in functions:
                 if kinds[function].setdefault(kind, entry) is not entry:
                     others[function].append(entry)
         print(f"{len(items)} tests pass, and call {len(kinds)} functions.", flush=True)
