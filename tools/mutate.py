@@ -64,7 +64,7 @@ def passes(item):
 
 
 def timed(items):
-    """Run all tests once: the seconds that each took and the functions it called, None if it fails."""
+    """Run all tests once: the seconds each took and the functions it called, None if it fails."""
     set_mutant_under_test("stats")
     for item in items:
         state()._stats.clear()
