@@ -73,7 +73,7 @@ def read_values(column: Any) -> NDArray[np.float64]:
     """Return a snapshot of a column of values, with NaN for those that are null."""
     entries, absent = _plain("value", column)
     if entries.dtype == object:
-        return np.fromiter(map(_number, entries.tolist()), np.float64, entries.size)
+        return np.fromiter(map(_number, entries.tolist()), np.float64)
     if entries.dtype.kind not in "iuf":
         raise TypeError(f"`value` must hold real numbers, got value of dtype {entries.dtype}.")
     with np.errstate(over="ignore"):  # of long doubles: an infinity is outside of all bounds
@@ -117,9 +117,8 @@ def _plain(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     if comes_from("pandas", column):
         return _plain_pandas(name, column)
     if isinstance(column, list | tuple | range):
-        return np.fromiter(
-            column, object, len(column)
-        ), None  # numpy would make text of numbers, and numbers of booleans
+        # Else numpy would make text of numbers, and numbers of booleans.
+        return np.fromiter(column, object), None
     array = read_array(name, column)
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
@@ -134,7 +133,7 @@ def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
-        column = column.astype(column.dtype.categories.dtype)
+        return np.array(column, object), None  # the type of the categories may have no null
     kind = column.dtype
     if hasattr(kind, "pyarrow_dtype"):
         import pyarrow
@@ -144,12 +143,12 @@ def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool
         return np.array(column.to_numpy(f"M8[{kind.unit}]")), None
     if hasattr(kind, "numpy_dtype") and kind.kind in "iuf":  # may have nulls beside its numbers
         absent = np.array(column.isna())
-        return column.to_numpy(kind.numpy_dtype, na_value=0, copy=True), absent
+        return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.array(column.to_numpy()), None
 
 
 def _arrow_of_polars(name: str, column: Any) -> Any:
-    if not hasattr(column, "to_arrow"):
+    if not hasattr(column, "dtype"):
         raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
     if column.dtype.base_type().__name__ in ("Categorical", "Enum"):
         column = column.cast(str)
@@ -177,7 +176,7 @@ def _plain_arrow(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_
         return np.array(column.to_numpy(zero_copy_only=False), bool), None
     if pa.types.is_nested(kind):
         raise TypeError(f"`{name}` must be a plain column, got {name} of type {kind}.")
-    return np.fromiter(column.to_pylist(), object, len(column)), None
+    return np.fromiter(column.to_pylist(), object), None
 
 
 def _codes(entries: NDArray[Any]) -> tuple[NDArray[Any], int]:

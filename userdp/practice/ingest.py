@@ -35,40 +35,41 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
         refuse_value("value", "another column than `user`", value)
     if isinstance(data, str | PathLike | list | tuple):
         table = open_files(data)
-        return _read_table(user, value, _found(table, table.columns, user, value), is_file=True)
+        _check_names(table.columns, user, value)
+        return _read_table(user, value, table, is_file=True)
     if comes_from("ibis", data):
-        return _read_table(user, value, _found(data, getattr(data, "columns", ()), user, value))
+        _check_names(getattr(data, "columns", ()), user, value)
+        return _read_table(user, value, data, is_file=False)
     return _read_columns(*_columns_of(data, user, value))
 
 
-def _found(data: Any, columns: Any, user: str, value: str | None) -> Any:
-    """Return the data if they have these columns."""
+def _check_names(columns: Any, user: str, value: str | None) -> None:
+    """Refuse names that no column has."""
     for name, column in {"user": user, "value": value}.items():
         if column is not None and column not in columns:
             refuse_value(name, "the name of a column of `data`", column)
-    return data
 
 
 def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
     """Return two columns of a frame, fetched at once where it is not in memory."""
     names = [user] if value is None else [user, value]
     if comes_from("duckdb", data) or comes_from("_duckdb", data):
-        _found(data, data.columns, user, value)
+        _check_names(data.columns, user, value)
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         relation = data.project(quoted)
         data = quietly(relation.to_arrow_table, READABLE)
     elif comes_from("polars", data) and hasattr(data, "collect"):
-        _found(data, data.collect_schema().names(), user, value)
+        _check_names(data.collect_schema().names(), user, value)
         lazy = data.select(names)
         data = quietly(lazy.collect, READABLE)
     elif comes_from("pyarrow", data) and hasattr(data, "to_table"):
-        _found(data, data.schema.names, user, value)
+        _check_names(data.schema.names, user, value)
         dataset = data
         data = quietly(lambda: dataset.to_table(columns=names), READABLE)
     elif comes_from("pyarrow", data) and hasattr(data, "column_names"):
-        _found(data, data.column_names, user, value)
+        _check_names(data.column_names, user, value)
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
-        _found(data, data if isinstance(data, Mapping) else list(data.columns), user, value)
+        _check_names(data if isinstance(data, Mapping) else list(data.columns), user, value)
     else:
         kind = type(data).__name__
         raise TypeError(f"`data` must be a file, a frame or an Ibis table, got a {kind}.")
@@ -93,7 +94,7 @@ def _read_columns(user: Any, value: Any) -> Arrays:
     return Arrays(ids, values)
 
 
-def _read_table(user: str, value: str | None, data: Any, is_file: bool = False) -> Queries:
+def _read_table(user: str, value: str | None, data: Any, *, is_file: bool) -> Queries:
     """Return the records of an Ibis table; in a CSV file, values are text that is to be read."""
     engines = {backend.name for backend in data._find_backends()[0]}
     if not engines <= set(TESTED):

@@ -1,0 +1,154 @@
+"""The front door for data: what has the two columns becomes records, or says what is wrong."""
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import userdp as ud
+from userdp.practice.ingest import read_records
+from userdp.practice.records import Rules
+
+# What Ibis does behind the scenes with DuckDB.
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis")
+
+ROWS = {"who": ["a", "b", "a"], "what": [1.0, 2.0, 5.0], "else": [1, 2, 3]}
+
+
+def relation(folder):
+    """A relation that lives as long as its connection."""
+    connection = duckdb.connect()
+    connection.register("rows", pa.table(ROWS))
+    return connection.table("rows")
+
+
+def dataset(folder):
+    pq.write_table(pa.table(ROWS), folder / "rows.parquet")
+    return ds.dataset(folder / "rows.parquet")
+
+
+def parquet(folder):
+    dataset(folder)
+    return folder / "rows.parquet"
+
+
+def csv(folder):
+    pd.DataFrame(ROWS).to_csv(folder / "rows.csv", index=False)
+    return str(folder / "rows.csv")
+
+
+KINDS = {
+    "mapping": lambda _: ROWS,
+    "pandas": lambda _: pd.DataFrame(ROWS),
+    "polars": lambda _: pl.DataFrame(ROWS),
+    "polars, lazy": lambda _: pl.LazyFrame(ROWS),
+    "Arrow": lambda _: pa.table(ROWS),
+    "Arrow, a batch": lambda _: pa.RecordBatch.from_pydict(ROWS),
+    "Arrow, a dataset": dataset,
+    "DuckDB": relation,
+    "Ibis": lambda _: ibis.memtable(pa.table(ROWS)),
+    "Parquet": parquet,
+    "CSV": csv,
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@every_kind
+def test_two_columns_or_the_users_alone_are_read(kind, tmp_path):
+    data = KINDS[kind](tmp_path)
+    survey = read_records("who", "what", data).survey(Rules(0, 4))
+    assert (survey.sizes, survey.users, survey.outside) == ((1, 2), (1, 1), 1)
+    assert ud.user_counts("who", data=data).tolist() == [2, 1]
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["user", "value"])
+def test_a_column_that_is_not_there_is_named(kind, name, tmp_path):
+    names = {"user": "who", "value": "what"} | {name: "gone"}
+    words = rf"^`{name}` must be the name of a column of `data`, got {name}='gone'"
+    with pytest.raises(ValueError, match=words):
+        read_records(*names.values(), KINDS[kind](tmp_path))
+
+
+def broken_relation(folder):
+    return duckdb.sql("select 1 as who, error('secret') as what")
+
+
+def broken_lazy(folder):
+    return pl.LazyFrame({"who": [1], "what": [300]}).with_columns(pl.col("what").cast(pl.Int8))
+
+
+def broken_dataset(folder):
+    data = dataset(folder)
+    (folder / "rows.parquet").unlink()
+    return data
+
+
+@pytest.mark.parametrize("data", [broken_relation, broken_lazy, broken_dataset])
+def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
+    with pytest.raises(ValueError, match=r"^`data` must be readable by its engine") as caught:
+        read_records("who", "what", data(tmp_path))
+    assert "secret" not in str(caught.value)
+    assert "300" not in str(caught.value)
+
+
+REFUSED = [
+    (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
+    (("who", 3, ROWS), "`value` must be the name of a column of `data`, got value=3"),
+    ((None, "what", ROWS), "`user` must be the name of a column of `data`, got user=None"),
+    (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),
+    (("who", "what", ibis.literal(3)), "`user` must be the name of a column"),
+    (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
+    ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_is_no_data_is_refused_in_words(arguments, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        read_records(*arguments)
+
+
+QUERIES = {
+    "text in Ibis": ("'1'", "`value` must be a column of numbers, got 'what' of type .*string"),
+    "truth in Ibis": ("true", "`value` must be a column of numbers, got 'what' of type .*boolean"),
+}
+USERS = {"list": "[1]", "struct": "{'a': 1}", "json": "'1'::json", "interval": "interval 1 day"}
+
+
+@pytest.mark.parametrize(("value", "words"), QUERIES.values(), ids=QUERIES)
+def test_values_of_a_table_are_numbers(value, words):
+    table = ibis.duckdb.connect().sql(f"select 'a' as who, {value} as what")
+    with pytest.raises(TypeError, match=words):
+        read_records("who", "what", table)
+
+
+@pytest.mark.parametrize("kind", USERS)
+def test_users_of_a_table_are_plain(kind):
+    table = ibis.duckdb.connect().sql(f"select {USERS[kind]} as who, 1.0 as what")
+    with pytest.raises(TypeError, match=r"^`user` must be a plain column, got 'who' of type"):
+        read_records("who", "what", table)
+
+
+def test_text_is_a_value_in_a_csv_file_only(tmp_path):
+    """There all is text; a Parquet file knows better."""
+    rows = pa.table({"who": [1, 2], "what": ["1", "2"]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    with pytest.raises(TypeError, match="a column of numbers"):
+        read_records("who", "what", tmp_path / "rows.parquet")
+    rows.to_pandas().to_csv(tmp_path / "rows.csv", index=False)
+    assert read_records("who", "what", tmp_path / "rows.csv").survey(Rules(0, 4)).outside == 0
+
+
+def test_decimals_become_the_nearest_floats(opendp):
+    """Also where dividing by a power of ten would not."""
+    table = ibis.duckdb.connect().sql("select 'a' as who, 0.3::decimal(38, 30) as what")
+    rows = table.union(table)
+    made = ud.private_mean("who", "what", lower=0, upper=1, eps=9, data=rows, project=False)
+    floats = ud.private_mean(["a"] * 2, np.full(2, 0.3), lower=0, upper=1, eps=9, project=False)
+    assert made == floats
