@@ -96,7 +96,7 @@ def versions(session: nox.Session, libraries: str) -> None:
     """Run tests and chapters with the oldest and the newest libraries that userdp admits."""
     clone(session)
     wheels = [
-        f"--no-build-package={name}"
+        f"--only-binary={name}"
         for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
     ]
     wanted = [f".[{','.join(EXTRAS)}]", *tools()]
