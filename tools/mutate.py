@@ -153,7 +153,9 @@ class Mutation:
             code = 2
             try:
                 set_mutant_under_test("")
-                code = int(not all(passes(item) for item in items))
+                failing = [item.nodeid for item in items if not passes(item)]
+                print(*failing, sep="\n", flush=True)
+                code = int(bool(failing))
             finally:
                 os._exit(code)
         return pid

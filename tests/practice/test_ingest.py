@@ -1,5 +1,7 @@
 """The front door for data: what has the two columns becomes records, or says what is wrong."""
 
+from functools import cache
+
 import duckdb
 import ibis
 import numpy as np
@@ -20,11 +22,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 ROWS = {"who": ["a", "b", "a"], "what": [1.0, 2.0, 5.0], "else": [1, 2, 3]}
 
 
+@cache
+def connection():
+    """What a relation rests on, and does not keep alive in every version."""
+    return duckdb.connect()
+
+
 def relation(folder):
-    """A relation that lives as long as its connection."""
-    connection = duckdb.connect()
-    connection.register("rows", pa.table(ROWS))
-    return connection.table("rows")
+    connection().register("rows", pa.table(ROWS))
+    return connection().table("rows")
 
 
 def dataset(folder):
