@@ -30,6 +30,7 @@ import libcst as cst
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
+from _pytest.warnings import catch_warnings_for_item
 from built import ROOT
 from hypothesis import Phase, settings
 from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths
@@ -58,8 +59,9 @@ def mutate_string(node):
 
 
 def passes(item):
-    """Run one test."""
-    reports = runtestprotocol(item, log=False, nextitem=None)
+    """Run one test, with its own filters of warnings."""
+    with catch_warnings_for_item(item.config, item.ihook, "runtest", item, record=False):
+        reports = runtestprotocol(item, log=False, nextitem=None)
     return not any(report.failed for report in reports)
 
 

@@ -126,7 +126,8 @@
     if (pointerType !== "mouse") return; // a finger does not hover
     const next = box.contains(over) ? link : over.closest(LINKS);
     if (next) approach(next);
-    else leave();
+    // Reached by Tab it stays, though the page may scroll to it under a mouse at rest.
+    else if (link !== document.activeElement) leave();
   });
   document.addEventListener("focusin", ({ target: next }) => {
     if (next.matches(LINKS) && next.matches(":focus-visible")) approach(next);
