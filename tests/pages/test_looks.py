@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from browser import AXE, PAGES, TYPESET, UNFOLD, every_page, look
 
 # Every page is seen in both widths, and asked for its accessibility in one of these: they share
@@ -83,3 +84,14 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     found += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS)]
     abroad = [url for url in requests if not url.startswith((book, "data:"))]
     assert found + errors + abroad == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_link_under_the_mouse_can_be_read(page, book, theme):
+    """In the list of chapters, and in the text."""
+    page.goto(f"{book}/book/index.html")
+    look(page, 1400, theme)
+    page.evaluate(AXE.read_text() + "; 0")
+    for link in ("nav.bd-links a.reference", ".bd-article p a.reference"):
+        page.locator(link).first.hover()
+        assert page.evaluate(VIOLATIONS) == []
