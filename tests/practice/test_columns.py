@@ -18,6 +18,7 @@ DAY = datetime.date(2013, 1, 1)
 NOON = datetime.datetime(2013, 1, 1, 12)
 MORE = 5 * 10**9  # beyond 32 bits
 STRINGS = np.dtypes.StringDType
+LARGE = [2**63 - 1, 2**63 - 2, None, 2**63 - 1]
 SPAN = datetime.timedelta(days=1)
 ZONES = [
     datetime.datetime(2013, 1, 1, 12, tzinfo=datetime.timezone(datetime.timedelta(hours=h)))
@@ -78,9 +79,12 @@ APART = {
     "pandas strings": pd.Series(["a", "b", None, "a"], dtype="string"),
     "pandas categories": pd.Series(["a", "b", None, "a"], dtype="category"),
     "pandas categories of numbers": pd.Series([7, 3, None, 7], dtype="category"),
+    "pandas categories of large numbers": pd.Series(LARGE, dtype="Int64").astype("category"),
+    "pandas categories of times": pd.Series(times(0, 1, None, 0), dtype="category"),
+    "pandas categories, an index": pd.CategoricalIndex(["b", "a", None, "b"]),
     "pandas categories, ordered": pd.Categorical(["b", "a", None, "b"], ordered=True),
     "pandas integers": pd.Series([0, 1, None, 0], dtype="Int64"),
-    "pandas large integers": pd.Series([2**63 - 1, 2**63 - 2, None, 2**63 - 1], dtype="Int64"),
+    "pandas large integers": pd.Series(LARGE, dtype="Int64"),
     "pandas floats": pd.Series([1.0, 2.0, None, 1.0], dtype="Float64"),
     "pandas truths": pd.Series([True, False, None, True], dtype="boolean"),
     "pandas times": pd.Series(times(0, 1, None, 0)),
@@ -126,7 +130,7 @@ def test_users_are_told_apart_and_nulls_are_nobody(column):
     column = made(column)
     ids = read_ids(column)
     first, second, *nobody, again = ids.codes.tolist()
-    assert ids.codes.dtype.kind == "i"
+    assert ids.codes.dtype.kind in "iu"
     assert first == again != second
     assert nobody == [-1] * (len(column) - 3)
     assert ids.some_missing is bool(nobody)
@@ -178,6 +182,7 @@ def test_values_are_the_nearest_floats(column, expected):
 
 REFUSED = {
     "a frame of pandas": (pd.DataFrame({"a": [1]}), "one column, got a DataFrame"),
+    "a time of pandas": (pd.Timestamp(0), "one column, got a Timestamp"),
     "a frame of polars": (lambda: pl.DataFrame({"a": [1]}), "a column of data, got a DataFrame"),
     "an expression": (pl.col("a"), "a column of data, got a Expr"),
     "a table of Arrow": (pa.table({"a": [1]}), "a column of data, got a Table"),
@@ -197,12 +202,19 @@ def test_what_is_no_column_is_refused_by_name(name, column, words):
         read(made(column))
 
 
+@pytest.mark.parametrize(("name", "read"), [("user", read_ids), ("value", read_values)])
+def test_no_mask_is_overlooked(name, read):
+    with pytest.raises(TypeError, match=f"^`{name}` must not be a masked array"):
+        read(np.ma.array([1, 2], mask=[True, False]))
+
+
 LISTS = pa.list_(pa.int64())
 NO_IDS = {
     "of pandas over Arrow": (pd.Series([[1]], dtype=pd.ArrowDtype(LISTS)), "user of"),
     "complex": (np.array([1j]), "user of dtype complex128"),
     "a list of lists": ([[1]], "an entry of type list"),
     "times of two kinds": ([NOON, ZONES[0]], "got time and time with a zone"),
+    "days and times": ([DAY, NOON], "got date and time"),
     "halves": ([0.5], "no whole numbers"),
     "infinities": ([inf], "no whole numbers"),
     "halves in numpy": (np.array([0.5, nan]), "no whole numbers"),

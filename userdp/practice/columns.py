@@ -50,15 +50,12 @@ def read_ids(column: Any) -> Ids:
         return _ids_of_objects(entries)
     if entries.dtype.kind == "f":
         absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
-        known = np.where(absent, 0, entries)
         most = min(2.0 ** (np.finfo(entries.dtype).nmant + 1), 2.0**53)
-        if np.any((known != np.floor(known)) | (abs(known) > most)):
+        entries = np.where(absent, 0, entries)
+        if np.any((entries != np.floor(entries)) | (abs(entries) > most)):
             refuse_odd()
-        entries = known.astype(np.int64)
     elif entries.dtype.kind in "mM":
-        nat = np.isnat(entries)
-        absent = nat if absent is None else absent | nat
-        entries = entries.view(np.int64)
+        absent = np.isnat(entries)
     elif entries.dtype.kind not in "iubUS":
         raise TypeError(f"`user` must hold ids, got user of dtype {entries.dtype}.")
     codes, n_codes = _codes(entries)
@@ -133,14 +130,13 @@ def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
-        return np.array(column, object), None  # the type of the categories may have no null
+        names = np.fromiter([*column.dtype.categories, None], object)
+        return names[getattr(column, "cat", column).codes], None  # -1 where there is none
     kind = column.dtype
     if hasattr(kind, "pyarrow_dtype"):
         import pyarrow
 
         return _plain_arrow(name, pyarrow.array(column))
-    if getattr(kind, "tz", None) is not None:  # instants, by one clock
-        return np.array(column.to_numpy(f"M8[{kind.unit}]")), None
     if hasattr(kind, "numpy_dtype") and kind.kind in "iuf":  # may have nulls beside its numbers
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
@@ -150,8 +146,6 @@ def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool
 def _arrow_of_polars(name: str, column: Any) -> Any:
     if not hasattr(column, "dtype"):
         raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
-    if column.dtype.base_type().__name__ in ("Categorical", "Enum"):
-        column = column.cast(str)
     return column.to_arrow()
 
 
@@ -163,17 +157,16 @@ def _plain_arrow(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
-    absent = np.array(column.is_null().to_numpy(zero_copy_only=False))
+    absent = np.array(column.is_null())
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         if name == "value":
             raise TypeError(f"`value` must hold real numbers, got value of type {kind}.")
         column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
         kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        whole = column.fill_null(0).to_numpy(zero_copy_only=False)
-        return np.array(whole), absent if absent.any() else None
+        return np.array(column.fill_null(0)), absent
     if pa.types.is_boolean(kind) and not absent.any():
-        return np.array(column.to_numpy(zero_copy_only=False), bool), None
+        return np.array(column), None
     if pa.types.is_nested(kind):
         raise TypeError(f"`{name}` must be a plain column, got {name} of type {kind}.")
     return np.fromiter(column.to_pylist(), object), None
@@ -184,8 +177,8 @@ def _codes(entries: NDArray[Any]) -> tuple[NDArray[Any], int]:
     if entries.dtype.kind in "iu" and entries.size:
         # One pass instead of two: negative if one is, and at least as large as the largest.
         reach = int(np.bitwise_or.reduce(entries))
-        if 0 <= reach < min(4 * entries.size, 2**31 - 1):
-            return entries.astype(np.int32), reach + 1
+        if 0 <= reach < 4 * entries.size:
+            return entries.astype(np.min_scalar_type(reach)), reach + 1
     names, positions = np.unique(entries, return_inverse=True)
     return positions, names.size
 

@@ -53,7 +53,7 @@ def _check_names(columns: Any, user: str, value: str | None) -> None:
 def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
     """Return two columns of a frame, fetched at once where it is not in memory."""
     names = [user] if value is None else [user, value]
-    if comes_from("duckdb", data) or comes_from("_duckdb", data):
+    if comes_from("_duckdb", data):
         _check_names(data.columns, user, value)
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         relation = data.project(quoted)
@@ -69,7 +69,7 @@ def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
     elif comes_from("pyarrow", data) and hasattr(data, "column_names"):
         _check_names(data.column_names, user, value)
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
-        _check_names(data if isinstance(data, Mapping) else list(data.columns), user, value)
+        _check_names(getattr(data, "columns", data), user, value)
     else:
         kind = type(data).__name__
         raise TypeError(f"`data` must be a file, a frame or an Ibis table, got a {kind}.")
