@@ -96,8 +96,7 @@ def versions(session: nox.Session, libraries: str) -> None:
     """Run tests and chapters with the oldest and the newest libraries that userdp admits."""
     clone(session)
     wheels = [
-        f"--only-binary={name}"
-        for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
+        f"--only-binary={name}" for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
     ]
     wanted = [f".[{','.join(EXTRAS)}]", *tools()]
     session.run_install(
