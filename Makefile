@@ -70,7 +70,7 @@ test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
 
 pages: $(READY) ## look at the built book in Chromium: every page, previews, the Explorer
-	@echo "Looking at the pages that \`make book\` made (two minutes on two cores)."
+	@echo "Looking at the pages that \`make book\` made (three minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical tests/pages
 
 extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too

@@ -23,7 +23,7 @@ import sys
 import time
 from collections import defaultdict
 from difflib import ndiff
-from multiprocessing import Array, Pipe, Process
+from multiprocessing import Array, Pipe, get_context
 from pathlib import Path
 
 import libcst as cst
@@ -78,7 +78,7 @@ def timed(items):
 def in_another_process(function, *arguments):
     """Return a list of what is yielded there: polars' threads, once started, outlive no fork."""
     here, there = Pipe(duplex=False)
-    process = Process(target=lambda: there.send([*function(*arguments)]))
+    process = get_context("fork").Process(target=lambda: there.send([*function(*arguments)]))
     process.start()
     there.close()
     answer = here.recv()

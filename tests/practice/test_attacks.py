@@ -16,7 +16,6 @@ import time
 import warnings
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
 
 import duckdb
 import ibis
@@ -52,12 +51,6 @@ def write_csv(path, users, values):
 
 
 # 1. Missing users are nobody.
-
-
-@cache
-def connection():
-    """What a relation rests on, and does not keep alive in every version."""
-    return duckdb.connect()
 
 
 MISSING_USERS = {
@@ -391,7 +384,7 @@ def test_ids_near_2_to_the_63_stay_apart_in_engines(tmp_path, kind, null):
     (tmp_path / "t.csv").write_text("user,value\n" + "".join(f"{i or ''},1\n" for i in ids))
     data = {
         "memtable": lambda: ibis.memtable(table),
-        "relation": lambda: connection().read_parquet(str(path)),
+        "relation": lambda: duckdb.read_parquet(str(path)),
         "parquet": lambda: path,
         "csv": lambda: tmp_path / "t.csv",
         "lazy": lambda: pl.scan_parquet(path),
@@ -843,7 +836,7 @@ def test_values_of_any_size_and_kind_are_read_or_refused(opendp):
 def test_a_frame_may_have_a_column_of_any_name(opendp):
     for name in ("column_names", "columns", "index", "size", "user name", 'a"b', "reindex"):
         table = pa.table({name: [1, 2], "value": [1.0, 2.0]})
-        relation = connection().from_arrow(table)
+        relation = duckdb.from_arrow(table)
         for data in (
             table,
             table.to_pandas(),

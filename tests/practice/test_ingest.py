@@ -1,7 +1,5 @@
 """The front door for data: what has the two columns becomes records, or says what is wrong."""
 
-from functools import cache
-
 import duckdb
 import ibis
 import numpy as np
@@ -20,17 +18,6 @@ from userdp.practice.records import Rules
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis")
 
 ROWS = {"who": ["a", "b", "a"], "what": [1.0, 2.0, 5.0], "else": [1, 2, 3]}
-
-
-@cache
-def connection():
-    """What a relation rests on, and does not keep alive in every version."""
-    return duckdb.connect()
-
-
-def relation(folder):
-    connection().register("rows", pa.table(ROWS))
-    return connection().table("rows")
 
 
 def dataset(folder):
@@ -56,7 +43,7 @@ KINDS = {
     "Arrow": lambda _: pa.table(ROWS),
     "Arrow, a batch": lambda _: pa.RecordBatch.from_pydict(ROWS),
     "Arrow, a dataset": dataset,
-    "DuckDB": relation,
+    "DuckDB": lambda _: duckdb.arrow(pa.table(ROWS)),
     "Ibis": lambda _: ibis.memtable(pa.table(ROWS)),
     "Parquet": parquet,
     "CSV": csv,
