@@ -1,0 +1,34 @@
+"""Whether the optimum is better than AKMV: in the settings of the figures, and not everywhere."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import userdp as ud
+
+EXTREME = ud.extreme_collection(101, 10, 65)
+BOTH = {"AKMV": ud.akmv_mean_error, "OPT": ud.opt_worst_case_mean_error}
+
+
+def lead(users, budgets, sampler, n_trials):
+    """How many standard errors of their difference AKMV's errors lie above the optimum's."""
+    sweep = ud.mean_error_sweep(BOTH, users, budgets, sampler, n_trials, rng=1)
+    (akmv, akmv_se), (opt, opt_se) = sweep["AKMV"], sweep["OPT"]
+    return (akmv - opt) / np.hypot(akmv_se, opt_se)
+
+
+@pytest.mark.parametrize(
+    ("users", "sampler"),
+    [(ud.geometric_collection(6, 65), ud.uniform_sums), (EXTREME, ud.gaussian_sums)],
+    ids=["geometric", "extreme"],
+)
+def test_the_optimum_beats_akmv_at_every_budget_of_the_figures(users, sampler):
+    assert (lead(users, [0.1, 0.3, 1, 2], sampler, 200) > 6).all()
+
+
+def test_akmv_wins_on_independent_samples_from_two_on():
+    """Beta(2, 18) samples on the paper's own collection: "uniformly better" is no theorem."""
+    z = lead(EXTREME, [1.9, 2, 4], partial(ud.beta_sums, a=2, b=18), 1000)
+    assert z[0] > 6
+    assert (z[1:] < -6).all()

@@ -1,0 +1,72 @@
+"""What carries over to other collections, laws and ways to clip, on other draws than the page's."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import userdp as ud
+
+U = 65
+MEAN_ERRORS = {
+    "Laplace": ud.laplace_mean_error,
+    "AKMV": ud.akmv_mean_error,
+    "OPT": ud.opt_worst_case_mean_error,
+}
+EQUAL = ud.Contributions(np.full(127, 4), U)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        EQUAL,
+        ud.Contributions(np.maximum(1, 64 // np.arange(1, 128)), U),
+        ud.Contributions([1, 1, 2, 9, 40], U),
+    ],
+    ids=["equal", "Zipf", "five users"],
+)
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        ud.uniform_sums,
+        ud.gaussian_sums,
+        partial(ud.beta_sums, a=8, b=2),
+        partial(ud.correlated_sums, correlation=0.5),
+        partial(ud.correlated_sums, correlation=1),
+    ],
+    ids=["uniform", "Gaussian", "Beta", "half correlated", "correlated"],
+)
+def test_the_optimum_beats_akmv_on_other_distributions(users, sampler):
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.5, 2], sampler, 200, rng=1)
+    mean, standard_error = sweep["AKMV"]
+    worst = np.array([ud.optimal_error(users, eps) for eps in (0.1, 0.5, 2)])
+    assert ((mean - worst) / standard_error > 6).all()
+    spread = np.hypot(standard_error, sweep["OPT"].standard_error)
+    assert ((mean - sweep["OPT"].mean) / spread > 6).all()
+
+
+def test_without_heavy_users_akmv_is_not_close_to_laplace():
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, EQUAL, [0.1, 0.5, 2], ud.uniform_sums, 200, rng=1)
+    assert (sweep["AKMV"].mean > 1.5 * sweep["Laplace"].mean).all()
+    np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [ud.geometric_collection(6, U), ud.extreme_collection(101, 10, U)],
+    ids=["geometric", "extreme"],
+)
+def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):
+    """Clip each sample, or each user's average, on common uniform samples."""
+    rng, eps, counts = np.random.default_rng(1), 1.0, users.counts
+    samples = rng.uniform(0, U, (1000, users.total))
+    clipping = ud.optimal_clipping(users, eps)
+    ends = (np.repeat(end, counts) for end in (clipping.lower, clipping.upper))
+    bias = (samples - samples.clip(*ends)).sum(axis=-1) / users.total
+    each = ud.noisy_error(bias, ud.sensitivity(users, clipping) / eps)
+    sums = np.add.reduceat(samples, np.cumsum(counts) - counts, axis=1)
+    gain = each - ud.opt_worst_case_mean_error(sums, users, eps)
+    assert gain.mean() / (gain.std() / np.sqrt(gain.size)) > 6
+    worst = ud.opt_worst_case(users.largest_sums, users, eps, rng=np.random.default_rng(0))
+    noise = np.random.default_rng(0).laplace(scale=ud.threshold(users, eps) / eps) / users.total
+    assert U - (worst - noise) == pytest.approx(ud.worst_case_bias(users, clipping), rel=1e-12)
