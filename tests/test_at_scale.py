@@ -10,8 +10,8 @@ import pytest
 from page_functions import functions_of
 
 import userdp as ud
-from userdp.practice.ingest import read_records
-from userdp.practice.records import Rules, Survey
+from userdp.practice._ingest import read_records
+from userdp.practice._records import Rules, Survey
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PAGE = functions_of("at-scale", pd=pd)
