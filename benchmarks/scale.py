@@ -28,7 +28,7 @@ REPEATS = 5
 GIB = 2**30
 
 
-def private_mean(data: object) -> ud.PrivateMean:
+def private_mean(data: object) -> ud.practice.PrivateMean:
     """Release a mean as everybody would."""
     return ud.private_mean("user", "value", lower=0, upper=U, eps=1, data=data)
 

@@ -11,8 +11,9 @@ from scipy import optimize
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp.kkt import KKTResiduals
 
-CONDITIONS = ud.Certificate._fields
+CONDITIONS = KKTResiduals._fields
 
 
 def assert_all_zero(certificate):

@@ -11,7 +11,7 @@ from scipy import integrate, special, stats
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp.conditional import _scaled_e3
+from userdp.akmv import _scaled_e3
 
 GEOMETRIC = ud.geometric_collection(6, 65)
 EXTREME = ud.extreme_collection(101, 10, 65)

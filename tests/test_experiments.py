@@ -48,7 +48,7 @@ def assert_same_bits(first, second, names):
 
 @pytest.mark.parametrize("block", [3, 8, 40, 10**6])
 def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
-    monkeypatch.setattr(experiments, "BLOCK", block)
+    monkeypatch.setattr(experiments, "_BLOCK", block)
     sampler = Recording()
     known = {"known": lambda sums, users, eps: eps * sums[:, 0] ** 2}
     sweep = ud.mean_error_sweep(known, SMALL, [1, 3], sampler, 101, rng=0)
@@ -150,7 +150,7 @@ def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
 
 
 def test_blocks_have_streams_of_their_own(monkeypatch):
-    monkeypatch.setattr(experiments, "BLOCK", 40)
+    monkeypatch.setattr(experiments, "_BLOCK", 40)
     sampler = Recording()
     noise = []
 
@@ -223,7 +223,7 @@ def test_progress_is_told_the_number_of_its_steps(monkeypatch, run):
         yield lambda: told.append(None)
 
     told = []
-    monkeypatch.setattr(experiments, "BLOCK", 12)
+    monkeypatch.setattr(experiments, "_BLOCK", 12)
     monkeypatch.setattr(experiments, "progress", progress)
     run(
         {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")},
@@ -266,7 +266,7 @@ def sweep_with(crew, **options):
 
 @pytest.mark.parametrize("options", [{}, {"workers": 1}])
 def test_a_single_worker_is_the_caller(monkeypatch, options):
-    monkeypatch.setattr(experiments, "BLOCK", 8)
+    monkeypatch.setattr(experiments, "_BLOCK", 8)
     crew = Crew(1)
     sweep_with(crew, **options)
     ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
@@ -275,7 +275,7 @@ def test_a_single_worker_is_the_caller(monkeypatch, options):
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, workers):
-    monkeypatch.setattr(experiments, "BLOCK", 8)  # six blocks
+    monkeypatch.setattr(experiments, "_BLOCK", 8)  # six blocks
     crew = Crew(workers)
     sweep_with(crew, workers=workers)
     assert len(crew.threads) == workers

@@ -15,7 +15,7 @@ from scipy import stats
 import userdp as ud
 from userdp import audit, mechanisms, quantile
 from userdp.mechanisms import grid_steps, grid_sum
-from userdp.practice import noise as practice_noise
+from userdp.practice import _noise as practice_noise
 
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 ROUNDING = 1e-9

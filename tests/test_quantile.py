@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import userdp as ud
-from userdp.quantile import ROUNDING, read_sums
+from userdp.model import _ROUNDING, _read_sums
 
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 FALSE_ALARM = 1e-9
@@ -164,8 +164,8 @@ def test_uniforms_at_their_ends_never_choose_an_empty_cell(level, place, expecte
 def test_sums_off_by_rounding_are_projected_and_others_refused():
     users = ud.Contributions([2, 1], 10)
     largest = users.largest_sums
-    np.testing.assert_array_equal(read_sums((1 + ROUNDING) * largest, users), largest)
-    np.testing.assert_array_equal(read_sums(-ROUNDING * largest, users), [0, 0])
-    for end, beyond in (((1 + ROUNDING) * largest, np.inf), (-ROUNDING * largest, -np.inf)):
+    np.testing.assert_array_equal(_read_sums((1 + _ROUNDING) * largest, users), largest)
+    np.testing.assert_array_equal(_read_sums(-_ROUNDING * largest, users), [0, 0])
+    for end, beyond in (((1 + _ROUNDING) * largest, np.inf), (-_ROUNDING * largest, -np.inf)):
         with pytest.raises(ValueError, match=r"`sums` must be .* got sums\[0\]="):
-            read_sums(np.nextafter(end, beyond), users)
+            _read_sums(np.nextafter(end, beyond), users)

@@ -99,7 +99,7 @@ def test_memory_does_not_grow_with_the_counts(sampler):
 
 
 def test_memory_holds_one_sample_at_a_time_where_it_must(monkeypatch):
-    monkeypatch.setattr(samplers, "BLOCK", 5)
+    monkeypatch.setattr(samplers, "_BLOCK", 5)
     shapes = []
 
     def draw(shape):

@@ -1,53 +1,50 @@
 """User-level differentially private means with a certificate of their worst-case error.
 
 The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
-User-Level Differentially Private Mean Estimation". Plotting lives apart in `userdp.plotting`, so
-that importing `userdp` loads numpy and `scipy.special` only.
+User-Level Differentially Private Mean Estimation". Drawing and audits live apart, in
+`userdp.plotting` and `userdp.audit`: importing `userdp` loads numpy and `scipy.special` only.
 """
 
-from userdp.budget import Epsilon, rank, read_eps
-from userdp.certificate import (
-    Certificate,
-    Solution,
-    kkt_certificate,
-    optimal_solution,
-    printed_solution,
-    solve_lp,
-)
-from userdp.conditional import (
+from userdp.akmv import (
+    Cells,
+    akmv,
+    akmv_error,
     akmv_mean_error,
     capped_mean_error,
-    clipped_mean_error,
-    laplace_mean_error,
-    opt_worst_case_mean_error,
-)
-from userdp.experiments import (
-    Curve,
-    Estimate,
-    Sweep,
-    error_sweep,
-    mean_error_sweep,
+    private_quantile,
+    quantile_cells,
+    quantile_log_density,
     simulate_akmv_error,
 )
-from userdp.frontier import Member, Tradeoff, minimax_lower_bound, smallest_bias, tradeoff
-from userdp.mechanisms import akmv, akmv_error, clipped_mean, laplace, opt_worst_case
-from userdp.model import Clipping, Contributions, extreme_collection, geometric_collection
+from userdp.experiments import error_sweep, mean_error_sweep
+from userdp.frontier import minimax_lower_bound, smallest_bias
+from userdp.kkt import Solution, kkt_certificate, optimal_solution, printed_solution, solve_lp
+from userdp.mechanisms import (
+    clipped_mean,
+    clipped_mean_error,
+    laplace,
+    laplace_mean_error,
+    opt_worst_case,
+    opt_worst_case_mean_error,
+)
+from userdp.model import (
+    Clipping,
+    Contributions,
+    extreme_collection,
+    geometric_collection,
+    rank,
+    read_eps,
+)
 from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
 from userdp.practice import (
-    Clip,
-    Forecast,
-    Plan,
-    PrivateMean,
-    ProtectedCountsMean,
-    Release,
     plan,
     private_mean,
     private_mean_protected_counts,
     release_mean,
     user_counts,
 )
-from userdp.quantile import Cells, private_quantile, quantile_cells, quantile_log_density
 from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
+from userdp.tradeoff import tradeoff
 from userdp.worstcase import (
     centred_clipping,
     optimal_clipping,
@@ -65,24 +62,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Cells",
-    "Certificate",
-    "Clip",
     "Clipping",
     "Contributions",
-    "Curve",
-    "Epsilon",
-    "Estimate",
-    "Forecast",
     "LaplaceNoise",
-    "Member",
-    "Plan",
-    "PrivateMean",
-    "ProtectedCountsMean",
-    "Release",
     "Solution",
     "StaircaseNoise",
-    "Sweep",
-    "Tradeoff",
     "akmv",
     "akmv_error",
     "akmv_mean_error",

@@ -18,11 +18,9 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import Exact, RNGLike, read_rng
-from userdp.budget import Epsilon, rank, read_eps
-from userdp.mechanisms import akmv
-from userdp.model import Contributions
+from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
+from userdp.model import Contributions, Epsilon, rank, read_eps
 from userdp.noise import StaircaseNoise
-from userdp.quantile import private_quantile, quantile_cells, quantile_log_density
 
 __all__ = [
     "Call",
@@ -36,10 +34,10 @@ __all__ = [
     "quantile_log_ratio",
 ]
 
-LIKELY = 1e-12
+_LIKELY = 1e-12
 """Cells of less probability than this are left out of audits that have to hit them: floating-point
 uniforms hardly can."""
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """What the audits allow thresholds to deviate from what was scripted, relatively."""
 
 
@@ -213,7 +211,7 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: NDArray[np.float64]) -> NDA
     inside = (edges[:, 1:] + edges[:, :-1]) / 2
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
     # On pieces as narrow as rounding makes them the middle may lie on either side.
-    ratio = np.max(np.where(np.diff(edges) > ROUNDING, gap, 0.0), axis=1)
+    ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
     result: NDArray[np.float64] = np.where(np.isinf(shift), np.inf, ratio)
     return result
 
@@ -287,7 +285,7 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> NDArray[np.float64]:
     """
     ends = np.sort(_ends(pairs))
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
-    above = np.where(lower > 0, np.minimum(lower * (1 + LIKELY), ends), ends)
+    above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
     wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T
     (seen, drawn, log_q, one), (also, also_drawn, other_log_q, other) = (
         _akmv_at(wanted, sums, pairs.users, eps) for sums in (pairs.first, pairs.second)
@@ -306,7 +304,7 @@ def _akmv_at(
     cells = quantile_cells(sums, users, k, half)
     cumulative = np.cumsum(cells.probability, axis=1)
     cell = np.sum(cells.lower[:, :-1] >= wanted[..., None], axis=-1)
-    seen = _at(cells.probability, cell) > LIKELY
+    seen = _at(cells.probability, cell) > _LIKELY
     cell = np.where(seen, cell, np.argmax(cells.probability, axis=1))
     lower, upper = _at(cells.lower, cell), _at(cells.upper, cell)
     level = _at(cumulative, cell) - _at(cells.probability, cell) / 2
@@ -317,8 +315,8 @@ def _akmv_at(
     exact = [(float(r.value), float(r.scale)) for r in releases.ravel()]
     release = np.array(exact, dtype=[("value", float), ("scale", float)]).reshape(wanted.shape)
     cap = release["scale"] * (users.total * float(half))
-    kept = np.abs(drawn - wanted) <= ROUNDING * wanted
-    kept &= np.abs(cap - drawn) <= ROUNDING * drawn
+    kept = np.abs(drawn - wanted) <= _ROUNDING * wanted
+    kept &= np.abs(cap - drawn) <= _ROUNDING * drawn
     return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
 
 
@@ -374,7 +372,7 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     kinds = [
         rng.random(shape) * full,
         rng.integers(0, 3, shape) / 2 * full,
-        rng.choice([0, LIKELY, 0.5, 1], shape) * full.min(),
+        rng.choice([0, _LIKELY, 0.5, 1], shape) * full.min(),
         np.broadcast_to(rng.random((n, 1)) * full.min(), shape),
         np.broadcast_to(rng.integers(0, 2, (n, 1)) * full, shape),
     ]

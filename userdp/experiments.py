@@ -1,9 +1,7 @@
-"""Monte-Carlo estimates, with their standard errors: one error, or a sweep over budgets."""
+"""Sweeps over budgets: Monte-Carlo estimates of errors, with their standard errors."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -12,78 +10,15 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import RNGLike, check_instance, read_integer, read_rng, refuse_type
-from userdp.budget import Epsilon, rank, read_eps
-from userdp.model import Contributions
-from userdp.noise import noise_scale
-from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
+from userdp._progress import progress
+from userdp.model import Contributions, Epsilon, _read_sums, read_eps
+from userdp.samplers import Sampler
 
-BLOCK = 2**17
+_BLOCK = 2**17
 """User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
 
-SLICE = 2**13
+_SLICE = 2**13
 """User sums for which a mean error is computed at a time: so do all intermediate results."""
-
-
-class Estimate(NamedTuple):
-    """A Monte-Carlo mean with its standard error (sample standard deviation over root n)."""
-
-    mean: float
-    standard_error: float
-
-
-def simulate_akmv_error(
-    sums: npt.ArrayLike,
-    users: Contributions,
-    eps: Epsilon,
-    n_trials: int,
-    *,
-    rng: RNGLike | None = None,
-) -> Estimate:
-    """Estimate E_AKMV on one dataset as Section IV-C of the paper does, by drawing T.
-
-    Each trial draws the private threshold T with half of the budget and takes
-    (sum_l (sigma_l - T)^+ + 2T / eps) / N; `akmv_error` is the expectation that this estimates.
-
-    Parameters
-    ----------
-    sums : array_like of float, shape (L,)
-        Each user's sum of samples sigma_l, in [0, U m_l].
-    users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism (dimensionless, public).
-    n_trials : int
-        Number of thresholds drawn, at least 2.
-    rng : Generator or seed, optional
-        Source of randomness.
-
-    Returns
-    -------
-    Estimate
-        Mean and standard error, in the unit of the samples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `sums` is not one dataset that fits `users`, `n_trials` is not an integer of at least 2,
-        or `rng` is no source of randomness; as `read_eps`.
-
-    Examples
-    --------
-    >>> users = Contributions([4, 1], upper=1)
-    >>> estimate = simulate_akmv_error([4.0, 1.0], users, eps="0.1", n_trials=1000, rng=0)
-    >>> round(estimate.mean, 4), round(estimate.standard_error, 4)
-    (8.0799, 0.1389)
-    """
-    values = read_sums(sums, users)
-    if values.ndim != 1:
-        raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
-    n_trials = read_integer("n_trials", n_trials, least=2)
-    cells = cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    draws = draw_from(cells, read_rng(rng), (n_trials,))
-    clipped_away = sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
-    errors = (clipped_away + noise_scale(2 * draws.threshold, eps)) / users.total
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
 class Mechanism(Protocol):
@@ -110,15 +45,6 @@ class MeanError(Protocol):
         """Compute errors for datasets given by their user sums, shape (n_trials, L)."""
 
 
-class Sampler(Protocol):
-    """A law of datasets, as `uniform_sums` is: user sums of shape (n_trials, L)."""
-
-    def __call__(
-        self, users: Contributions, n_trials: int, /, *, rng: np.random.Generator
-    ) -> npt.ArrayLike:
-        """Draw datasets."""
-
-
 class Curve(NamedTuple):
     """Mean absolute errors against budgets, with their standard errors; arrays of shape (n,)."""
 
@@ -128,7 +54,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Errors of several mechanisms over a grid of budgets, from common data.
+    """_Errors of several mechanisms over a grid of budgets, from common data.
 
     Attributes
     ----------
@@ -164,7 +90,7 @@ class Sweep:
         ]
 
 
-Errors = Callable[
+_Errors = Callable[
     [NDArray[np.float64], Contributions, Epsilon, np.random.Generator], NDArray[np.float64]
 ]
 
@@ -232,7 +158,7 @@ def error_sweep(
     """
     _check_callables("mechanisms", mechanisms)
 
-    def simulated(argument: str, mechanism: Mechanism) -> Errors:
+    def simulated(argument: str, mechanism: Mechanism) -> _Errors:
         def errors(
             sums: NDArray[np.float64], users: Contributions, eps: Epsilon, rng: np.random.Generator
         ) -> NDArray[np.float64]:
@@ -290,11 +216,11 @@ def mean_error_sweep(
     """
     _check_callables("mean_errors", mean_errors)
 
-    def exact(argument: str, mean_error: MeanError) -> Errors:
+    def exact(argument: str, mean_error: MeanError) -> _Errors:
         def errors(
             sums: NDArray[np.float64], users: Contributions, eps: Epsilon, _: np.random.Generator
         ) -> NDArray[np.float64]:
-            length = max(1, SLICE // users.n_users)
+            length = max(1, _SLICE // users.n_users)
             parts = [sums[start : start + length] for start in range(0, len(sums), length)]
             return np.concatenate(
                 [_one_each(argument, mean_error(p, users, eps), p) for p in parts]
@@ -307,7 +233,7 @@ def mean_error_sweep(
 
 
 def _sweep(
-    errors: dict[str, Errors],
+    errors: dict[str, _Errors],
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
@@ -322,7 +248,7 @@ def _sweep(
     trials = read_integer("n_trials", n_trials, least=2)
     threads = read_integer("workers", workers, least=1)
     entropy = read_rng(rng).integers(2**32, size=4).tolist()
-    length = max(1, BLOCK // users.n_users)
+    length = max(1, _BLOCK // users.n_users)
     sizes = [min(length, trials - start) for start in range(0, trials, length)]
 
     def run(block: int) -> NDArray[np.float64]:
@@ -333,7 +259,7 @@ def _sweep(
                 f"`sampler` must return sums of shape {(sizes[block], users.n_users)}, "
                 f"got shape {sums.shape}."
             )
-        sums = read_sums(sums, users)
+        sums = _read_sums(sums, users)
         moments = np.empty((len(errors), len(budgets), 2))
         for i, (name, error) in enumerate(errors.items()):
             for j, budget in enumerate(budgets):
@@ -409,18 +335,3 @@ def _check_callables(argument: str, functions: Mapping[str, Any]) -> None:
             refuse_type(argument, "named by strings", name)
         if not callable(function):
             refuse_type(f"{argument}[{name!r}]", "callable", function)
-
-
-@contextmanager
-def progress(steps: int) -> Iterator[Callable[[], Any]]:
-    """Provide a function to call after each step, which moves a bar where a terminal shows one."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        yield lambda: None
-        return
-    with tqdm(total=steps, leave=False) as bar:
-        yield bar.update

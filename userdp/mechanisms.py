@@ -1,4 +1,4 @@
-"""The three mechanisms that the paper compares in Section IV-D, on arrays of user sums.
+"""Clipped means on arrays of user sums, as Section IV-D of the paper compares them, with errors.
 
 Every mechanism here is user-level eps-DP in exact arithmetic: neighbouring datasets differ in all
 samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. They
@@ -6,21 +6,21 @@ are demonstrations: floating-point noise leaks through its low-order bits. Relea
 for `userdp.release_mean`, which draws its noise elsewhere.
 
 The samples enter through each user's sum only. For `opt_worst_case` that is the paper's
-pre-processing, which replaces a user's samples by their average before they are clipped.
+pre-processing, which replaces a user's samples by their average before they are clipped. Beside
+each mechanism stands its mean error on given datasets, with the noise integrated out: a property of
+protected data, and no private release.
 """
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import Exact, RNGLike, read_rng, read_size
-from userdp.budget import Epsilon, rank, read_eps
-from userdp.model import Contributions
-from userdp.noise import NoiseName, Objective, noise_scale, read_noise
-from userdp.quantile import cells_of, draw_from, read_sums, sums_reaching
-from userdp.worstcase import read_centre, threshold
+from userdp._checks import Exact, RNGLike, check_instance, read_rng, read_size
+from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
+from userdp.noise import NoiseName, Objective, _read_noise
+from userdp.worstcase import threshold
 
-SMALLEST_EXPONENT = -1074
+_SMALLEST_EXPONENT = -1074
 """2^-1074 is the smallest positive float."""
 
 
@@ -60,53 +60,39 @@ def laplace(
     >>> float(laplace([3.0, 1.0], users, eps=1, rng=0).round(4))
     1.0561
     """
-    values, generator = read_sums(sums, users), read_rng(rng)
-    total, moved = grid_sum(values, 0.0, float(users.upper) * users.max_count)
-    return _noisy_mean(total, moved, users, eps, generator)
+    return clipped_mean(sums, users, _widest(users), eps, rng=rng)
 
 
-def opt_worst_case(
-    sums: npt.ArrayLike,
-    users: Contributions,
-    eps: Epsilon,
-    *,
-    objective: Objective = "bound",
-    noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+def laplace_mean_error(
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon
 ) -> NDArray[np.float64]:
-    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
-
-    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
-    replacing one user's samples, counts public; not safe for production (see the module's note on
-    floating point).
+    """Return the mean absolute error of `laplace` on given datasets: U m* / (N eps) on all of them.
 
     Parameters
     ----------
-    sums, users, eps, rng
-        As in `laplace`.
-    objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error is smallest: see `worst_case_error`.
-    noise : {"laplace", "staircase"}, optional
-        Its law: see `worst_case_error`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l].
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of each release (dimensionless, public).
 
     Returns
     -------
     ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples; a scalar for one dataset.
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `objective` or `noise` is no such name.
+        If `sums` do not fit `users`; as `read_eps`.
 
     Examples
     --------
-    >>> users = Contributions([4, 1], upper=1)
-    >>> float(opt_worst_case([3.0, 1.0], users, eps=1, rng=0).round(4))
-    0.764
+    >>> float(laplace_mean_error([3.0, 1.0], Contributions([4, 1], upper=1), eps=2))
+    0.4
     """
-    total_width = threshold(users, eps, objective, noise)
-    return clipped_mean(sums, users, total_width, eps, noise=noise, rng=rng)
+    return clipped_mean_error(sums, users, _widest(users), eps)
 
 
 def clipped_mean(
@@ -157,9 +143,9 @@ def clipped_mean(
     >>> float(clipped_mean([3.0, 1.0], users, 0.5, eps=1, centre=0.7, rng=0).round(4))
     0.822
     """
-    values, generator, law = read_sums(sums, users), read_rng(rng), read_noise(noise, eps)
-    middle = float(read_centre(users, centre))
-    ends = centred_ends(users, total_width, middle)
+    values, generator, law = _read_sums(sums, users), read_rng(rng), _read_noise(noise, eps)
+    middle = float(_read_centre(users, centre))
+    ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
     release: NDArray[np.float64] = (
         middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
@@ -167,7 +153,134 @@ def clipped_mean(
     return release
 
 
-def centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
+def clipped_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    total_width: Exact,
+    eps: Epsilon,
+    *,
+    centre: Exact | None = None,
+    noise: NoiseName = "laplace",
+) -> NDArray[np.float64]:
+    """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums, users, total_width, eps, centre, noise
+        As in `clipped_mean`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `clipped_mean`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(clipped_mean_error([3.0, 1.0], users, 0.5, eps=1, centre=0.7).round(6))
+    0.100484
+    """
+    values, law = _read_sums(sums, users), _read_noise(noise, eps)
+    middle = float(_read_centre(users, centre))
+    low, high = _centred_ends(users, total_width, middle)
+    centred = values - users.counts * middle
+    bias = (centred - np.clip(centred, low, high)).sum(axis=-1) / users.total
+    return law.mean_error(bias, (high - low) / users.total)
+
+
+def opt_worst_case(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
+
+    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
+    replacing one user's samples, counts public; not safe for production (see the module's note on
+    floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `laplace`.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is smallest: see `worst_case_error`.
+    noise : {"laplace", "staircase"}, optional
+        Its law: see `worst_case_error`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `objective` or `noise` is no such name.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(opt_worst_case([3.0, 1.0], users, eps=1, rng=0).round(4))
+    0.764
+    """
+    total_width = threshold(users, eps, objective, noise)
+    return clipped_mean(sums, users, total_width, eps, noise=noise, rng=rng)
+
+
+def opt_worst_case_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> NDArray[np.float64]:
+    """Return the mean absolute error of `opt_worst_case` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums, users, eps
+        As in `laplace_mean_error`.
+    objective, noise : str, optional
+        As in `opt_worst_case`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `opt_worst_case`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(opt_worst_case_mean_error([4.0, 1.0], users, eps=1).round(6))
+    0.344626
+    """
+    total_width = threshold(users, eps, objective, noise)
+    return clipped_mean_error(sums, users, total_width, eps, noise=noise)
+
+
+def _widest(users: Contributions) -> Exact:
+    """Return the total width that clips nobody, U m*."""
+    check_instance("users", users, Contributions)
+    return users.upper * users.max_count
+
+
+def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
     """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
     half_width = float(read_size("total_width", total_width)) / 2
     return (
@@ -203,103 +316,7 @@ def grid_steps(
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, SMALLEST_EXPONENT))
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, _SMALLEST_EXPONENT))
     low, high = np.ceil(lowest / step), np.floor(highest / step)
     steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
     return np.rint(steps).sum(axis=-1), high - low, step
-
-
-def akmv(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
-) -> NDArray[np.float64]:
-    """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
-
-    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
-    other half adds Laplace noise of scale 2T / (N eps). By adaptive composition the pair of both
-    is user-level eps-DP for replacing one user's samples, counts public; not safe for production
-    (see the module's note on floating point).
-
-    Parameters
-    ----------
-    sums, users, eps, rng
-        As in `laplace`.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples; a scalar for one dataset.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `laplace`.
-
-    Examples
-    --------
-    >>> users = Contributions([4, 1], upper=1)
-    >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
-    -1.0327
-    """
-    values, generator = read_sums(sums, users), read_rng(rng)
-    cells = cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    T = draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
-    total, moved = grid_sum(values, 0.0, T)
-    return _noisy_mean(total, 2 * moved, users, eps, generator)
-
-
-def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
-    """Return E_AKMV on fixed datasets exactly, with T integrated out: Section IV-C.
-
-    E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). The paper prints T in the second term
-    where E[T] is needed, and estimates the expectation by simulation; the law of T is uniform on
-    the cells between consecutive sums, so both terms are finite sums. A property of the datasets
-    themselves, not a private release.
-
-    Parameters
-    ----------
-    sums : array_like of float, shape (..., L)
-        Each user's sum of samples sigma_l, in [0, U m_l].
-    users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism (dimensionless, public).
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        One error for each dataset, in the unit of the samples; a scalar for one dataset.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
-
-    Examples
-    --------
-    >>> users = Contributions([4, 1], upper=1)
-    >>> float(akmv_error([4.0, 1.0], users, eps="0.1").round(5)), float(
-    ...     akmv_error([4.0, 0.0], users, eps="0.1").round(5)
-    ... )
-    (8.38962, 8.4)
-    """
-    budget = read_eps(eps)
-    cells = cells_of(read_sums(sums, users), users, rank(eps), budget / 4)
-    mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
-    reaching = np.arange(users.n_users + 1)
-    noise = noise_scale(2 * mean_threshold, eps)
-    error = sums_reaching(cells) - reaching * mean_threshold + noise
-    result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
-    return result
-
-
-def _noisy_mean(
-    total: NDArray[np.float64],
-    width: NDArray[np.float64],
-    users: Contributions,
-    eps: Epsilon,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """(total + Laplace noise) / N, for a total that one user moves by at most `width`."""
-    noise = rng.laplace(scale=noise_scale(width, eps), size=total.shape)
-    release: NDArray[np.float64] = (total + noise) / users.total
-    return release

@@ -1,9 +1,15 @@
-"""Who contributes how much, and to which intervals the contributions are clipped (Section II)."""
+"""What is public: users, intervals, collections and budgets; and the reading of what is protected.
 
+Who contributes how much and to which intervals contributions are clipped (Section II), the privacy
+parameter eps with the rank k = ceil(2/eps) that the paper derives from it, users' sums and centres.
+"""
+
+import numbers
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -12,9 +18,12 @@ from numpy.typing import NDArray
 
 from userdp._checks import (
     LARGEST,
+    SMALLEST_NORMAL,
     Exact,
+    check_instance,
     is_boolean,
     read_array,
+    read_floats,
     read_integer,
     read_reals,
     read_size,
@@ -24,11 +33,21 @@ from userdp._checks import (
     refuse_value,
 )
 
-MOST_SAMPLES = 2**53
+_MOST_SAMPLES = 2**53
 """Above this total, floats no longer hold every integer."""
 
-MOST_MADE_USERS = 2**28
+_MOST_MADE_USERS = 2**28
 """More users than this no collection is made of here: their counts alone would take 2 GiB."""
+
+Epsilon = float | Fraction | Decimal | str
+"""A privacy parameter: a real number, or the text of a decimal number."""
+
+_SNAP = Fraction(1, 10**9)
+"""A float eps counts as 2/k when 2/eps is within this relative distance of the integer k."""
+
+_ROUNDING = 1e-9
+"""Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected.
+Sums in float32 may do so by 8 of its units in the last place."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -149,15 +168,15 @@ def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
         # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
         raw = np.asarray(counts, dtype=object)
         for index, count in enumerate(raw):
-            if is_boolean(count) or not isinstance(count, Integral):
+            if is_boolean(count) or not isinstance(count, numbers.Integral):
                 refuse_type(f"counts[{index}]", "an integer", count)
     refuse_entries("counts", "at least 1", raw, raw < 1)
-    refuse_entries("counts", f"at most 2^53 = {MOST_SAMPLES}", raw, raw > MOST_SAMPLES)
+    refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
     exact = raw.astype(np.int64)
     # The float sum is tried first because the integer sum of so large counts might wrap around.
-    if exact.sum(dtype=np.float64) > 2 * MOST_SAMPLES or int(exact.sum()) > MOST_SAMPLES:
+    if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
         raise ValueError(
-            f"`counts` must sum to at most 2^53 = {MOST_SAMPLES} samples, "
+            f"`counts` must sum to at most 2^53 = {_MOST_SAMPLES} samples, "
             f"got a sum of about {exact.sum(dtype=np.float64):.6g}."
         )
     exact.setflags(write=False)
@@ -241,7 +260,7 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
     >>> geometric_collection(M=2, upper=65).counts
     array([4, 2, 2, 1, 1, 1, 1])
     """
-    most = MOST_MADE_USERS.bit_length() - 2
+    most = _MOST_MADE_USERS.bit_length() - 2
     level = np.arange(read_integer("M", M, least=0, most=most) + 1)
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
@@ -274,7 +293,131 @@ def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributi
     >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
     array([ 1,  1,  1, 10])
     """
-    n_users = read_integer("n_users", n_users, least=1, most=MOST_MADE_USERS)
+    n_users = read_integer("n_users", n_users, least=1, most=_MOST_MADE_USERS)
     counts = np.ones(n_users, dtype=np.int64)
-    counts[-1] = read_integer("max_count", max_count, least=1, most=MOST_SAMPLES)
+    counts[-1] = read_integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
     return Contributions(counts, upper)
+
+
+def read_eps(eps: Epsilon) -> Fraction:
+    """Return the exact value of a privacy parameter.
+
+    Parameters
+    ----------
+    eps : float, int, Fraction, Decimal or str
+        Privacy budget of a release (dimensionless, public). A float stands for its binary value;
+        a string must be a decimal number such as ``"0.1"``.
+
+    Returns
+    -------
+    Fraction
+        The value, unrounded.
+
+    Raises
+    ------
+    TypeError
+        If `eps` is a boolean or no real number.
+    ValueError
+        If `eps` is text that is no number, not positive, not finite, or so close to zero that a
+        float can hold it only as a subnormal number.
+
+    Examples
+    --------
+    >>> read_eps("0.1"), read_eps(0.5)
+    (Fraction(1, 10), Fraction(1, 2))
+    """
+    number = _read_number(eps)
+    # A comparison with a Decimal NaN would raise an error of its own.
+    if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
+        refuse_value("eps", "positive and finite", eps)
+    # Compared before the conversion: Fraction(Decimal("1e-999999999")) would never end.
+    if not SMALLEST_NORMAL <= number <= LARGEST:
+        refuse_value("eps", "within the range of normal floats", eps)
+    return Fraction(number)
+
+
+def _read_number(eps: object) -> float | Fraction | Decimal:
+    if isinstance(eps, str):
+        try:
+            return Decimal(eps)
+        except InvalidOperation:
+            refuse_value("eps", "a real number or the text of a decimal number", eps)
+    if isinstance(eps, Decimal | Fraction):
+        return eps
+    if is_boolean(eps) or not isinstance(eps, numbers.Real):
+        refuse_type("eps", "a real number or the text of a decimal number", eps)
+    return int(eps) if isinstance(eps, numbers.Integral) else float(eps)
+
+
+def rank(eps: Epsilon) -> int:
+    """Return k = ceil(2/eps): the threshold of Theorem III.1 is the k-th largest U m_l.
+
+    Fractions, Decimals, integers and strings are taken at their word. A float is allowed to miss
+    the number it was meant to be: where 2/eps lies within a relative 1e-9 of an integer, k is that
+    integer (in floating point, ``math.ceil(2 / (2 / 49))`` is 50); a numpy float32 is allowed its
+    own precision. The rank is public, and noise is
+    always scaled to the interval widths in use, so this reading costs no privacy.
+
+    Parameters
+    ----------
+    eps : float, int, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public).
+
+    Returns
+    -------
+    int
+        k, at least 1; it may exceed the number of users.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `read_eps`.
+
+    Examples
+    --------
+    >>> rank(0.3), rank(2 / 49), rank("2")
+    (7, 49, 1)
+    """
+    quotient = 2 / read_eps(eps)
+    nearest = round(quotient)
+    if nearest and abs(quotient - nearest) <= _tolerance(eps) * nearest:
+        return nearest
+    return ceil(quotient)
+
+
+def _tolerance(eps: Epsilon) -> Fraction:
+    """Return how far, relatively, 2/eps may be from what was meant; a float32 knows 7 digits."""
+    if isinstance(eps, numbers.Rational | Decimal | str):
+        return Fraction(0)
+    return (
+        max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
+        if isinstance(eps, np.floating)
+        else _SNAP
+    )
+
+
+def _read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+    """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
+    check_instance("users", users, Contributions)
+    given = read_array("sums", sums).dtype
+    rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
+    array = read_floats("sums", sums)
+    if array.ndim == 0 or array.shape[-1] != users.n_users:
+        raise ValueError(
+            f"`sums` must have one entry a user ({users.n_users}) along its last axis, "
+            f"got sums of shape {array.shape}."
+        )
+    largest = users.largest_sums.astype(np.float64)
+    outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
+    refuse_entries("sums", "between 0 and U m_l", array, outside)
+    return np.clip(array, 0.0, largest)
+
+
+def _read_centre(users: Contributions, centre: Exact | None) -> Exact:
+    """Return a centre within [0, U]; U/2 if none is given."""
+    if centre is None:
+        return users.upper / 2
+    value = read_size("centre", centre, users.is_exact)
+    if value > users.upper:
+        refuse_value("centre", f"at most U = {users.upper}", centre)
+    return value

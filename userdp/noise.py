@@ -16,16 +16,16 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import LARGEST, Exact, read_floats, read_size, refuse_entries, refuse_value
-from userdp.budget import Epsilon, rank, read_eps
+from userdp.model import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
 """What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
 square error."""
 
-SMALLEST_FOR_SQUARES = 1e-150
+_SMALLEST_FOR_SQUARES = 1e-150
 """Below this budget the mean square of the noise may exceed the largest float."""
 
-Shape = tuple[int, ...]
+_Shape = tuple[int, ...]
 
 NoiseName = Literal["laplace", "staircase"]
 """A law of additive noise."""
@@ -55,7 +55,7 @@ class Noise(ABC):
 
     @abstractmethod
     def draw(
-        self, sensitivity: float, shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
 
@@ -71,7 +71,7 @@ class Noise(ABC):
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
         distance: NDArray[np.float64] = np.abs(read_floats("bias", bias))
         change = float(read_size("sensitivity", sensitivity))
-        noise_scale(change, float(self.eps))  # refuses what might overflow
+        _noise_scale(change, float(self.eps))  # refuses what might overflow
         if change == 0:
             return distance
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
@@ -118,8 +118,8 @@ class Noise(ABC):
         return high
 
     def _refuse_squares_that_overflow(self) -> None:
-        if self.eps < SMALLEST_FOR_SQUARES:
-            refuse_value("eps", f"at least {SMALLEST_FOR_SQUARES} for squares", float(self.eps))
+        if self.eps < _SMALLEST_FOR_SQUARES:
+            refuse_value("eps", f"at least {_SMALLEST_FOR_SQUARES} for squares", float(self.eps))
 
 
 class LaplaceNoise(Noise):
@@ -157,10 +157,10 @@ class LaplaceNoise(Noise):
         return result
 
     def draw(
-        self, sensitivity: float, shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
-        return rng.laplace(scale=noise_scale(sensitivity, float(self.eps)), size=shape)
+        return rng.laplace(scale=_noise_scale(sensitivity, float(self.eps)), size=shape)
 
     def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return P(Z > x) for x >= 0."""
@@ -222,10 +222,10 @@ class StaircaseNoise(Noise):
         return result
 
     def draw(
-        self, sensitivity: float, shape: Shape, rng: np.random.Generator
+        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
-        noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
+        _noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
         beyond, place = rng.random(shape) < self.gamma, rng.random(shape)
         part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
@@ -266,14 +266,14 @@ _LAWS: dict[str, type[LaplaceNoise] | type[StaircaseNoise]] = {
 }
 
 
-def read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
+def _read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
     """Return the law of a name at a budget."""
     if not isinstance(noise, str) or noise not in _LAWS:
         refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
     return _LAWS[noise](eps)
 
 
-def read_objective(objective: Objective) -> Objective:
+def _read_objective(objective: Objective) -> Objective:
     """Return the name of an objective, or refuse it."""
     if not isinstance(objective, str) or objective not in get_args(Objective):
         refuse_value("objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective)
@@ -312,7 +312,7 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64
     return result
 
 
-def noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
+def _noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
     """Return width / eps, the Laplace scale for a sum that one user moves by at most `width`."""
     with np.errstate(over="ignore"):
         scale = np.asarray(width / np.float64(read_eps(eps)))

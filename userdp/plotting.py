@@ -11,7 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from userdp.experiments import Sweep
-from userdp.practice.planning import STRATEGIES, Plan
+from userdp.practice._planning import STRATEGIES, Plan
 
 _PALETTE = sns.color_palette("colorblind")
 

@@ -7,8 +7,10 @@ drawn one by one and added up in blocks, so that memory does not grow with the c
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import (
@@ -22,17 +24,26 @@ from userdp._checks import (
 )
 from userdp.model import Contributions
 
-Draw = Callable[[tuple[int, int, int]], NDArray[np.float64]]
-"""Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
+_Draw = Callable[[tuple[int, int, int]], NDArray[np.float64]]
+"""_Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
 
-BLOCK = 2**20
+_BLOCK = 2**20
 """Samples held in memory at a time, where a user has more than one."""
+
+
+class Sampler(Protocol):
+    """A law of datasets, as `uniform_sums` is: user sums of shape (n_trials, L)."""
+
+    def __call__(
+        self, users: Contributions, n_trials: int, /, *, rng: np.random.Generator
+    ) -> npt.ArrayLike:
+        """_Draw datasets."""
 
 
 def uniform_sums(
     users: Contributions, n_trials: int, *, rng: RNGLike | None = None
 ) -> NDArray[np.float64]:
-    """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
+    """_Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
 
     Parameters
     ----------
@@ -73,7 +84,7 @@ def gaussian_sums(
     variance: float | None = None,
     rng: RNGLike | None = None,
 ) -> NDArray[np.float64]:
-    """Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
+    """_Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
 
     The paper calls these samples "projected" and draws them "by rejection sampling", which is what
     is done here: the law is the Gaussian truncated to [0, U], centred at U/2. The paper writes it
@@ -127,7 +138,7 @@ def beta_sums(
     b: float,
     rng: RNGLike | None = None,
 ) -> NDArray[np.float64]:
-    """Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
+    """_Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
 
     Beyond the paper: skewed where a and b differ, almost all at the ends where both are small.
 
@@ -167,7 +178,7 @@ def correlated_sums(
     correlation: float,
     rng: RNGLike | None = None,
 ) -> NDArray[np.float64]:
-    """Draw user sums of uniform samples that are correlated within a user, independent between.
+    """_Draw user sums of uniform samples that are correlated within a user, independent between.
 
     Beyond the paper's experiments, but not beyond its motivation: a vehicle's speeds, say. Each
     user has a level of their own, uniform on [0, U]. A sample equals the level with probability
@@ -215,9 +226,9 @@ def correlated_sums(
 
 
 def _add_up(
-    users: Contributions, n_trials: int, draw: Draw, keep: NDArray[np.int64] | None = None
+    users: Contributions, n_trials: int, draw: _Draw, keep: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Draw all samples, for the users of one count at a time, and add them up for each user.
+    """_Draw all samples, for the users of one count at a time, and add them up for each user.
 
     Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
     """
@@ -225,7 +236,7 @@ def _add_up(
     sums = np.zeros((trials, users.n_users))
     for count in np.unique(users.counts):
         who = np.flatnonzero(users.counts == count)
-        step = max(1, BLOCK // (trials * who.size))
+        step = max(1, _BLOCK // (trials * who.size))
         for start in range(0, count, step):
             index = np.arange(start, min(start + step, int(count)))
             samples = draw((trials, who.size, index.size))

@@ -22,9 +22,8 @@ from userdp._checks import (
     refuse_type,
     refuse_value,
 )
-from userdp.budget import Epsilon
-from userdp.model import Clipping, Contributions
-from userdp.noise import Noise, NoiseName, Objective, read_noise, read_objective
+from userdp.model import Clipping, Contributions, Epsilon, _read_centre
+from userdp.noise import Noise, NoiseName, Objective, _read_noise, _read_objective
 
 
 def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact:
@@ -181,7 +180,7 @@ def worst_case_error(
     >>> worst_case_error(users, optimal_clipping(users, 1), eps=1)
     0.5
     """
-    objective, law = read_objective(objective), read_noise(noise, eps)
+    objective, law = _read_objective(objective), _read_noise(noise, eps)
     error = law.worst_case(
         worst_case_bias(users, clipping), sensitivity(users, clipping), objective
     )
@@ -228,7 +227,7 @@ def threshold(
     (130.0, 90.859)
     """
     check_instance("users", users, Contributions)
-    objective, law = read_objective(objective), read_noise(noise, eps)
+    objective, law = _read_objective(objective), _read_noise(noise, eps)
     if objective != "bound":
         width = _stationary_width(users, law, objective)
         return Fraction(width) if users.is_exact else width
@@ -327,20 +326,10 @@ def centred_clipping(
     check_instance("users", users, Contributions)
     number = Fraction if users.is_exact else float
     width = number(read_size("total_width", total_width, users.is_exact))
-    middle = np.asarray(number(read_centre(users, centre)))
+    middle = np.asarray(number(_read_centre(users, centre)))
     # As arrays, Fractions and floats divide and subtract alike.
     reach, upper = np.asarray(width) / (2 * users.counts), np.asarray(users.upper)
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
-
-
-def read_centre(users: Contributions, centre: Exact | None) -> Exact:
-    """Return a centre within [0, U]; U/2 if none is given."""
-    if centre is None:
-        return users.upper / 2
-    value = read_size("centre", centre, users.is_exact)
-    if value > users.upper:
-        refuse_value("centre", f"at most U = {users.upper}", centre)
-    return value
 
 
 def optimal_error(
@@ -378,10 +367,10 @@ def optimal_error(
     (Fraction(65, 2), Fraction(130, 7))
     """
     check_instance("users", users, Contributions)
-    if read_objective(objective) != "bound":
+    if _read_objective(objective) != "bound":
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
-    largest = sum_of_largest(users, 2 * Fraction(read_noise(noise, eps).mean_size))
+    largest = sum_of_largest(users, 2 * Fraction(_read_noise(noise, eps).mean_size))
     error = Fraction(users.upper) / (2 * users.total) * largest
     return error if users.is_exact else float(error)
 
@@ -428,7 +417,7 @@ def symmetric_error(
     0.5
     """
     check_instance("users", users, Contributions)
-    objective, law = read_objective(objective), read_noise(noise, eps)
+    objective, law = _read_objective(objective), _read_noise(noise, eps)
     width = read_size("total_width", total_width, users.is_exact)
     bias = _scalar(users, np.sum(users.surplus(width))) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))

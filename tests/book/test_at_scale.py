@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 from page_functions import BOOK, functions_of
 
 import userdp as ud
-from userdp.practice.grid import Grid
-from userdp.practice.ingest import read_records
-from userdp.practice.records import Rules, Survey
+from userdp.practice._grid import Grid
+from userdp.practice._ingest import read_records
+from userdp.practice._records import Rules, Survey
 
 PAGE = functions_of("at-scale", pd=pd)
 

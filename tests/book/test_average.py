@@ -1,6 +1,7 @@
 """Average error against certificate: the trade-off, dropping and capping."""
 
 import itertools
+import sys
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -139,7 +140,7 @@ def test_tradeoff_draws_1000_datasets_and_shows_its_progress(monkeypatch):
         drawn.append(n_trials)
         return ud.uniform_sums(users, n_trials, rng=rng)
 
-    monkeypatch.setattr(ud.frontier, "progress", progress)
+    monkeypatch.setattr(sys.modules["userdp.tradeoff"], "progress", progress)
     ud.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=0)
     assert drawn == [1000]
     assert told == [6] + [None] * 6

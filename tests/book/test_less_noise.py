@@ -17,7 +17,7 @@ from strategies import collections, fractions
 
 import userdp as ud
 from userdp._checks import LARGEST
-from userdp.noise import noise_scale
+from userdp.noise import _noise_scale as noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]

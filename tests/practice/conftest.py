@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from userdp.practice import noise
+from userdp.practice import _noise as noise
 
 
 class Asked(NamedTuple):

@@ -29,10 +29,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import userdp as ud
-from userdp.practice import columns, json_schema, noise, protected_tally
-from userdp.practice.grid import Grid
-from userdp.practice.ingest import read_records
-from userdp.practice.records import Rules
+from userdp.practice import _columns as columns
+from userdp.practice import _noise as noise
+from userdp.practice import json_schema, protected_tally
+from userdp.practice._grid import Grid
+from userdp.practice._ingest import read_records
+from userdp.practice._records import Rules
 
 NAN = float("nan")
 
@@ -546,7 +548,7 @@ def test_missing_values_that_come_and_go_are_refused(shop):
     ],
 )
 def test_a_table_that_changes_meanwhile_is_refused(shop, monkeypatch, opendp, change):
-    from userdp.practice import queries
+    from userdp.practice import _queries as queries
 
     real, asked = queries.ask, []
 
@@ -574,7 +576,7 @@ def test_fetched_tables_are_one_state(shop, opendp):
 
 def test_literals_reach_duckdb_exactly():
     """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
-    from userdp.practice.queries import exact
+    from userdp.practice._queries import exact
 
     rng = np.random.default_rng(32)
     numbers = rng.uniform(-100, 100, 400) * 10.0 ** rng.integers(-20, 20, 400)

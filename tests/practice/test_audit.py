@@ -38,10 +38,11 @@ from configurations import (
 from scipy import stats
 
 import userdp as ud
-from userdp.practice import protected, sums
-from userdp.practice import release as releases
-from userdp.practice.ingest import read_records
-from userdp.practice.queries import Queries
+from userdp.practice import _protected as protected
+from userdp.practice import _release as releases
+from userdp.practice import _sums as sums
+from userdp.practice._ingest import read_records
+from userdp.practice._queries import Queries
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
 

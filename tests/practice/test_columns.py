@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from userdp.practice.columns import read_ids, read_values
+from userdp.practice._columns import read_ids, read_values
 
 DAY = datetime.date(2013, 1, 1)
 NOON = datetime.datetime(2013, 1, 1, 12)

@@ -13,11 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from userdp.practice.arrays import ROWS_AT_A_TIME
-from userdp.practice.grid import Grid
-from userdp.practice.ingest import read_records
-from userdp.practice.queries import ask
-from userdp.practice.records import Rules, Survey
+from userdp.practice._arrays import ROWS_AT_A_TIME
+from userdp.practice._grid import Grid
+from userdp.practice._ingest import read_records
+from userdp.practice._queries import ask
+from userdp.practice._records import Rules, Survey
 
 USERS = ["b", "a", None, "b", "c", "a", "b", "d"]
 VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0, -7.0]

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import userdp as ud
-from userdp.practice.ingest import read_records
-from userdp.practice.records import Rules
+from userdp.practice._ingest import read_records
+from userdp.practice._records import Rules
 
 # What Ibis does behind the scenes with DuckDB.
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis")

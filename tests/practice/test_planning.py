@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import counts
 
 import userdp as ud
-from userdp.practice.planning import STRATEGIES
+from userdp.practice._planning import STRATEGIES
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE = ud.Contributions(COUNTS, 50)

@@ -14,8 +14,8 @@ from scipy import integrate
 
 import userdp as ud
 from userdp.practice import as_measurement
-from userdp.practice.grid import make_grid, read_bounds
-from userdp.practice.noise import noisy_total
+from userdp.practice._grid import make_grid, read_bounds
+from userdp.practice._noise import noisy_total
 
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 

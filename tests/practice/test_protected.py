@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import userdp as ud
-from userdp.practice import protected
+from userdp.practice import _protected as protected
 
 FALSE_ALARM = 1e-7
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)

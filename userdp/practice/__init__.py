@@ -5,17 +5,17 @@ whatever has columns into `arrays` or `queries`; `noise` is the one place where 
 enters; `result` holds only what may be published.
 """
 
-from userdp.practice.measurement import as_measurement
-from userdp.practice.planning import Forecast, Plan, plan
-from userdp.practice.protected import ProtectedCountsMean, private_mean_protected_counts
-from userdp.practice.release import (
+from userdp.practice._measurement import as_measurement
+from userdp.practice._planning import Forecast, Plan, plan
+from userdp.practice._protected import ProtectedCountsMean, private_mean_protected_counts
+from userdp.practice._release import (
     ProtectedTally,
     private_mean,
     protected_tally,
     user_counts,
 )
-from userdp.practice.result import Clip, PrivateMean, json_schema
-from userdp.practice.sums import Release, release_mean
+from userdp.practice._result import Clip, PrivateMean, json_schema
+from userdp.practice._sums import Release, release_mean
 
 __all__ = [
     "Clip",

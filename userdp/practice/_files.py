@@ -8,7 +8,7 @@ from stat import S_ISREG
 from typing import Any
 
 from userdp._checks import refuse_type, refuse_value
-from userdp.practice.quiet import quietly
+from userdp.practice._quiet import quietly
 
 PARQUET, CSV = (".parquet",), (".csv", ".csv.gz")
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from userdp._checks import read_real, refuse_value
 from userdp.model import Contributions
-from userdp.practice.noise import LARGEST_SCALE_BITS
+from userdp.practice._noise import LARGEST_SCALE_BITS
 
 SMALLEST_WIDTH = 1e-280
 """Of a range: its parts of 2^-40 are still to be normal floats."""

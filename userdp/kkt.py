@@ -1,4 +1,4 @@
-"""Certificates that a clipping is optimal: the linear program (8) and its KKT conditions (9)-(11).
+"""Proof that a clipping is optimal: the linear program (8) and its KKT conditions (9)-(11).
 
 The program minimises sum_l alpha_l + S / eps over alpha_l >= 0 and S >= 0 with
 U m_l - 2 alpha_l <= S. Its multipliers are lambda_l for that constraint, mu_l for alpha_l >= 0 and
@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from userdp._checks import Exact, check_instance
-from userdp.budget import Epsilon, read_eps
-from userdp.model import Contributions
+from userdp.model import Contributions, Epsilon, read_eps
 from userdp.worstcase import threshold
 
 
@@ -36,7 +35,7 @@ class Solution(NamedTuple):
     """Multiplier of S >= 0."""
 
 
-class Certificate(NamedTuple):
+class KKTResiduals(NamedTuple):
     """By how much a `Solution` violates each KKT condition, and its duality gap; zeros prove it.
 
     Each entry is the largest violation of its kind, so that a failure names its cause.
@@ -170,7 +169,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
 
 def kkt_certificate(
     users: Contributions, eps: Epsilon, solution: Solution | None = None
-) -> Certificate:
+) -> KKTResiduals:
     """Check the KKT conditions of the linear program (8), each by itself, and the duality gap.
 
     Parameters
@@ -184,7 +183,7 @@ def kkt_certificate(
 
     Returns
     -------
-    Certificate
+    KKTResiduals
         Largest violations: of the constraints of (8) and of the signs of the multipliers
         (feasibility), of (9) and (10) (stationarity), of (11) (complementary slackness); and the
         difference between the objective and the dual objective sum_l lambda_l U m_l. Exact where
@@ -210,7 +209,7 @@ def kkt_certificate(
     check_instance("solution", solution, Solution)
     alpha, width, lambda_users, mu_users, lambda_width = solution
     excess = users.largest_sums - 2 * alpha - np.asarray(width)
-    return Certificate(
+    return KKTResiduals(
         primal_feasibility=_largest(excess, -alpha, -width),
         dual_feasibility=_largest(-lambda_users, -mu_users, -lambda_width),
         stationarity=_largest(

@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from userdp.practice.columns import Ids
-from userdp.practice.grid import Grid
-from userdp.practice.records import Records, Rules, Summed, Survey, Weighted
+from userdp.practice._columns import Ids
+from userdp.practice._grid import Grid
+from userdp.practice._records import Records, Rules, Summed, Survey, Weighted
 
 ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import read_integer, read_positive, read_size, refuse_type, refuse_value
-from userdp.budget import Epsilon, read_eps
+from userdp.model import Epsilon, read_eps
 from userdp.noise import noisy_error
-from userdp.practice.grid import LEVEL_ERROR, Grid, grid_of_bits, read_bounds, whole
-from userdp.practice.ingest import Data, read_records
-from userdp.practice.noise import LARGEST_SCALE_BITS, Noisy, noisy_total
-from userdp.practice.release import Missing, Outside, read_rules, refuse_rows
-from userdp.practice.result import Shown, read_level
+from userdp.practice._grid import LEVEL_ERROR, Grid, grid_of_bits, read_bounds, whole
+from userdp.practice._ingest import Data, read_records
+from userdp.practice._noise import LARGEST_SCALE_BITS, Noisy, noisy_total
+from userdp.practice._release import Missing, Outside, read_rules, refuse_rows
+from userdp.practice._result import Shown, read_level
 
 MOST_BITS = 24
 """Of a level: the levels of half a thousand million rows of one user have an exact sum."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from userdp._checks import read_size, refuse_type, refuse_value
-from userdp._tables import html_table, text_table
 from userdp.noise import LaplaceNoise, Objective
+from userdp.practice._tables import html_table, text_table
 
 STATED = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: at this budget the release is the centre, whatever the data are"

@@ -9,15 +9,14 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import read_size, refuse_type, refuse_value
-from userdp.budget import Epsilon, read_eps
-from userdp.model import Contributions
-from userdp.noise import LaplaceNoise, Objective, read_objective
-from userdp.practice.columns import refuse_odd
-from userdp.practice.grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
-from userdp.practice.ingest import Data, read_records
-from userdp.practice.noise import Noisy, noisy_total
-from userdp.practice.records import Rules, Survey
-from userdp.practice.result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
+from userdp.model import Contributions, Epsilon, read_eps
+from userdp.noise import LaplaceNoise, Objective, _read_objective
+from userdp.practice._columns import refuse_odd
+from userdp.practice._grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
+from userdp.practice._ingest import Data, read_records
+from userdp.practice._noise import Noisy, noisy_total
+from userdp.practice._records import Rules, Survey
+from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
 
 Outside = Literal["refuse", "clamp", "drop"]
@@ -145,7 +144,7 @@ def private_mean(
     """
     low, high = read_bounds(lower, upper)
     budget, rules = read_eps(eps), read_rules(low, high, outside, missing)
-    read_objective(objective)
+    _read_objective(objective)
     project = read_project(project)
     if value is None:
         refuse_type("value", "a column, or the name of one in `data`", value)

@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from userdp.budget import Epsilon
-from userdp.model import Contributions
-from userdp.noise import Objective, read_objective
-from userdp.practice.grid import read_bounds
-from userdp.practice.noise import discrete_laplace, load_opendp, noisy_total
-from userdp.practice.release import Decided, decide, make_result
-from userdp.practice.result import PrivateMean, read_project
+from userdp.model import Contributions, Epsilon
+from userdp.noise import Objective, _read_objective
+from userdp.practice._grid import read_bounds
+from userdp.practice._noise import discrete_laplace, load_opendp, noisy_total
+from userdp.practice._release import Decided, decide, make_result
+from userdp.practice._result import PrivateMean, read_project
 
 
 def as_measurement(
@@ -63,7 +62,7 @@ def as_measurement(
     (1.0, 5)
     """
     low, high = read_bounds(lower, upper)
-    read_objective(objective)
+    _read_objective(objective)
     users = Contributions(counts, upper=high - low)
     how = decide(users, low, high, eps, objective, total_width, centre, read_project(project))
     dp = load_opendp()

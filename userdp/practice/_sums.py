@@ -9,14 +9,12 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import Exact, check_instance, refuse_value
-from userdp.budget import Epsilon, read_eps
-from userdp.mechanisms import centred_ends, grid_steps
-from userdp.model import Contributions
+from userdp.mechanisms import _centred_ends, grid_steps
+from userdp.model import Contributions, Epsilon, _read_centre, _read_sums, read_eps
 from userdp.noise import Objective
-from userdp.practice.noise import LARGEST_SCALE_BITS, noisy_total
-from userdp.practice.result import read_project
-from userdp.quantile import read_sums
-from userdp.worstcase import centred_clipping, read_centre, threshold, worst_case_error
+from userdp.practice._noise import LARGEST_SCALE_BITS, noisy_total
+from userdp.practice._result import read_project
+from userdp.worstcase import centred_clipping, threshold, worst_case_error
 
 
 class Release(NamedTuple):
@@ -95,9 +93,9 @@ def release_mean(
         refuse_value("eps", "at least 2^-40 for a release", eps)
     if total_width is None:
         total_width = threshold(users, eps, objective)
-    middle = float(read_centre(users, centre))
+    middle = float(_read_centre(users, centre))
     bits = min(53, LARGEST_SCALE_BITS - 1 + floor(log2(budget)))
-    low, high = centred_ends(users, total_width, middle)
+    low, high = _centred_ends(users, total_width, middle)
     steps, moved, step = grid_steps(values - users.counts * middle, low, high, bits)
     noisy = noisy_total(int(steps), int(moved), budget)
     unit = float(step) / users.total
@@ -117,7 +115,7 @@ def _read_protected(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.flo
     """Return the sums; a refusal quotes none of them."""
     check_instance("users", users, Contributions)
     try:
-        return read_sums(sums, users)
+        return _read_sums(sums, users)
     except (TypeError, ValueError) as error:
         kind = type(error)
     raise kind(

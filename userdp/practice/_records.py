@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from userdp.practice.grid import Grid
+from userdp.practice._grid import Grid
 
 
 class Rules(NamedTuple):

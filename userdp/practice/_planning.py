@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import read_positive, refuse_type, refuse_value
-from userdp._tables import html_table, text_table
-from userdp.budget import Epsilon, read_eps
 from userdp.frontier import minimax_lower_bound
-from userdp.model import Contributions
-from userdp.noise import LaplaceNoise, Noise, NoiseName, Objective, read_noise
-from userdp.practice.grid import read_bounds
+from userdp.model import Contributions, Epsilon, read_eps
+from userdp.noise import LaplaceNoise, Noise, NoiseName, Objective, _read_noise
+from userdp.practice._grid import read_bounds
+from userdp.practice._tables import html_table, text_table
 from userdp.worstcase import optimal_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
@@ -185,7 +184,7 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
             width = float(users.upper) * users.max_count
         else:
             width = float(threshold(users, eps, objective, noise))
-        law = read_noise(noise, eps)
+        law = _read_noise(noise, eps)
         bound, l1 = (_error(users, width, law, kind) for kind in ("bound", "l1"))
         yield Forecast(budget, strategy, width, bound, l1, floor)
 

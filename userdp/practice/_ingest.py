@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from userdp._checks import refuse_type, refuse_value
-from userdp.practice.arrays import Arrays
-from userdp.practice.columns import comes_from, read_ids, read_values
-from userdp.practice.files import open_files
-from userdp.practice.queries import TESTED, Queries
-from userdp.practice.quiet import quietly
-from userdp.practice.records import Records
+from userdp.practice._arrays import Arrays
+from userdp.practice._columns import comes_from, read_ids, read_values
+from userdp.practice._files import open_files
+from userdp.practice._queries import TESTED, Queries
+from userdp.practice._quiet import quietly
+from userdp.practice._records import Records
 
 Data = str | PathLike[str] | Any
 """A file or a list of files, an Ibis table, or a frame: whatever has columns by name."""

@@ -3,9 +3,9 @@
 from threading import RLock
 from typing import Any
 
-from userdp.practice.grid import Grid
-from userdp.practice.quiet import quietly
-from userdp.practice.records import Records, Rules, Summed, Survey, Weighted
+from userdp.practice._grid import Grid
+from userdp.practice._quiet import quietly
+from userdp.practice._records import Records, Rules, Summed, Survey, Weighted
 
 TESTED = ("duckdb", "pyspark")
 """Engines of which it is tested that they answer as arrays do."""

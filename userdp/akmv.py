@@ -1,0 +1,534 @@
+"""The method of Amin et al. (AKMV): sums capped at a private quantile, and what that costs.
+
+The quantile is a user's sum of a given rank, drawn by the exponential mechanism. The target is the
+r-th largest of the L user sums, all in the public range [0, V], V = U m*. With c(t) the number of
+sums of at least t, a threshold t is drawn with density proportional to
+
+    exp(-eta |c(t) - r|),    eta = eps / 2.
+
+Replacing one user's samples moves c by at most one at every t, hence the weight and its integral
+each by a factor within exp(+-eta): the draw is eps-DP. This is Algorithm 2 of Smith (2011) with its
+exponent read so that the budget is eps; Section IV-C of the paper uses "a suitable modification" of
+it. `akmv` (Section IV-A) spends half of its budget on the threshold and half on the noise. Its
+errors are properties of datasets, computed from protected data; none of them is a private release.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+from scipy.special import expn
+
+from userdp._checks import RNGLike, check_instance, read_floats, read_integer, read_rng
+from userdp.mechanisms import grid_sum
+from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
+from userdp.noise import _noise_scale
+
+
+class Cells(NamedTuple):
+    """The law of the private quantile: uniform on each of L + 1 cells between consecutive sums.
+
+    Cell c, for c = 0..L, holds the thresholds that exactly c sums reach.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    log_density: NDArray[np.float64]
+
+
+class _Draws(NamedTuple):
+    """Thresholds drawn, and the number of sums that each of them lies below: its cell."""
+
+    cell: NDArray[np.intp]
+    threshold: NDArray[np.float64]
+
+
+def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon) -> Cells:
+    """Return the exact law of `private_quantile` as a piecewise constant density.
+
+    Parameters
+    ----------
+    sums, users, rank, eps
+        As in `private_quantile`.
+
+    Returns
+    -------
+    Cells
+        Lower and upper ends, probabilities and log densities of the cells, each of shape
+        (..., L + 1); a cell of zero width has probability zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `private_quantile`.
+
+    Examples
+    --------
+    >>> cells = quantile_cells([3.0, 1.0], Contributions([4, 1], upper=1), rank=1, eps=2)
+    >>> cells.lower, cells.upper
+    (array([3., 1., 0.]), array([4., 3., 1.]))
+    """
+    return _cells_of(_read_sums(sums, users), users, rank, read_eps(eps) / 2)
+
+
+def _cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: Fraction) -> Cells:
+    """Return the cells for sums that were read already, and the exponent eta per rank."""
+    rank = min(read_integer("rank", rank, least=1), users.n_users)
+    ends = np.empty((*values.shape[:-1], users.n_users + 2))
+    ends[..., 0] = float(users.upper) * users.max_count
+    ends[..., 1:-1] = np.sort(values)[..., ::-1]
+    ends[..., -1] = 0.0
+    width = ends[..., :-1] - ends[..., 1:]
+    distance = np.abs(np.arange(users.n_users + 1) - rank)
+    # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
+    nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        log_weight = -float(eta) * (distance - nearest)
+    mass = width * np.exp(np.minimum(log_weight, 0))
+    total = np.sum(mass, axis=-1, keepdims=True)
+    return Cells(ends[..., 1:], ends[..., :-1], mass / total, log_weight - np.log(total))
+
+
+def _sums_reaching(cells: Cells) -> NDArray[np.float64]:
+    """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
+    totals = np.zeros_like(cells.upper)
+    np.cumsum(cells.upper[..., 1:], axis=-1, out=totals[..., 1:])
+    return totals
+
+
+def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -> _Draws:
+    """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
+    cumulative = np.cumsum(cells.probability, axis=-1)
+    # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
+    level = rng.random(shape) * cumulative[..., -1]
+    if cumulative.ndim == 1:
+        cell = np.searchsorted(cumulative, level, side="right")
+        lower, upper = cells.lower[cell], cells.upper[cell]
+    else:
+        cell = np.sum(cumulative <= level[..., None], axis=-1)
+        lower = np.take_along_axis(cells.lower, cell[..., None], axis=-1)[..., 0]
+        upper = np.take_along_axis(cells.upper, cell[..., None], axis=-1)[..., 0]
+    return _Draws(cell, lower + rng.random(shape) * (upper - lower))
+
+
+def quantile_log_density(
+    t: npt.ArrayLike, sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon
+) -> NDArray[np.float64]:
+    """Return the log density of `private_quantile` at t, so that its privacy can be tested exactly.
+
+    Parameters
+    ----------
+    t : array_like of float, shape (...)
+        Thresholds, in the unit of the sums; broadcast against the leading axes of `sums`.
+    sums, users, rank, eps
+        As in `private_quantile`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Natural logarithm of the density, minus infinity outside [0, U m*].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `private_quantile`.
+
+    Examples
+    --------
+    >>> users = Contributions([1], upper=1)
+    >>> quantile_log_density([0.25, 2.0], [0.5], users, rank=1, eps=2).round(4)
+    array([0.3799,   -inf])
+    """
+    points = read_floats("t", t)
+    cells = quantile_cells(sums, users, rank, eps)
+    try:
+        np.broadcast_shapes(points.shape, cells.probability.shape[:-1])
+    except ValueError as error:
+        raise ValueError(
+            f"`t` must broadcast against the leading axes of `sums`, got t of shape {points.shape} "
+            f"and leading axes {cells.probability.shape[:-1]}."
+        ) from error
+    # The lower ends of all cells but the last are the sums: t lies in cell c if c of them reach t.
+    reaching = np.sum(cells.lower[..., :-1] >= points[..., None], axis=-1)
+    log_density = np.take_along_axis(
+        np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1)),
+        reaching[..., None],
+        axis=-1,
+    )[..., 0]
+    inside = (points >= 0) & (points <= cells.upper[..., 0])
+    result: NDArray[np.float64] = np.where(inside, log_density, -np.inf)[()]
+    return result
+
+
+def private_quantile(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    rank: int,
+    eps: Epsilon,
+    *,
+    rng: RNGLike | None = None,
+) -> NDArray[np.float64]:
+    """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
+
+    The exponential mechanism with exponent eps/2 per rank on the public range [0, U m*].
+    Neighbouring datasets differ in all samples of one user; counts, bound, rank and eps are
+    public, the sums are protected. A demonstration in floating point: for releases to the world
+    its low-order bits promise nothing.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l].
+    users : Contributions
+        The public counts and bound.
+    rank : int
+        Rank r of the target among the sums, 1 for the largest; above L it means L.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of this draw alone (dimensionless, public).
+    rng : Generator or seed, optional
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One threshold for each dataset, in the unit of the sums; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` do not fit `users`, `rank` is not an integer of at least 1, `rng` is no source of
+        randomness; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(private_quantile([3.0, 1.0], users, rank=1, eps=2, rng=0).round(4))
+    1.5396
+    """
+    generator = read_rng(rng)
+    cells = quantile_cells(sums, users, rank, eps)
+    return _draw_from(cells, generator, cells.probability.shape[:-1]).threshold
+
+
+def akmv(
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+) -> NDArray[np.float64]:
+    """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
+
+    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
+    other half adds Laplace noise of scale 2T / (N eps). By adaptive composition the pair of both
+    is user-level eps-DP for replacing one user's samples, counts public; not safe for production
+    (see the module's note on floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `laplace`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
+    -1.0327
+    """
+    values, generator = _read_sums(sums, users), read_rng(rng)
+    cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
+    T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
+    total, moved = grid_sum(values, 0.0, T)
+    noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
+    release: NDArray[np.float64] = (total + noise) / users.total
+    return release
+
+
+def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+    """Return E_AKMV on fixed datasets exactly, with T integrated out: Section IV-C.
+
+    E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). The paper prints T in the second term
+    where E[T] is needed, and estimates the expectation by simulation; the law of T is uniform on
+    the cells between consecutive sums, so both terms are finite sums. A property of the datasets
+    themselves, not a private release.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples sigma_l, in [0, U m_l].
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the whole mechanism (dimensionless, public).
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(akmv_error([4.0, 1.0], users, eps="0.1").round(5)), float(
+    ...     akmv_error([4.0, 0.0], users, eps="0.1").round(5)
+    ... )
+    (8.38962, 8.4)
+    """
+    budget = read_eps(eps)
+    cells = _cells_of(_read_sums(sums, users), users, rank(eps), budget / 4)
+    mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
+    reaching = np.arange(users.n_users + 1)
+    noise = _noise_scale(2 * mean_threshold, eps)
+    error = _sums_reaching(cells) - reaching * mean_threshold + noise
+    result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
+    return result
+
+
+class Estimate(NamedTuple):
+    """A Monte-Carlo mean with its standard error (sample standard deviation over root n)."""
+
+    mean: float
+    standard_error: float
+
+
+def simulate_akmv_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    n_trials: int,
+    *,
+    rng: RNGLike | None = None,
+) -> Estimate:
+    """Estimate E_AKMV on one dataset as Section IV-C of the paper does, by drawing T.
+
+    Each trial draws the private threshold T with half of the budget and takes
+    (sum_l (sigma_l - T)^+ + 2T / eps) / N; `akmv_error` is the expectation that this estimates.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (L,)
+        Each user's sum of samples sigma_l, in [0, U m_l].
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the whole mechanism (dimensionless, public).
+    n_trials : int
+        Number of thresholds drawn, at least 2.
+    rng : Generator or seed, optional
+        Source of randomness.
+
+    Returns
+    -------
+    Estimate
+        Mean and standard error, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` is not one dataset that fits `users`, `n_trials` is not an integer of at least 2,
+        or `rng` is no source of randomness; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> estimate = simulate_akmv_error([4.0, 1.0], users, eps="0.1", n_trials=1000, rng=0)
+    >>> round(estimate.mean, 4), round(estimate.standard_error, 4)
+    (8.0799, 0.1389)
+    """
+    values = _read_sums(sums, users)
+    if values.ndim != 1:
+        raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
+    n_trials = read_integer("n_trials", n_trials, least=2)
+    cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
+    draws = _draw_from(cells, read_rng(rng), (n_trials,))
+    clipped_away = _sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
+    errors = (clipped_away + _noise_scale(2 * draws.threshold, eps)) / users.total
+    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
+
+
+_NEGLIGIBLE = 40.0
+"""Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out."""
+
+
+_LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 16)}
+"""Nodes and weights on [-1, 1], by their number."""
+
+
+def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+    """Return the mean absolute error of `akmv` on given datasets, noise and T integrated out.
+
+    Not the E_AKMV of Section IV-C (that is `akmv_error`, which adds the mean size of the noise to
+    the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D.
+
+    Parameters
+    ----------
+    sums, users, eps
+        As in `laplace_mean_error`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace_mean_error`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(akmv_mean_error([3.0, 1.0], users, eps=1).round(6))
+    0.881332
+    """
+    half = read_eps(eps) / 2
+    return capped_mean_error(quantile_cells(sums, users, rank(eps), half), users, half)
+
+
+def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+    """Return the mean absolute error of sums capped at a random T, with noise of scale T/(N eps).
+
+    In cell c the c largest sums exceed T = t, so that N times the bias is D(t) = P - c t, with P
+    their sum, and N times the scale is t/eps. With x(t) = eps P / t, the mean size of what the
+    noise adds to the bias has an antiderivative:
+
+        integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
+
+    E_3 being the exponential integral. Where a cell is so narrow that the difference of two values
+    would lose digits, or where it is dear, points of Gauss and Legendre take its place.
+
+    Parameters
+    ----------
+    law : Cells
+        The law of T, as `quantile_cells` returns it; its probabilities may be others.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the noise alone (dimensionless, public).
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `law` is no Cells with L + 1 cells; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> law = quantile_cells([3.0, 1.0], users, rank=2, eps="0.5")
+    >>> float(capped_mean_error(law, users, eps="0.5").round(6))
+    0.881332
+    """
+    check_instance("users", users, Contributions)
+    check_instance("law", law, Cells)
+    if any(np.shape(part)[-1:] != (users.n_users + 1,) for part in law[:3]):
+        raise ValueError(
+            f"`law` must have one cell more than there are users ({users.n_users}), "
+            f"got shapes {[np.shape(part) for part in law[:3]]}."
+        )
+    budget = float(read_eps(eps))
+    capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
+    sum_capped = _sums_reaching(law)
+    bias = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
+    # The noise counts for little in cells where it is small beside the bias, or hardly ever drawn.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        exponent = budget * (sum_capped / law.upper - capped)
+    matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
+    noise = np.zeros_like(bias)
+    noise[matters] = _mean_noise(
+        law.lower[matters], law.upper[matters], sum_capped[matters], capped[matters], budget
+    )
+    result: NDArray[np.float64] = np.sum(law.probability * (bias + noise), axis=-1) / users.total
+    return result
+
+
+def _mean_noise(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell."""
+    width = upper - lower
+    # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
+    varies = width * (1 + eps * sum_capped / upper) / upper
+    narrow = (varies < 1) & (4 * width < upper)
+    medium = (varies < 4) & (2 * width < upper) & ~narrow
+    mean = np.empty_like(width)
+    for points, part in ((6, narrow), (16, medium), (0, ~(narrow | medium))):
+        cells = lower[part], upper[part], sum_capped[part], capped[part], eps
+        mean[part] = _by_quadrature(points, *cells) if points else _by_antiderivative(*cells)
+    return mean
+
+
+def _by_quadrature(
+    points: int,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) by Gauss and Legendre."""
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    mean = np.zeros_like(middle)
+    for node, weight in zip(*_LEGENDRE[points], strict=True):
+        t = middle + node * half
+        mean += weight * t * np.exp(eps * (capped - sum_capped / t))
+    return mean / (2 * eps)
+
+
+def _by_antiderivative(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    sum_capped: NDArray[np.float64],
+    capped: NDArray[np.float64],
+    eps: float,
+) -> NDArray[np.float64]:
+    """Return the mean of s exp(-D/s) from its antiderivative at both ends."""
+    ends = [_antiderivative(end, sum_capped, capped, eps) for end in (upper, lower)]
+    return (ends[0] - ends[1]) / (upper - lower)
+
+
+def _antiderivative(
+    t: NDArray[np.float64], sum_capped: NDArray[np.float64], capped: NDArray[np.float64], eps: float
+) -> NDArray[np.float64]:
+    """Evaluate (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t); zero at t = 0."""
+    positive = np.where(t > 0, t, 1.0)
+    with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
+        x = eps * sum_capped / positive
+    value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
+    result: NDArray[np.float64] = np.where(t > 0, value, 0.0)
+    return result
+
+
+def _scaled_e3(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
+    far = x > 100
+    value = np.empty_like(x)
+    value[~far] = np.exp(x[~far]) * expn(3, x[~far])
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty here.
+    rest = np.zeros(np.count_nonzero(far))
+    for level in range(6, 0, -1):
+        rest = level * (level + 2) / (x[far] + 3 + 2 * level - rest)
+    value[far] = 1 / (x[far] + 3 - rest)
+    return value
