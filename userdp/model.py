@@ -20,6 +20,7 @@ from userdp._checks import (
     LARGEST,
     SMALLEST_NORMAL,
     Exact,
+    Floats,
     check_instance,
     is_boolean,
     read_array,
@@ -396,7 +397,7 @@ def _tolerance(eps: Epsilon) -> Fraction:
     )
 
 
-def _read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
     check_instance("users", users, Contributions)
     given = read_array("sums", sums).dtype
