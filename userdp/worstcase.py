@@ -278,8 +278,9 @@ def optimal_clipping(
 
     Examples
     --------
-    >>> optimal_clipping(Contributions([4, 2, 1], upper=64), eps=1)
-    Clipping(lower=array([16.,  0.,  0.]), upper=array([48., 64., 64.]))
+    >>> clipping = optimal_clipping(Contributions([4, 2, 1], upper=64), eps=1)
+    >>> clipping.lower, clipping.upper
+    (array([16.,  0.,  0.]), array([48., 64., 64.]))
     """
     return centred_clipping(users, threshold(users, eps, objective, noise))
 
@@ -314,8 +315,9 @@ def centred_clipping(
 
     Examples
     --------
-    >>> centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
-    Clipping(lower=array([6., 3.]), upper=array([ 8., 10.]))
+    >>> clipping = centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
+    >>> clipping.lower, clipping.upper
+    (array([6., 3.]), array([ 8., 10.]))
     """
     check_instance("users", users, Contributions)
     number = Fraction if users.is_exact else float
