@@ -289,7 +289,20 @@ def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tu
 def grid_sum(
     values: Floats, lowest: float | Floats, highest: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Clip values to an interval and add them up; return the sum and what one value can move."""
+    """Clip values to an interval and add them up; return the sum and what one value can move.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (..., L)
+        Protected numbers, one a user.
+    lowest, highest : float or ndarray of float64, shape (...)
+        The interval.
+
+    Returns
+    -------
+    total, moved : ndarray of float64, shape (...)
+        The sum of the clipped values, and the most by which one of them can change it as computed.
+    """
     steps, moved, step = grid_steps(values, lowest, highest)
     return steps * step, moved * step
 
@@ -297,13 +310,24 @@ def grid_sum(
 def grid_steps(
     values: Floats, lowest: float | Floats, highest: float | Floats, bits: int = 53
 ) -> tuple[Floats, Floats, Floats]:
-    """Clip values to an interval and add them up along the last axis, in whole steps of a grid.
+    """Clip values to an interval and add them up, in whole steps of a grid.
 
     Floating-point sums are rounded, differently in different orders, so that one value may move a
     sum by more than the width of its interval. Here everything is first rounded to a grid, the
     multiples of a power of two of about 2^-bits of the largest sum, whose sums floats hold exactly.
-    The interval is narrowed to the grid, and its new width is what one value can move. Returned
-    are the sum and that width, both whole numbers of steps, and the step.
+    The interval is narrowed to the grid, and its new width is what one value can move.
+
+    Parameters
+    ----------
+    values, lowest, highest
+        As in `grid_sum`.
+    bits : int, optional
+        How many bits the largest sum has.
+
+    Returns
+    -------
+    steps, moved, step : ndarray of float64, shape (...)
+        The sum and what one value can move, both whole numbers of steps; and the step.
     """
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
