@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import userdp as ud
-from userdp.tables import keep_record
+from userdp.plotting import keep_record
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE, HOME, DATA = ROOT / "benchmarks", ROOT / ".peers", ROOT / "book" / "data"

@@ -58,3 +58,9 @@ def test_results_are_floats_for_a_float_bound_whatever_the_intervals():
 def test_ten_million_users_fit_and_are_added_without_overflow():
     counts = np.full(10**7, 900_000_000)
     assert ud.Contributions(counts, 65).total == 9 * 10**15
+
+
+def test_a_clipping_prints_a_summary():
+    many = ud.Clipping(np.linspace(0, 1, 1000), np.linspace(2, 3, 1000))
+    assert repr(many) == "Clipping(n_intervals=1000, lower=0.0 to 1.0, upper=2.0 to 3.0)"
+    assert repr(ud.Clipping([0, Fraction(1, 3)], [1, 1])).endswith("lower=0 to 1/3, upper=1 to 1)")

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 Exact = float | Fraction
 """A number that is a `Fraction` where the computation is exact, and a float elsewhere."""
 
+Floats = NDArray[np.float64]
+"""An array of floats."""
+
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int
 """What `numpy.random.default_rng` turns into a Generator."""
 
@@ -149,7 +152,7 @@ def _read_fractions(name: str, raw: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def read_floats(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
+def read_floats(name: str, values: npt.ArrayLike) -> Floats:
     """A fresh array of finite float64: Fractions are rounded."""
     return read_reals(name, values).astype(np.float64)
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.special import expn
 
-from userdp._checks import RNGLike, check_instance, read_floats, read_integer, read_rng
+from userdp._checks import Floats, RNGLike, check_instance, read_floats, read_integer, read_rng
 from userdp.mechanisms import grid_sum
 from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
 from userdp.noise import _noise_scale
@@ -33,17 +33,17 @@ class Cells(NamedTuple):
     Cell c, for c = 0..L, holds the thresholds that exactly c sums reach.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    probability: NDArray[np.float64]
-    log_density: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
+    probability: Floats
+    log_density: Floats
 
 
 class _Draws(NamedTuple):
     """Thresholds drawn, and the number of sums that each of them lies below: its cell."""
 
     cell: NDArray[np.intp]
-    threshold: NDArray[np.float64]
+    threshold: Floats
 
 
 def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon) -> Cells:
@@ -74,7 +74,7 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     return _cells_of(_read_sums(sums, users), users, rank, read_eps(eps) / 2)
 
 
-def _cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta: Fraction) -> Cells:
+def _cells_of(values: Floats, users: Contributions, rank: int, eta: Fraction) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
     ends = np.empty((*values.shape[:-1], users.n_users + 2))
@@ -92,7 +92,7 @@ def _cells_of(values: NDArray[np.float64], users: Contributions, rank: int, eta:
     return Cells(ends[..., 1:], ends[..., :-1], mass / total, log_weight - np.log(total))
 
 
-def _sums_reaching(cells: Cells) -> NDArray[np.float64]:
+def _sums_reaching(cells: Cells) -> Floats:
     """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
     totals = np.zeros_like(cells.upper)
     np.cumsum(cells.upper[..., 1:], axis=-1, out=totals[..., 1:])
@@ -116,7 +116,7 @@ def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -
 
 def quantile_log_density(
     t: npt.ArrayLike, sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the log density of `private_quantile` at t, so that its privacy can be tested exactly.
 
     Parameters
@@ -159,7 +159,7 @@ def quantile_log_density(
         axis=-1,
     )[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
-    result: NDArray[np.float64] = np.where(inside, log_density, -np.inf)[()]
+    result: Floats = np.where(inside, log_density, -np.inf)[()]
     return result
 
 
@@ -170,7 +170,7 @@ def private_quantile(
     eps: Epsilon,
     *,
     rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
 
     The exponential mechanism with exponent eps/2 per rank on the public range [0, U m*].
@@ -215,7 +215,7 @@ def private_quantile(
 
 def akmv(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
 
     Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
@@ -249,11 +249,11 @@ def akmv(
     T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
     noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
-    release: NDArray[np.float64] = (total + noise) / users.total
+    release: Floats = (total + noise) / users.total
     return release
 
 
-def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
     """Return E_AKMV on fixed datasets exactly, with T integrated out: Section IV-C.
 
     E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). The paper prints T in the second term
@@ -294,7 +294,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArr
     reaching = np.arange(users.n_users + 1)
     noise = _noise_scale(2 * mean_threshold, eps)
     error = _sums_reaching(cells) - reaching * mean_threshold + noise
-    result: NDArray[np.float64] = np.sum(cells.probability * error, axis=-1) / users.total
+    result: Floats = np.sum(cells.probability * error, axis=-1) / users.total
     return result
 
 
@@ -368,7 +368,7 @@ _LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 1
 """Nodes and weights on [-1, 1], by their number."""
 
 
-def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
     """Return the mean absolute error of `akmv` on given datasets, noise and T integrated out.
 
     Not the E_AKMV of Section IV-C (that is `akmv_error`, which adds the mean size of the noise to
@@ -399,7 +399,7 @@ def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> 
     return capped_mean_error(quantile_cells(sums, users, rank(eps), half), users, half)
 
 
-def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> NDArray[np.float64]:
+def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     """Return the mean absolute error of sums capped at a random T, with noise of scale T/(N eps).
 
     In cell c the c largest sums exceed T = t, so that N times the bias is D(t) = P - c t, with P
@@ -453,75 +453,63 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> NDArray
         exponent = budget * (sum_capped / law.upper - capped)
     matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
     noise = np.zeros_like(bias)
-    noise[matters] = _mean_noise(
-        law.lower[matters], law.upper[matters], sum_capped[matters], capped[matters], budget
-    )
-    result: NDArray[np.float64] = np.sum(law.probability * (bias + noise), axis=-1) / users.total
+    cells = np.stack([part[matters] for part in (law.lower, law.upper, sum_capped, capped)])
+    noise[matters] = _mean_noise(cells, budget)
+    result: Floats = np.sum(law.probability * (bias + noise), axis=-1) / users.total
     return result
 
 
-def _mean_noise(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    sum_capped: NDArray[np.float64],
-    capped: NDArray[np.float64],
-    eps: float,
-) -> NDArray[np.float64]:
-    """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell."""
+def _mean_noise(cells: Floats, eps: float) -> Floats:
+    """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell.
+
+    The rows of `cells` are the lower and upper ends, sum_capped and capped.
+    """
+    lower, upper, sum_capped, _ = cells
     width = upper - lower
     # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
     varies = width * (1 + eps * sum_capped / upper) / upper
     narrow = (varies < 1) & (4 * width < upper)
     medium = (varies < 4) & (2 * width < upper) & ~narrow
-    mean = np.empty_like(width)
-    for points, part in ((6, narrow), (16, medium), (0, ~(narrow | medium))):
-        cells = lower[part], upper[part], sum_capped[part], capped[part], eps
-        mean[part] = _by_quadrature(points, *cells) if points else _by_antiderivative(*cells)
+    wide = ~(narrow | medium)
+    mean: Floats = np.empty_like(width)
+    mean[narrow] = _by_quadrature(6, cells[:, narrow], eps)
+    mean[medium] = _by_quadrature(16, cells[:, medium], eps)
+    mean[wide] = _by_antiderivative(cells[:, wide], eps)
     return mean
 
 
-def _by_quadrature(
-    points: int,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    sum_capped: NDArray[np.float64],
-    capped: NDArray[np.float64],
-    eps: float,
-) -> NDArray[np.float64]:
+def _by_quadrature(points: int, cells: Floats, eps: float) -> Floats:
     """Return the mean of s exp(-D/s) by Gauss and Legendre."""
+    lower, upper, sum_capped, capped = cells
     middle, half = (lower + upper) / 2, (upper - lower) / 2
-    mean = np.zeros_like(middle)
+    total = np.zeros_like(middle)
     for node, weight in zip(*_LEGENDRE[points], strict=True):
         t = middle + node * half
-        mean += weight * t * np.exp(eps * (capped - sum_capped / t))
-    return mean / (2 * eps)
+        total += weight * t * np.exp(eps * (capped - sum_capped / t))
+    mean: Floats = total / (2 * eps)
+    return mean
 
 
-def _by_antiderivative(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    sum_capped: NDArray[np.float64],
-    capped: NDArray[np.float64],
-    eps: float,
-) -> NDArray[np.float64]:
-    """Return the mean of s exp(-D/s) from its antiderivative at both ends."""
-    ends = [_antiderivative(end, sum_capped, capped, eps) for end in (upper, lower)]
-    return (ends[0] - ends[1]) / (upper - lower)
+def _by_antiderivative(cells: Floats, eps: float) -> Floats:
+    """Return the mean of s exp(-D/s) from its antiderivative at both ends.
+
+    It is (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t), and zero at t = 0.
+    """
+    lower, upper, sum_capped, capped = cells
+
+    def antiderivative(t: Floats) -> Floats:
+        positive = np.where(t > 0, t, 1.0)
+        with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
+            x = eps * sum_capped / positive
+        value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
+        result: Floats = np.where(t > 0, value, 0.0)
+        return result
+
+    mean: Floats = (antiderivative(upper) - antiderivative(lower)) / (upper - lower)
+    return mean
 
 
-def _antiderivative(
-    t: NDArray[np.float64], sum_capped: NDArray[np.float64], capped: NDArray[np.float64], eps: float
-) -> NDArray[np.float64]:
-    """Evaluate (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t); zero at t = 0."""
-    positive = np.where(t > 0, t, 1.0)
-    with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
-        x = eps * sum_capped / positive
-    value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
-    result: NDArray[np.float64] = np.where(t > 0, value, 0.0)
-    return result
-
-
-def _scaled_e3(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
     far = x > 100
     value = np.empty_like(x)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import Exact, RNGLike, read_rng
+from userdp._checks import Exact, Floats, RNGLike, read_rng
 from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
 from userdp.model import Contributions, Epsilon, rank, read_eps
 from userdp.noise import StaircaseNoise
@@ -151,17 +151,15 @@ class Pairs(NamedTuple):
     """Pairs of neighbouring datasets of the same users, one pair a row."""
 
     users: Contributions
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
+    first: Floats
+    second: Floats
 
 
-Release = Callable[[NDArray[np.float64], Contributions, Recorder], Any]
+Release = Callable[[Floats, Contributions, Recorder], Any]
 """A mechanism of sums, users and a Generator, all its other arguments fixed."""
 
 
-def mean_log_ratio(
-    release: Release, pairs: Pairs, noise: StaircaseNoise | None = None
-) -> NDArray[np.float64]:
+def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None = None) -> Floats:
     """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
     The statistic and the noise scale are those that the mechanism really uses. For Laplace noise
@@ -203,7 +201,7 @@ def _shift(one: Noisy, other: Noisy) -> float:
     return float(abs((one.value - other.value) / one.scale))
 
 
-def _staircase_log_ratio(law: StaircaseNoise, shift: NDArray[np.float64]) -> NDArray[np.float64]:
+def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
     distance = np.minimum(shift, 8.0)[:, None]
     jumps = np.arange(12) + law.gamma
     jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
@@ -212,11 +210,11 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: NDArray[np.float64]) -> NDA
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
     # On pieces as narrow as rounding makes them the middle may lie on either side.
     ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
-    result: NDArray[np.float64] = np.where(np.isinf(shift), np.inf, ratio)
+    result: Floats = np.where(np.isinf(shift), np.inf, ratio)
     return result
 
 
-def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> NDArray[np.float64]:
+def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the private quantile's densities, for each pair.
 
     Both are constant from above one sum up to and including the next, so that all values they take
@@ -245,11 +243,11 @@ def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> NDArray[np.floa
         quantile_log_density(t, sums, pairs.users, rank, eps)
         for sums in (pairs.first, pairs.second)
     )
-    result: NDArray[np.float64] = np.max(np.abs(one - other), axis=0)
+    result: Floats = np.max(np.abs(one - other), axis=0)
     return result
 
 
-def _ends(pairs: Pairs) -> NDArray[np.float64]:
+def _ends(pairs: Pairs) -> Floats:
     """All positive sums of both datasets, and U m*: upper ends of the common cells."""
     highest = float(pairs.users.upper) * pairs.users.max_count
     top = np.full((len(pairs.first), 1), highest)
@@ -257,7 +255,7 @@ def _ends(pairs: Pairs) -> NDArray[np.float64]:
     return np.where(ends > 0, ends, highest)
 
 
-def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> NDArray[np.float64]:
+def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the joint densities of (T, output) of `userdp.akmv`.
 
     That is the log ratio of the two densities of T, plus the distance of the statistics over the
@@ -292,13 +290,11 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> NDArray[np.float64]:
     )
     distance = np.abs(log_q - other_log_q) + np.abs(one["value"] - other["value"]) / one["scale"]
     ratio = np.where(drawn & also_drawn, distance, np.inf)
-    result: NDArray[np.float64] = np.max(np.where(seen & also, ratio, 0.0), axis=0)
+    result: Floats = np.max(np.where(seen & also, ratio, 0.0), axis=0)
     return result
 
 
-def _akmv_at(
-    wanted: NDArray[np.float64], sums: NDArray[np.float64], users: Contributions, eps: Epsilon
-) -> Any:
+def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> Any:
     """Make `akmv` draw the wanted thresholds; return where it can, log densities and releases."""
     k, half = rank(eps), read_eps(eps) / 2
     cells = quantile_cells(sums, users, k, half)
@@ -320,7 +316,7 @@ def _akmv_at(
     return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
 
 
-def _at(values: NDArray[np.float64], cell: NDArray[np.intp]) -> NDArray[np.float64]:
+def _at(values: Floats, cell: NDArray[np.intp]) -> Floats:
     """values[row, cell] for an array of cells, shape (points, rows)."""
     return np.take_along_axis(values, cell.T, axis=1).T
 
@@ -391,7 +387,7 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
 
 
 def largest_log_ratio(
-    log_ratio: Callable[[Pairs], NDArray[np.float64]], n_pairs: int, rng: RNGLike | None = None
+    log_ratio: Callable[[Pairs], Floats], n_pairs: int, rng: RNGLike | None = None
 ) -> float:
     """Return the largest of the log ratios that a function finds on `hard_pairs`.
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import RNGLike, check_instance, read_integer, read_rng, refuse_type
+from userdp._checks import Floats, RNGLike, check_instance, read_integer, read_rng, refuse_type
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, _read_sums, read_eps
 from userdp.samplers import Sampler
@@ -21,40 +21,25 @@ _SLICE = 2**13
 """User sums for which a mean error is computed at a time: so do all intermediate results."""
 
 
-class Mechanism(Protocol):
-    """A mechanism as `laplace`, `opt_worst_case` and `akmv` are: one release for each dataset."""
+Mechanism = Callable[..., npt.ArrayLike]
+"""Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
+mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do."""
 
-    def __call__(
-        self,
-        sums: NDArray[np.float64],
-        users: Contributions,
-        eps: Epsilon,
-        /,
-        *,
-        rng: np.random.Generator,
-    ) -> npt.ArrayLike:
-        """Release the means of datasets given by their user sums, shape (n_trials, L)."""
-
-
-class MeanError(Protocol):
-    """A mean absolute error given the data, as `akmv_mean_error` is: one for each dataset."""
-
-    def __call__(
-        self, sums: NDArray[np.float64], users: Contributions, eps: Epsilon, /
-    ) -> npt.ArrayLike:
-        """Compute errors for datasets given by their user sums, shape (n_trials, L)."""
+MeanError = Callable[..., npt.ArrayLike]
+"""Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
+`akmv_mean_error` does."""
 
 
 class Curve(NamedTuple):
     """Mean absolute errors against budgets, with their standard errors; arrays of shape (n,)."""
 
-    mean: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    mean: Floats
+    standard_error: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """_Errors of several mechanisms over a grid of budgets, from common data.
+    """Errors of several mechanisms over a grid of budgets, from common data.
 
     Attributes
     ----------
@@ -67,7 +52,7 @@ class Sweep:
         The number of datasets behind each mean.
     """
 
-    eps: NDArray[np.float64]
+    eps: Floats
     curves: dict[str, Curve]
     n_trials: int
 
@@ -90,9 +75,7 @@ class Sweep:
         ]
 
 
-_Errors = Callable[
-    [NDArray[np.float64], Contributions, Epsilon, np.random.Generator], NDArray[np.float64]
-]
+_Errors = Callable[[Floats, Contributions, Epsilon, np.random.Generator], Floats]
 
 
 def error_sweep(
@@ -160,10 +143,10 @@ def error_sweep(
 
     def simulated(argument: str, mechanism: Mechanism) -> _Errors:
         def errors(
-            sums: NDArray[np.float64], users: Contributions, eps: Epsilon, rng: np.random.Generator
-        ) -> NDArray[np.float64]:
+            sums: Floats, users: Contributions, eps: Epsilon, rng: np.random.Generator
+        ) -> Floats:
             releases = _one_each(argument, mechanism(sums, users, eps, rng=rng), sums)
-            error: NDArray[np.float64] = np.abs(releases - sums.sum(axis=1) / users.total)
+            error: Floats = np.abs(releases - sums.sum(axis=1) / users.total)
             return error
 
         return errors
@@ -218,8 +201,8 @@ def mean_error_sweep(
 
     def exact(argument: str, mean_error: MeanError) -> _Errors:
         def errors(
-            sums: NDArray[np.float64], users: Contributions, eps: Epsilon, _: np.random.Generator
-        ) -> NDArray[np.float64]:
+            sums: Floats, users: Contributions, eps: Epsilon, _: np.random.Generator
+        ) -> Floats:
             length = max(1, _SLICE // users.n_users)
             parts = [sums[start : start + length] for start in range(0, len(sums), length)]
             return np.concatenate(
@@ -251,7 +234,7 @@ def _sweep(
     length = max(1, _BLOCK // users.n_users)
     sizes = [min(length, trials - start) for start in range(0, trials, length)]
 
-    def run(block: int) -> NDArray[np.float64]:
+    def run(block: int) -> Floats:
         """Count, mean and sum of squared deviations of one block's errors."""
         sums = np.asarray(sampler(users, sizes[block], rng=_stream(entropy, block)))
         if sums.shape != (sizes[block], users.n_users):
@@ -283,9 +266,7 @@ def _sweep(
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
 
 
-def _one_each(
-    argument: str, values: npt.ArrayLike, sums: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _one_each(argument: str, values: npt.ArrayLike, sums: Floats) -> Floats:
     """Check that a mechanism, or its mean error, returned one number for each dataset."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(sums),):
@@ -296,9 +277,7 @@ def _one_each(
     return array
 
 
-def _pool(
-    blocks: NDArray[np.float64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pool(blocks: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Mean and sum of squared deviations over all blocks, in their order."""
     weights = sizes[:, None, None]
     shift = blocks[..., 0] - blocks[0, ..., 0]

@@ -13,9 +13,8 @@ protected data, and no private release.
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import Exact, RNGLike, check_instance, read_rng, read_size
+from userdp._checks import Exact, Floats, RNGLike, check_instance, read_rng, read_size
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import NoiseName, Objective, _read_noise
 from userdp.worstcase import threshold
@@ -26,7 +25,7 @@ _SMALLEST_EXPONENT = -1074
 
 def laplace(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Release the sample mean with Laplace noise of scale U m* / (N eps): Theorem II.1.
 
     Nothing is clipped. User-level eps-DP for replacing one user's samples, counts public; not safe
@@ -63,9 +62,7 @@ def laplace(
     return clipped_mean(sums, users, _widest(users), eps, rng=rng)
 
 
-def laplace_mean_error(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon
-) -> NDArray[np.float64]:
+def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
     """Return the mean absolute error of `laplace` on given datasets: U m* / (N eps) on all of them.
 
     Parameters
@@ -104,7 +101,7 @@ def clipped_mean(
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
     rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Release the mean, every user's centred sum clipped to [-S/2, S/2]: one interval for all.
 
     With the centre c, user l counts with c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
@@ -147,7 +144,7 @@ def clipped_mean(
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    release: NDArray[np.float64] = (
+    release: Floats = (
         middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
     )
     return release
@@ -161,7 +158,7 @@ def clipped_mean_error(
     *,
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
 
     Parameters
@@ -201,7 +198,7 @@ def opt_worst_case(
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
     rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
 
     That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
@@ -244,7 +241,7 @@ def opt_worst_case_mean_error(
     *,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the mean absolute error of `opt_worst_case` on given datasets, noise integrated out.
 
     Parameters
@@ -290,28 +287,47 @@ def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tu
 
 
 def grid_sum(
-    values: NDArray[np.float64],
-    lowest: float | NDArray[np.float64],
-    highest: float | NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Clip values to an interval and add them up; return the sum and what one value can move."""
+    values: Floats, lowest: float | Floats, highest: float | Floats
+) -> tuple[Floats, Floats]:
+    """Clip values to an interval and add them up; return the sum and what one value can move.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (..., L)
+        Protected numbers, one a user.
+    lowest, highest : float or ndarray of float64, shape (...)
+        The interval.
+
+    Returns
+    -------
+    total, moved : ndarray of float64, shape (...)
+        The sum of the clipped values, and the most by which one of them can change it as computed.
+    """
     steps, moved, step = grid_steps(values, lowest, highest)
     return steps * step, moved * step
 
 
 def grid_steps(
-    values: NDArray[np.float64],
-    lowest: float | NDArray[np.float64],
-    highest: float | NDArray[np.float64],
-    bits: int = 53,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Clip values to an interval and add them up along the last axis, in whole steps of a grid.
+    values: Floats, lowest: float | Floats, highest: float | Floats, bits: int = 53
+) -> tuple[Floats, Floats, Floats]:
+    """Clip values to an interval and add them up, in whole steps of a grid.
 
     Floating-point sums are rounded, differently in different orders, so that one value may move a
     sum by more than the width of its interval. Here everything is first rounded to a grid, the
     multiples of a power of two of about 2^-bits of the largest sum, whose sums floats hold exactly.
-    The interval is narrowed to the grid, and its new width is what one value can move. Returned
-    are the sum and that width, both whole numbers of steps, and the step.
+    The interval is narrowed to the grid, and its new width is what one value can move.
+
+    Parameters
+    ----------
+    values, lowest, highest
+        As in `grid_sum`.
+    bits : int, optional
+        How many bits the largest sum has.
+
+    Returns
+    -------
+    steps, moved, step : ndarray of float64, shape (...)
+        The sum and what one value can move, both whole numbers of steps; and the step.
     """
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.

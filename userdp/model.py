@@ -20,6 +20,7 @@ from userdp._checks import (
     LARGEST,
     SMALLEST_NORMAL,
     Exact,
+    Floats,
     check_instance,
     is_boolean,
     read_array,
@@ -183,7 +184,7 @@ def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
     return exact
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Clipping:
     """Intervals to which samples are clipped: an estimator of the class B of Section III-A.
 
@@ -214,7 +215,7 @@ class Clipping:
     Examples
     --------
     >>> Clipping(lower=[0, 20], upper=[65, 45])
-    Clipping(lower=array([ 0., 20.]), upper=array([65., 45.]))
+    Clipping(n_intervals=2, lower=0.0 to 20.0, upper=45.0 to 65.0)
     """
 
     lower: NDArray[Any]
@@ -232,6 +233,11 @@ class Clipping:
         for name, ends in (("lower", a), ("upper", b)):
             ends.setflags(write=False)
             object.__setattr__(self, name, ends)
+
+    def __repr__(self) -> str:
+        ends = {"lower": self.lower, "upper": self.upper}
+        ranges = (f"{name}={min(end)} to {max(end)}" for name, end in ends.items())
+        return f"Clipping(n_intervals={self.lower.size}, {', '.join(ranges)})"
 
 
 def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
@@ -396,7 +402,7 @@ def _tolerance(eps: Epsilon) -> Fraction:
     )
 
 
-def _read_sums(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
     check_instance("users", users, Contributions)
     given = read_array("sums", sums).dtype

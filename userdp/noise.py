@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import LARGEST, Exact, read_floats, read_size, refuse_entries, refuse_value
+from userdp._checks import (
+    LARGEST,
+    Exact,
+    Floats,
+    read_floats,
+    read_size,
+    refuse_entries,
+    refuse_value,
+)
 from userdp.model import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
@@ -50,26 +58,24 @@ class Noise(ABC):
     rank: int
 
     @abstractmethod
-    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+    def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
 
     @abstractmethod
-    def draw(
-        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
 
     @abstractmethod
-    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0."""
 
     @abstractmethod
-    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0."""
 
-    def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance: NDArray[np.float64] = np.abs(read_floats("bias", bias))
+        distance: Floats = np.abs(read_floats("bias", bias))
         change = float(read_size("sensitivity", sensitivity))
         _noise_scale(change, float(self.eps))  # refuses what might overflow
         if change == 0:
@@ -77,7 +83,7 @@ class Noise(ABC):
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
             ratio = np.minimum(distance / change, LARGEST)
             added = 2 * change * self.excess(ratio)
-        result: NDArray[np.float64] = distance + added
+        result: Floats = distance + added
         return result
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
@@ -92,7 +98,7 @@ class Noise(ABC):
             return bias**2 + _times(sensitivity**2, self.mean_square)
         return float(self.mean_error(float(bias), float(sensitivity)))
 
-    def best_ratio(self, n: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:
+    def best_ratio(self, n: Floats, objective: Objective) -> Floats:
         """Return the ratio x of bias to sensitivity at which the error is smallest.
 
         For a bias that falls by n/2 for each unit of sensitivity, shape (...). With h(x) = E|x + Z|
@@ -101,10 +107,10 @@ class Noise(ABC):
         """
         if objective == "mse":
             self._refuse_squares_that_overflow()
-            balance: NDArray[np.float64] = 2 * float(self.mean_square) / n
+            balance: Floats = 2 * float(self.mean_square) / n
             return balance
 
-        def falls_later(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        def falls_later(x: Floats) -> NDArray[np.bool_]:
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
@@ -150,24 +156,22 @@ class LaplaceNoise(Noise):
         self.mean_size = 1 / self.eps
         self.mean_square = 2 / self.eps**2
 
-    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+    def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
         eps, points = float(self.eps), read_floats("z", z)
-        result: NDArray[np.float64] = np.log(eps / 2) - eps * np.abs(points)
+        result: Floats = np.log(eps / 2) - eps * np.abs(points)
         return result
 
-    def draw(
-        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         return rng.laplace(scale=_noise_scale(sensitivity, float(self.eps)), size=shape)
 
-    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0."""
-        result: NDArray[np.float64] = np.exp(-float(self.eps) * x) / 2
+        result: Floats = np.exp(-float(self.eps) * x) / 2
         return result
 
-    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0."""
         return self.tail(x) / float(self.eps)
 
@@ -214,43 +218,41 @@ class StaircaseNoise(Noise):
         whole = root * self.mean_size
         self.mean_square = whole * (1 + 2 * whole + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
 
-    def log_density(self, z: npt.ArrayLike) -> NDArray[np.float64]:
+    def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
         size = np.abs(read_floats("z", z))
         steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
-        result: NDArray[np.float64] = -np.log(2 * self.mean_size) - float(self.eps) * steps
+        result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
         return result
 
-    def draw(
-        self, sensitivity: float, shape: _Shape, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         _noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
         beyond, place = rng.random(shape) < self.gamma, rng.random(shape)
         part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
-        result: NDArray[np.float64] = rng.choice([-1.0, 1.0], shape) * sensitivity * (whole + part)
+        result: Floats = rng.choice([-1.0, 1.0], shape) * sensitivity * (whole + part)
         return result
 
-    def tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0, linear on every step."""
         whole, first, second = self._steps(x)
         high = 1 / (2 * self.mean_size)
         low = high * exp(-float(self.eps))
-        result: NDArray[np.float64] = whole * (0.5 - high * first - low * second)
+        result: Floats = whole * (0.5 - high * first - low * second)
         return result
 
-    def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
         whole, first, second = self._steps(x)
         high = 1 / (2 * self.mean_size)
         low = high * exp(-float(self.eps))
         on_first = (float(self.mean_size) - first + high * first**2) / 2
         on_second = (0.5 - high * self.gamma - low * second / 2) * second
-        result: NDArray[np.float64] = whole * (on_first - on_second)
+        result: Floats = whole * (on_first - on_second)
         return result
 
-    def _steps(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def _steps(self, x: Floats) -> tuple[Floats, ...]:
         """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
         part = x - np.floor(x)
         return (
@@ -280,7 +282,7 @@ def _read_objective(objective: Objective) -> Objective:
     return objective
 
 
-def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64]:
+def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     """Return the mean of abs(d + Z) for Laplace noise Z of scale s: abs(d) + s exp(-abs(d)/s).
 
     Parameters
@@ -308,11 +310,11 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> NDArray[np.float64
     refuse_entries("scale", "at least 0", scales, scales < 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
-    result: NDArray[np.float64] = (distance + noise)[()]
+    result: Floats = (distance + noise)[()]
     return result
 
 
-def _noise_scale(width: float | NDArray[np.float64], eps: Epsilon) -> NDArray[np.float64]:
+def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
     """Return width / eps, the Laplace scale for a sum that one user moves by at most `width`."""
     with np.errstate(over="ignore"):
         scale = np.asarray(width / np.float64(read_eps(eps)))

@@ -7,13 +7,13 @@ drawn one by one and added up in blocks, so that memory does not grow with the c
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
 from userdp._checks import (
+    Floats,
     RNGLike,
     check_instance,
     read_integer,
@@ -24,26 +24,19 @@ from userdp._checks import (
 )
 from userdp.model import Contributions
 
-_Draw = Callable[[tuple[int, int, int]], NDArray[np.float64]]
-"""_Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
+_Draw = Callable[[tuple[int, int, int]], Floats]
+"""Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
 
 _BLOCK = 2**20
 """Samples held in memory at a time, where a user has more than one."""
 
 
-class Sampler(Protocol):
-    """A law of datasets, as `uniform_sums` is: user sums of shape (n_trials, L)."""
-
-    def __call__(
-        self, users: Contributions, n_trials: int, /, *, rng: np.random.Generator
-    ) -> npt.ArrayLike:
-        """_Draw datasets."""
+Sampler = Callable[..., npt.ArrayLike]
+"""A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L)."""
 
 
-def uniform_sums(
-    users: Contributions, n_trials: int, *, rng: RNGLike | None = None
-) -> NDArray[np.float64]:
-    """_Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
+def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = None) -> Floats:
+    """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
 
     Parameters
     ----------
@@ -83,8 +76,8 @@ def gaussian_sums(
     *,
     variance: float | None = None,
     rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
-    """_Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
+) -> Floats:
+    """Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
 
     The paper calls these samples "projected" and draws them "by rejection sampling", which is what
     is done here: the law is the Gaussian truncated to [0, U], centred at U/2. The paper writes it
@@ -121,7 +114,7 @@ def gaussian_sums(
     if spread > upper:  # hardly any draw would be kept
         refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
-    def draw(shape: tuple[int, int, int]) -> NDArray[np.float64]:
+    def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, spread, shape)
         while (outside := (samples < 0) | (samples > upper)).any():
             samples[outside] = generator.normal(upper / 2, spread, np.count_nonzero(outside))
@@ -131,14 +124,9 @@ def gaussian_sums(
 
 
 def beta_sums(
-    users: Contributions,
-    n_trials: int,
-    *,
-    a: float,
-    b: float,
-    rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
-    """_Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
+    users: Contributions, n_trials: int, *, a: float, b: float, rng: RNGLike | None = None
+) -> Floats:
+    """Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
 
     Beyond the paper: skewed where a and b differ, almost all at the ends where both are small.
 
@@ -172,13 +160,9 @@ def beta_sums(
 
 
 def correlated_sums(
-    users: Contributions,
-    n_trials: int,
-    *,
-    correlation: float,
-    rng: RNGLike | None = None,
-) -> NDArray[np.float64]:
-    """_Draw user sums of uniform samples that are correlated within a user, independent between.
+    users: Contributions, n_trials: int, *, correlation: float, rng: RNGLike | None = None
+) -> Floats:
+    """Draw user sums of uniform samples that are correlated within a user, independent between.
 
     Beyond the paper's experiments, but not beyond its motivation: a vehicle's speeds, say. Each
     user has a level of their own, uniform on [0, U]. A sample equals the level with probability
@@ -227,8 +211,8 @@ def correlated_sums(
 
 def _add_up(
     users: Contributions, n_trials: int, draw: _Draw, keep: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
-    """_Draw all samples, for the users of one count at a time, and add them up for each user.
+) -> Floats:
+    """Draw all samples, for the users of one count at a time, and add them up for each user.
 
     Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
     """

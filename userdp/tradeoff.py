@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp._checks import (
+    Floats,
     RNGLike,
     check_instance,
     read_floats,
@@ -74,11 +74,11 @@ class Tradeoff:
         The smallest worst-case error of all estimators with this noise, `optimal_error`.
     """
 
-    centres: NDArray[np.float64]
-    total_widths: NDArray[np.float64]
-    certificate: NDArray[np.float64]
-    mean_error: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    centres: Floats
+    total_widths: Floats
+    certificate: Floats
+    mean_error: Floats
+    standard_error: Floats
     smallest_certificate: float
 
     def best(self, tau: float) -> Member:
@@ -222,7 +222,7 @@ def tradeoff(
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
 
-def _grid(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
+def _grid(name: str, values: npt.ArrayLike) -> Floats:
     grid = np.unique(read_floats(name, values))
     if not grid.size:
         raise ValueError(f"`{name}` must hold at least one number, got none.")
@@ -230,7 +230,7 @@ def _grid(name: str, values: npt.ArrayLike) -> NDArray[np.float64]:
     return grid
 
 
-def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> NDArray[np.float64]:
+def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
     largest = float(users.upper) * users.max_count
     width = float(threshold(users, eps, noise=noise))

@@ -188,10 +188,7 @@ def worst_case_error(
 
 
 def threshold(
-    users: Contributions,
-    eps: Epsilon,
-    objective: Objective = "bound",
-    noise: NoiseName = "laplace",
+    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Exact:
     """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
 
@@ -256,10 +253,7 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
 
 
 def optimal_clipping(
-    users: Contributions,
-    eps: Epsilon,
-    objective: Objective = "bound",
-    noise: NoiseName = "laplace",
+    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Clipping:
     """Return the intervals that minimise `worst_case_error` over the class B: Theorem III.1.
 
@@ -284,8 +278,9 @@ def optimal_clipping(
 
     Examples
     --------
-    >>> optimal_clipping(Contributions([4, 2, 1], upper=64), eps=1)
-    Clipping(lower=array([16.,  0.,  0.]), upper=array([48., 64., 64.]))
+    >>> clipping = optimal_clipping(Contributions([4, 2, 1], upper=64), eps=1)
+    >>> clipping.lower, clipping.upper
+    (array([16.,  0.,  0.]), array([48., 64., 64.]))
     """
     return centred_clipping(users, threshold(users, eps, objective, noise))
 
@@ -320,8 +315,9 @@ def centred_clipping(
 
     Examples
     --------
-    >>> centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
-    Clipping(lower=array([6., 3.]), upper=array([ 8., 10.]))
+    >>> clipping = centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
+    >>> clipping.lower, clipping.upper
+    (array([6., 3.]), array([ 8., 10.]))
     """
     check_instance("users", users, Contributions)
     number = Fraction if users.is_exact else float
@@ -333,10 +329,7 @@ def centred_clipping(
 
 
 def optimal_error(
-    users: Contributions,
-    eps: Epsilon,
-    objective: Objective = "bound",
-    noise: NoiseName = "laplace",
+    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Exact:
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
@@ -419,7 +412,10 @@ def symmetric_error(
     check_instance("users", users, Contributions)
     objective, law = _read_objective(objective), _read_noise(noise, eps)
     width = read_size("total_width", total_width, users.is_exact)
-    bias = _scalar(users, np.sum(users.surplus(width))) / 2
+    sizes, n_users = users.histogram  # each different count is looked at once
+    zero = 0 * np.asarray(width)
+    surplus = np.maximum(np.asarray(users.upper) * sizes - np.asarray(width), zero)
+    bias = _scalar(users, np.sum(n_users * surplus)) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
 
 

@@ -33,7 +33,31 @@ def noisy_total(total: int, moved: int, budget: Fraction) -> Noisy:
 
 
 def discrete_laplace(moved: int, budget: Fraction) -> Any:
-    """OpenDP's measurement with the smallest scale whose map keeps the budget for this change."""
+    """Return OpenDP's discrete Laplace measurement, with the smallest scale that keeps a budget.
+
+    Parameters
+    ----------
+    moved : int
+        The most by which one user can change the whole number that is to be released.
+    budget : Fraction
+        Privacy budget (dimensionless, public).
+
+    Returns
+    -------
+    opendp.Measurement
+        From a whole number to one with noise; ``map(moved)`` is at most `budget`.
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+
+    Examples
+    --------
+    >>> noise = discrete_laplace(3, Fraction(1, 2))
+    >>> noise.map(3)
+    0.5
+    """
     dp = load_opendp()
     scale = float(moved / budget)
     while True:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from userdp._checks import read_positive, refuse_type, refuse_value
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import LaplaceNoise, Noise, NoiseName, Objective, _read_noise
+from userdp.noise import NoiseName, Objective
 from userdp.practice._grid import read_bounds
 from userdp.practice._tables import html_table, text_table
-from userdp.worstcase import optimal_error, threshold
+from userdp.worstcase import optimal_error, symmetric_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
     "Laplace": (None, "laplace"),
@@ -82,7 +82,9 @@ class Plan:
             refuse_value("error", "less than that of the middle of the range", error)
 
         def excess(power: float) -> float:
-            return _smallest(self.users, float(2.0**power), objective) - target
+            eps = float(2.0**power)
+            width = threshold(self.users, eps, objective)
+            return float(symmetric_error(self.users, width, eps, objective)) - target
 
         low = high = 0.0
         while excess(low) <= 0:
@@ -96,9 +98,9 @@ class Plan:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean absolute error on the worst dataset against eps; return the axes."""
-        from userdp import plotting  # the only module that needs matplotlib
+        from userdp import plotting  # only drawing needs matplotlib
 
-        return plotting.draw_plan(self, ax)
+        return plotting.draw_plan(self.rows, ax)
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
@@ -184,20 +186,7 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
             width = float(users.upper) * users.max_count
         else:
             width = float(threshold(users, eps, objective, noise))
-        law = _read_noise(noise, eps)
-        bound, l1 = (_error(users, width, law, kind) for kind in ("bound", "l1"))
+        bound, l1 = (
+            float(symmetric_error(users, width, eps, kind, noise)) for kind in ("bound", "l1")
+        )
         yield Forecast(budget, strategy, width, bound, l1, floor)
-
-
-def _smallest(users: Contributions, eps: float, objective: Objective) -> float:
-    """Return the smallest worst-case error with Laplace noise: `optimal_error`, but fast."""
-    width = float(threshold(users, eps, objective))
-    return _error(users, width, LaplaceNoise(eps), objective)
-
-
-def _error(users: Contributions, width: float, law: Noise, objective: Objective) -> float:
-    """Return `symmetric_error`: each different count is looked at once."""
-    sizes, n_users = users.histogram
-    surplus = np.maximum(float(users.upper) * sizes - width, 0.0)
-    bias = float(np.sum(n_users * surplus)) / 2 / users.total
-    return float(law.worst_case(bias, width / users.total, objective))

@@ -1,5 +1,6 @@
-"""Drawing: one style for the whole book. The only module that imports matplotlib."""
+"""Drawing: one style for the whole book."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,6 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from userdp.experiments import Sweep
-from userdp.practice._planning import STRATEGIES, Plan
 
 _PALETTE = sns.color_palette("colorblind")
 
@@ -32,7 +32,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def use_book_style() -> None:
     """Draw all figures from here on in the book's style."""
-    plt.style.use("userdp.book")
+    plt.style.use("userdp.plotting.book")
 
 
 def draw_error(
@@ -101,13 +101,13 @@ def draw_sweep(ax: Axes, sweep: Sweep) -> None:
         ax.fill_between(sweep.eps, *band, color=look["color"], alpha=0.25, linewidth=0)
 
 
-def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
+def draw_plan(rows: Sequence[Any], ax: Axes | None = None) -> Axes:
     """Draw what each strategy of a plan certifies against eps, and what none can go below.
 
     Parameters
     ----------
-    plan : Plan
-        What `userdp.plan` returned.
+    rows : sequence
+        Those of a plan, as `userdp.plan` returns it.
     ax : matplotlib Axes, optional
         Where to draw; a new figure without it.
 
@@ -117,12 +117,13 @@ def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     """
     if ax is None:
         _, ax = plt.subplots()
-    for strategy in STRATEGIES:
-        rows = [row for row in plan.rows if row.strategy == strategy]
-        eps = [row.eps for row in rows]
-        ax.plot(eps, [row.l1 for row in rows], label=strategy, **LOOKS[strategy])
-    floor = [row.floor for row in rows]
-    ax.fill_between(eps, 0, floor, color="0.85", linewidth=0, label="impossible")
+    for strategy in dict.fromkeys(row.strategy for row in rows):
+        chosen = [row for row in rows if row.strategy == strategy]
+        eps = [row.eps for row in chosen]
+        ax.plot(eps, [row.l1 for row in chosen], label=strategy, **LOOKS[strategy])
+    ax.fill_between(
+        eps, 0, [row.floor for row in chosen], color="0.85", linewidth=0, label="impossible"
+    )
     label_budgets(ax)
     label_ratios(ax, "y", "worst-case mean absolute error\n(unit of the values)")
     ax.legend()

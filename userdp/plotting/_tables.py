@@ -1,4 +1,4 @@
-"""Tables of numbers, each written together with what made it. Part of the book, not of the core.
+"""Tables of numbers, each written together with what made it.
 
 What is said here goes into the notebook, as an output that no page shows; when the book is built,
 the record of the table is made from it.
@@ -172,10 +172,7 @@ def write_table(
     half = path.with_suffix(f".{os.getpid()}")  # whoever reads meanwhile sees all of it, or the old
     clean.to_csv(half, index=bool(index), index_label=index, float_format="%.6g")
     half.replace(path)
-    _tell(
-        name,
-        {"table": name, "seed": seed, "trials": counts, "made_by": made, "reads": [*reads]},
-    )
+    _tell(name, {"table": name, "seed": seed, "trials": counts, "made_by": made, "reads": [*reads]})
 
 
 def keep_record(table: Path, *, command: str, script: str, seed: int | None = None) -> None:

@@ -1,0 +1,85 @@
+"""The house: which rooms there are, who imports whom, what is public, what docstrings promise."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import userdp as ud
+
+HOUSE = Path(ud.__file__).parent
+FACADES = {"userdp", "userdp.practice", "userdp.plotting"}  # they only export what others define
+ROOMS = sorted(
+    ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in HOUSE.rglob("*.py")
+)
+WINGS = ("userdp.audit", "userdp.plotting", "userdp.practice")
+CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
+FUNCTIONS = [name for name in ud.__all__ if inspect.isfunction(getattr(ud, name))]
+DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile"]
+HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
+
+
+def imports(room):
+    """Return which rooms a room imports from, also late, within a function."""
+    tree = ast.parse(inspect.getsource(sys.modules.get(room) or import_module(room)))
+    said = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named = {n.module for n in said} | {f"{n.module}.{a.name}" for n in said for a in n.names}
+    return named & {*ROOMS}
+
+
+def test_arrows_run_downwards():
+    arrows = {room: imports(room) - FACADES for room in ROOMS if room not in FACADES}
+    assert sum(map(len, arrows.values())) > 80  # they are found
+    TopologicalSorter(arrows).prepare()  # refuses a circle
+
+
+@pytest.mark.parametrize("room", CORE)
+def test_the_core_imports_no_wing(room):
+    assert not [other for other in imports(room) if other.startswith(WINGS)]
+
+
+@pytest.mark.parametrize("room", [r for r in ROOMS if "._" not in r and r not in FACADES])
+def test_a_name_is_in_the_reference_or_has_an_underscore(room):
+    module = sys.modules.get(room) or import_module(room)
+    page = (HOUSE.parent / "book" / "reference.md").read_text("utf-8")
+    listed = set(re.findall(r"(?:autoclass|autofunction|py:data):: ([\w.]+)", page))
+    for name, thing in vars(module).items():
+        own = getattr(thing, "__module__", None) == room
+        if own and callable(thing) and not name.startswith("_"):
+            short = f"{room.removeprefix('userdp.')}.{name}"
+            assert listed & {name, short, f"userdp.{short}"}, name
+
+
+def test_importing_the_core_loads_nothing_heavy():
+    code = f"import sys, userdp; print(*({HEAVY} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == ""
+
+
+def test_everything_exported_exists_and_is_sorted():
+    assert ud.__all__ == sorted(ud.__all__)
+    assert all(hasattr(ud, name) for name in ud.__all__)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_have_the_sections_a_user_needs(name):
+    documentation = inspect.getdoc(getattr(ud, name))
+    for section in ("Parameters", "Returns", "Raises", "Examples"):
+        assert f"{section}\n{'-' * len(section)}" in documentation
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_mechanisms_state_their_privacy(name):
+    documentation = " ".join(inspect.getdoc(getattr(ud, name)).split()).lower()
+    assert "user-level eps-dp" in documentation
+    assert "public" in documentation
+    assert (
+        "replacing one user" in documentation
+        or "differ in all samples of one user" in documentation
+    )
