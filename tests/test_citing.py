@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import built
 import citing
-import jsonschema
 import nbformat
 import publishing
 import pytest
@@ -18,7 +17,6 @@ from pybtex.database import parse_string
 import userdp as ud
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA = json.loads((ROOT / "tests/vendor/citation-file-format/schema.json").read_text("utf-8"))
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 ZENODO = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
@@ -52,24 +50,11 @@ def commit(monkeypatch):
 # --- Files for other programs ---------------------------------------------------------------------
 
 
-def check(citation):
-    """What `cffconvert --validate` does."""
-    jsonschema.validate(citation, SCHEMA, format_checker=jsonschema.FormatChecker())
-
-
-def test_citation_file_is_valid():
-    check(CFF)
-    for wrong in ({"authors": []}, {"type": "book"}, {"licence": "MIT"}, {"license": "CC"}):
-        with pytest.raises(jsonschema.ValidationError):
-            check(CFF | wrong)
-
-
 @pytest.mark.parametrize("commit", [COMMIT, "0" * 40])
-def test_the_copy_of_a_release_is_valid_too(commit):
+def test_the_copy_of_a_release_has_version_date_and_commit(commit):
     stamped = release.citations(commit, 86400)
     citation = yaml.safe_load(stamped["CITATION.cff"])
-    citation["date-released"] = citation["date-released"].isoformat()  # as cffconvert reads it
-    check(citation)
+    citation["date-released"] = citation["date-released"].isoformat()
     added = {"version": ud.__version__, "date-released": "1970-01-02", "commit": commit}
     assert citation == CFF | added
 

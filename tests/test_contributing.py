@@ -1,4 +1,4 @@
-"""The example of CONTRIBUTING.md works from end to end, and the ways to contribute are in order."""
+"""The example of CONTRIBUTING.md works from end to end, and what it names exists."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,6 @@ import userdp as ud
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
-FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 
 def block(language, containing):
@@ -92,42 +91,3 @@ def test_files_and_commands_that_the_text_names_exist():
     assert [name for name in names if not (ROOT / name).exists()] == ["book/capped.ipynb"]
     targets = set(re.findall(r"\bmake ([a-z]+)", TEXT))
     assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-
-
-# --- Checks before a commit -----------------------------------------------------------------------
-
-
-def test_hooks_are_the_parts_of_make_lint():
-    """Each by its own name, so that nothing is fetched and nothing is said twice."""
-    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    assert repository["repo"] == "local"
-    makefile = (ROOT / "Makefile").read_text()
-    parts = re.search(r"^lint: ([a-z ]+?) ##", makefile, re.MULTILINE)[1].split()
-    assert [hook["entry"] for hook in repository["hooks"]] == [f"make {part}" for part in parts]
-    assert {hook["language"] for hook in repository["hooks"]} == {"system"}
-
-
-# --- Issue forms ----------------------------------------------------------------------------------
-
-KINDS = {"markdown": {"value"}, "input": {"label"}, "textarea": {"label"}}
-KINDS |= {"dropdown": {"label", "options"}, "checkboxes": {"label", "options"}}
-
-
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
-def test_form_is_one_that_is_shown(path):
-    """What a host wants of a form: it drops those with a fault without a word."""
-    form = yaml.safe_load(path.read_text())
-    if path.stem == "config":
-        assert form == {"blank_issues_enabled": True}
-        return
-    assert set(form) == {"name", "description", "title", "labels", "body"}
-    asked = [element for element in form["body"] if element["type"] != "markdown"]
-    identifiers = [element["id"] for element in asked]
-    assert len(identifiers) == len(set(identifiers))
-    assert all(re.fullmatch(r"[a-z-]+", identifier) for identifier in identifiers)
-    assert any(element["validations"]["required"] for element in asked)
-    assert "commit" in identifiers
-    for element in form["body"]:
-        assert KINDS[element["type"]] <= set(element["attributes"])
-        assert set(element) <= {"type", "id", "attributes", "validations"}
-    assert f"*{form['name']}*" in TEXT
