@@ -66,7 +66,7 @@ release: releasable reproducible test ## put a release together in dist, and tag
 
 # At once, before all that takes so long.
 releasable: $(READY)
-	@PYTHONPATH=tools $(BIN) -c 'import sys, release; sys.exit(release.hindrance())'
+	@$(BIN) tools/release.py --check
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
@@ -123,7 +123,7 @@ lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into
 # Some only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
-	@$(BIN) tools/refresh.py $(CHAPTERS)
+	@$(BIN) tools/execute.py --store $(CHAPTERS)
 
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
