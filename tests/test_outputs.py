@@ -6,13 +6,10 @@ what pandas writes, in which there is no place for anything else.
 
 import base64
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+from contents import BOOK
 
 VALUE = r"""(?:"[\w .:;%-]*"|'[\w .:;%-]*')"""
 TAG = rf"""</?(?:div|table|thead|tbody|tr|th|td|br)
@@ -57,7 +54,7 @@ def faults(notebook):
     return found
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(BOOK.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_outputs_hold_nothing_that_runs(path):
     assert faults(nbformat.read(path, as_version=4)) == []
 
