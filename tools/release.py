@@ -26,8 +26,7 @@ import built
 import userdp
 
 VERSION = userdp.__version__
-NAME = f"userdp-companion-{VERSION}"
-TAG = f"v{VERSION}"
+NAME, TAG = f"userdp-companion-{VERSION}", f"v{VERSION}"
 ADDRESSES = ["USERDP_REPOSITORY", "USERDP_BRANCH", "BOOK_URL"]  # of which the pages make links
 
 
@@ -46,53 +45,42 @@ def hindrance() -> str | None:
     return None
 
 
-def pack(folder: Path, seconds: int) -> bytes:
-    """Return a folder as .tar, with one date and owner for all files, in alphabetical order."""
-
-    def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-        entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = seconds, 0, 0, "", ""
-        entry.mode = 0o755 if entry.isdir() else 0o644
-        return entry
-
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as tar:
-        tar.add(folder, NAME, filter=anonymous)
-    return archive.getvalue()
-
-
-def citations(commit: str, seconds: int) -> dict[str, str]:
-    """Return the files for citing, with the version, the date and the commit of the release."""
-    day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    cff = (built.ROOT / "CITATION.cff").read_text("utf-8")
-    zenodo = json.loads((built.ROOT / ".zenodo.json").read_text("utf-8"))
-    zenodo |= {"version": VERSION, "publication_date": day}
-    return {
-        # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
-        "CITATION.cff": f"{cff}version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n",
-        ".zenodo.json": json.dumps(zenodo, indent=2, ensure_ascii=False) + "\n",
-    }
-
-
 def assemble(folder: Path) -> None:
     """Write all files of the release to an empty folder."""
     commit, seconds, _ = built.stamp()
     made, source = built.ROOT / "_build", folder / f"{NAME}-source.tar.gz"
+
+    def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        mode = 0o755 if entry.isdir() else 0o644
+        return entry.replace(mtime=seconds, mode=mode, uid=0, gid=0, uname="", gname="")
+
+    pages = io.BytesIO()
+    with tarfile.open(fileobj=pages, mode="w") as tar:
+        tar.add(made / "html", NAME, filter=anonymous)  # in alphabetical order
     git = ["git", "-C", built.ROOT, "-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", commit]
-    archives = {
-        source: subprocess.run(git, stdout=subprocess.PIPE, check=True).stdout,
-        folder / f"{NAME}-html.tar.gz": pack(made / "html", seconds),
-    }
-    for file, archive in archives.items():
+    files = subprocess.run(git, stdout=subprocess.PIPE, check=True).stdout
+    for file, archive in (source, files), (folder / f"{NAME}-html.tar.gz", pages.getvalue()):
         file.write_bytes(gzip.compress(archive, mtime=0))
+
     shutil.copy(made / "companion.pdf", folder / f"{NAME}.pdf")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
-    subprocess.run(
-        [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source], check=True
-    )
-    for name, text in citations(commit, seconds).items():
-        (folder / name).write_text(text, "utf-8")
-    files = sorted(folder.iterdir())
-    sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", folder]
+    subprocess.run([*pip, *options, source], check=True)
+
+    day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    cff = (built.ROOT / "CITATION.cff").read_text("utf-8")
+    # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
+    cff += f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
+    (folder / "CITATION.cff").write_text(cff, "utf-8")
+    zenodo = json.loads((built.ROOT / ".zenodo.json").read_text("utf-8"))
+    zenodo |= {"version": VERSION, "publication_date": day}
+    text = json.dumps(zenodo, indent=2, ensure_ascii=False)
+    (folder / ".zenodo.json").write_text(text + "\n", "utf-8")
+
+    sums = [
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
+        for file in sorted(folder.iterdir())
+    ]
     (folder / "SHA256SUMS").write_text("".join(sums), "utf-8")
 
 
@@ -105,9 +93,8 @@ def main(arguments: list[str]) -> str | None:
     folder.mkdir()
     assemble(folder)
     if not built.git("tag", "--list", TAG):
-        about = {"Python": platform.python_version()}
-        about |= {name: os.environ.get(name) or "none" for name in ADDRESSES}
-        message = "\n".join([NAME, "", *(f"{name}: {value}" for name, value in about.items())])
+        about = [f"{name}: {os.environ.get(name) or 'none'}" for name in ADDRESSES]
+        message = "\n".join([NAME, "", f"Python: {platform.python_version()}", *about])
         subprocess.run(["git", "-C", built.ROOT, "tag", "-a", TAG, "-m", message], check=True)
     print(f"dist/ holds {NAME}; its commit is tagged {TAG}, here only. To publish it:")
     print(f"  git push origin {TAG}, and add the files of dist/ to a release there.")
