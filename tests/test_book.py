@@ -123,12 +123,13 @@ def test_names_of_the_plotting_module_exist(path):
 def test_reference_page_lists_everything_that_is_exported():
     parts = re.split(r"currentmodule:: ([\w.]+)", (BOOK / "reference.md").read_text())[1:]
     listed = {
-        module: sorted(re.findall(r"(?:autoclass|autofunction|py:data):: (\w+)", text))
+        module: sorted(re.findall(r"(?:autoclass|autofunction|py:data):: (\w+)$", text, re.M))
         for module, text in zip(parts[::2], parts[1::2], strict=True)
     }
     assert listed == {
         "userdp": ud.__all__,
         "userdp.audit": audit.__all__,
+        "userdp.plotting": plotting.__all__,
         "userdp.practice": sorted(set(practice.__all__) - set(ud.__all__)),
     }
 
