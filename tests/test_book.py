@@ -126,7 +126,7 @@ def test_names_of_userdp_in_prose_exist(path):
         assert hasattr(ud.Clipping([0], [1]), name), name
     for name in re.findall(r"`solution\.(\w+)`", text):
         assert name in ud.Solution._fields, name
-    for name in re.findall(r"`(tests/\w+\.py)`", text):
+    for name in re.findall(r"`(tests/[\w/]+\.py)`", text):
         assert (ROOT / name).exists(), name
     for name in re.findall(r"`~?(?:userdp\.)?audit\.(\w+)`", text):
         assert name in audit.__all__, name
