@@ -59,7 +59,7 @@ def laplace(
     >>> float(laplace([3.0, 1.0], users, eps=1, rng=0).round(4))
     1.0561
     """
-    return clipped_mean(sums, users, _widest(users), eps, rng=rng)
+    return clipped_mean(sums, users, 2 * _largest(users), eps, centre=0, rng=rng)
 
 
 def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
@@ -89,7 +89,7 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     >>> float(laplace_mean_error([3.0, 1.0], Contributions([4, 1], upper=1), eps=2))
     0.4
     """
-    return clipped_mean_error(sums, users, _widest(users), eps)
+    return clipped_mean_error(sums, users, 2 * _largest(users), eps, centre=0)
 
 
 def clipped_mean(
@@ -271,8 +271,8 @@ def opt_worst_case_mean_error(
     return clipped_mean_error(sums, users, total_width, eps, noise=noise)
 
 
-def _widest(users: Contributions) -> Exact:
-    """Return the total width that clips nobody, U m*."""
+def _largest(users: Contributions) -> Exact:
+    """Return the largest sum of a user, U m*: around 0, twice that is the width that clips none."""
     check_instance("users", users, Contributions)
     return users.upper * users.max_count
 

@@ -3,7 +3,6 @@
 import math
 import sqlite3
 from fractions import Fraction
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -11,11 +10,11 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_functions import BOOK, functions_of
 from strategies import budgets, collections
 
 import userdp as ud
 
-BOOK = Path(__file__).resolve().parent.parent / "book"
 shares = st.fractions(0, 1, max_denominator=12)
 widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
@@ -86,18 +85,6 @@ def test_the_middle_is_the_theorem_and_zero_is_capping(users, data):
     assert (middle.lower == intervals.lower).all()
     assert (middle.upper == intervals.upper).all()
     assert one_line(sums, users, 0, 2 * T) == sum(min(s, T) for s in sums) / users.total
-    capped = ud.centred_clipping(users, 2 * T, Fraction(0))
-    largest_change = min(T, users.upper * users.max_count)
-    assert ud.sensitivity(users, capped) == largest_change / users.total
-    cut = [max(users.upper * int(m) - T, 0) for m in users.counts]
-    assert ud.worst_case_bias(users, capped) == sum(cut) / users.total
-
-
-def source(start):
-    """The page's cell that starts so: what a reader would copy."""
-    cells = nbformat.read(BOOK / "one-line.ipynb", as_version=4).cells
-    (cell,) = [c.source for c in cells if c.cell_type == "code" and c.source.startswith(start)]
-    return cell
 
 
 def random_samples(rng):
@@ -108,15 +95,13 @@ def random_samples(rng):
 
 @pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
 def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
-    namespace = {"np": np, "math": math}
-    exec(source("def private_mean"), namespace)
-    rng = np.random.default_rng(1)
+    page, rng = functions_of("one-line", math=math), np.random.default_rng(1)
     for seed in range(20):
         counts, user, samples = random_samples(rng)
         users, sums = ud.Contributions(counts, 65), np.bincount(user, samples)
         arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
         expected = ud.opt_worst_case(sums, users, eps, rng=seed)
-        assert namespace["private_mean"](*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        assert page.private_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
 
 def test_rounding_two_over_eps_does_no_harm():
@@ -128,9 +113,10 @@ def test_rounding_two_over_eps_does_no_harm():
 
 
 def test_sql_of_the_page_is_the_clipped_sum():
-    rng = np.random.default_rng(2)
-    namespace = {}
-    exec(source("statement =").split("database =")[0], namespace)
+    rng, namespace = np.random.default_rng(2), {}
+    cells = nbformat.read(BOOK / "one-line.ipynb", as_version=4).cells
+    (cell,) = [c.source for c in cells if c.source.startswith("statement =")]
+    exec(cell.split("database =")[0], namespace)
     for _ in range(10):
         counts, user, samples = random_samples(rng)
         centre, T = 65 * rng.random(), 65 * rng.integers(0, 8)
@@ -144,12 +130,3 @@ def test_sql_of_the_page_is_the_clipped_sum():
         users = ud.Contributions(counts, 65)
         expected = one_line(np.bincount(user, samples), users, centre, T)
         assert by_sql == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize(("change", "budget", "spent"), [(1, 1, 1), (0.5, 1, 2), (0.5, 0.5, 1)])
-def test_noise_for_adding_or_removing_spends_twice_the_budget(change, budget, spent):
-    """Two sums a whole interval apart, under noise for a change by `change` intervals."""
-    y = np.linspace(-3, 3, 601)
-    law, eps = ud.LaplaceNoise(Fraction(budget) * 3 / 4), 0.75
-    density = [law.log_density((y - end) / change) for end in (-0.5, 0.5)]
-    assert np.abs(density[0] - density[1]).max() == pytest.approx(spent * eps)

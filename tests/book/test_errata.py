@@ -103,13 +103,8 @@ def test_rank_one_over_the_noise_budget_is_best_for_capped_sums(budget):
 def test_capped_sums_have_sensitivity_min_of_threshold_and_largest_sum():
     users = ud.Contributions([4, 1], 1)
     for T in (0.5, 2.0, 4.0, 7.0):
-        corners = [(0, m / 3, m) for m in users.counts.tolist()]
-        moves = [
-            min(high, T) - min(low, T)
-            for ends in corners
-            for low, high in itertools.product(ends, repeat=2)
-        ]
-        assert max(moves) == min(T, users.max_count)
+        pairs = [pair for m in (4, 1) for pair in itertools.product((0, m / 3, m), repeat=2)]
+        assert max(min(high, T) - min(low, T) for low, high in pairs) == min(T, users.max_count)
 
 
 def test_akmv_has_worse_datasets():

@@ -1,0 +1,141 @@
+"""Clipping around a public or a bought centre: the page's propositions."""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+from scipy import stats
+from strategies import budgets, collections
+
+import userdp as ud
+from userdp import audit
+
+PAIR = [ud.geometric_collection(6, 65), ud.extreme_collection(101, 10, 65)]
+MOTORWAY = partial(ud.beta_sums, a=8, b=2)
+PAGE = functions_of("centre", Fraction=Fraction)
+
+shares = st.fractions(min_value=0, max_value=1, max_denominator=12)
+
+
+@given(users=collections(), width=shares, place=shares, eps=budgets())
+def test_the_middle_is_best_up_to_the_threshold_and_moving_costs_at_most_the_distance(
+    users, width, place, eps
+):
+    U = users.upper
+    S, c = width * U * users.max_count, place * U
+    around, middle = ud.centred_clipping(users, S, c), ud.centred_clipping(users, S)
+    assert ud.worst_case_bias(users, around) >= ud.worst_case_bias(users, middle)
+    assert ud.sensitivity(users, around) <= ud.sensitivity(users, middle)
+    error, least = (ud.worst_case_error(users, x, eps) for x in (around, middle))
+    kappa = Fraction(int(users.counts[users.largest_sums > S / 2].sum()), users.total)
+    assert error <= least + kappa * abs(c - U / 2)
+    if ud.threshold(users, eps) >= S:
+        assert error >= least
+
+
+def test_beyond_the_threshold_another_centre_can_have_the_smaller_certificate():
+    users, eps, S = ud.Contributions([1], Fraction(1)), Fraction(1, 10), Fraction(1, 2)
+    assert ud.threshold(users, eps) < S
+    around = [ud.centred_clipping(users, S, c) for c in (Fraction(0), Fraction(1, 2))]
+    errors = [ud.worst_case_error(users, clipping, eps) for clipping in around]
+    assert errors == [Fraction(13, 4), Fraction(21, 4)]
+
+
+def test_the_bound_on_the_cost_is_attained():
+    users, eps = ud.Contributions([3, 1], Fraction(8)), Fraction(1, 2)  # T = 0
+    for c in range(9):
+        around = ud.centred_clipping(users, ud.threshold(users, eps), Fraction(c))
+        cost = ud.worst_case_error(users, around, eps) - ud.optimal_error(users, eps)
+        assert cost == abs(c - 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bias_on_a_dataset_and_none_of_it_near_the_centre(seed):
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 9, size=6), 10)
+    c, S = rng.uniform(0, 10), rng.uniform(0, 10 * users.max_count)
+    sums = rng.uniform(0, 1, 6) * users.largest_sums
+    excess = np.maximum(np.abs(sums - c * users.counts) - S / 2, 0).sum() / users.total
+    assert ud.clipped_mean_error(sums, users, S, 1e12, centre=c) <= excess + 1e-9  # no noise
+    averages = np.clip(c + rng.uniform(-1, 1, 6) * S / 2 / users.counts, 0, 10)
+    scale = ud.sensitivity(users, ud.centred_clipping(users, S, c)) / 0.7
+    error = ud.clipped_mean_error(averages * users.counts, users, S, 0.7, centre=c)
+    assert error == pytest.approx(scale)
+
+
+@given(users=collections())
+def test_one_vote_a_user_moves_the_centre_by_at_most_the_bound_over_the_users(users):
+    rng, users = audit.Recorder(laplace=[0, 0]), ud.Contributions(users.counts, float(users.upper))
+    sums = np.diag(users.largest_sums)  # dataset l: only user l is not at zero
+    moved = PAGE.private_centre(sums, users, 0.5, rng)
+    np.testing.assert_allclose(moved, users.upper / users.n_users)
+    assert rng.calls[0].numbers[1] == pytest.approx(moved[0] / 0.5)
+    assert PAGE.private_centre(users.largest_sums, users, 0.5, rng) == pytest.approx(users.upper)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
+    """The joint law of the noisy vote and of the release that the page's code makes of it."""
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 6, size=4), 8)
+    eps, share, tight = rng.uniform(2.5, 5), rng.uniform(0.1, 0.8), seed % 2
+    pair = np.tile(rng.uniform(0, 1, 4) * users.largest_sums, (2, 1))
+    who = np.argmax(users.counts) if tight else rng.integers(4)
+    pair[:, who] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[who]
+    S, largest = ud.threshold(users, (1 - share) * eps), 0.0
+    for g in np.linspace(-4, 12, 97):
+        moved = ud.sensitivity(users, ud.centred_clipping(users, S, float(np.clip(g, 0, 8))))
+        stages = []
+        for sums in pair:
+            distance = g - np.mean(sums / users.counts)
+            noise = audit.Recorder(laplace=[distance, 0])
+            c, release = PAGE.two_stage(sums, users, eps, share, noise)
+            of_vote, of_release = (call.numbers[1] for call in noise.calls)
+            assert c == pytest.approx(np.clip(g, 0, 8))
+            assert of_vote == pytest.approx(8 / 4 / (share * eps))
+            assert of_release == pytest.approx(users.total * moved / ((1 - share) * eps))
+            stages.append((abs(distance) / of_vote, release * users.total / of_release))
+        largest = max(largest, np.abs(np.subtract(*stages)).sum())
+    assert largest <= eps * (1 + 1e-9)
+    assert not tight or largest >= eps * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("users", PAIR)
+def test_two_stage_errors_are_those_of_the_mechanism(users):
+    sums, rng = MOTORWAY(users, 1, rng=4)[0], np.random.default_rng(5)
+    runs = [PAGE.two_stage(sums, users, 0.7, 0.2, rng)[1] for _ in range(2000)]
+    simulated = np.abs(np.array(runs) - sums.sum() / users.total)
+    exact = PAGE.two_stage_error(np.tile(sums, (20_000, 1)), users, 0.7, 0.2, rng)
+    spread = np.hypot(simulated.std() / len(runs) ** 0.5, exact.std() / len(exact) ** 0.5)
+    assert abs(simulated.mean() - exact.mean()) < 5 * spread
+
+
+def test_errors_around_many_centres_are_those_around_each():
+    users = PAIR[0]
+    sums, centres = MOTORWAY(users, 6, rng=6), np.array([0, 1, 20, 32.5, 64.9, 65])
+    S = ud.threshold(users, 0.5)
+    together = PAGE.error_around(sums, users, S, centres, 0.5)
+    for x, c, error in zip(sums, centres, together, strict=True):
+        assert error == pytest.approx(ud.clipped_mean_error(x, users, S, 0.5, centre=c))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_certificate_of_the_two_stages(seed):
+    """Any dataset, with the centre integrated out on a fine grid of quantiles."""
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 9, size=7), 10)
+    eps, share = rng.uniform(0.1, 3), rng.uniform(0.1, 0.9)
+    rest, S = (1 - share) * eps, ud.threshold(users, (1 - share) * eps)
+    sums = rng.integers(0, 2, 7) * users.largest_sums
+    noise = stats.laplace.ppf((np.arange(400) + 0.5) / 400, scale=10 / 7 / (share * eps))
+    c = np.clip(np.mean(sums / users.counts) + noise, 0, 10)
+    errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
+    given_c = [ud.worst_case_error(users, ud.centred_clipping(users, S, float(x)), rest) for x in c]
+    assert (errors <= np.array(given_c) + 1e-9).all()
+    kappa = users.counts[users.largest_sums > S / 2].sum() / users.total
+    bound = ud.optimal_error(users, rest) + kappa * np.mean(np.abs(c - 5))
+    assert np.mean(given_c) <= bound + 1e-9

@@ -1,0 +1,38 @@
+"""What the chapter on the problem states beyond the paper, checked on its own."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize
+from strategies import budgets, collections
+
+import userdp as ud
+
+
+@given(st.floats(0, 100), st.floats(0.01, 100))
+def test_error_measure_overstates_by_at_most_rho(bias, scale):
+    r = optimize.brentq(lambda x: np.exp(x) - x - 2, 0.5, 2)
+    rho, error = (r + 2) / (r + 1), ud.noisy_error(bias, scale)
+    assert error <= (bias + scale) * (1 + 1e-12) <= rho * error * (1 + 1e-11)
+    assert r * scale + scale == pytest.approx(rho * ud.noisy_error(r * scale, scale))
+
+
+@given(users=collections(), eps=budgets())
+def test_only_users_above_the_threshold_are_clipped(users, eps):
+    clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
+    clipped = (clipping.lower > 0) | (clipping.upper < users.upper)
+    np.testing.assert_array_equal(clipped, users.largest_sums > T)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 4])
+def test_laplace_noise_is_nearly_the_best_for_small_eps(eps):
+    """The staircase with the best step: its mean size from its density, and that it is private."""
+    step, n = 1 / (1 + np.exp(eps / 2)), np.arange(2000)
+    height = np.exp(-n * eps)
+    # Two stairs for each n: [n, n + step) of this height, [n + step, n + 1) of e^-eps times it.
+    mass = np.array([height * step, height * np.exp(-eps) * (1 - step)])
+    middle = np.array([n + step / 2, n + (1 + step) / 2])
+    mean = np.sum(mass * middle) / np.sum(mass)
+    assert mean == pytest.approx(1 / (2 * np.sinh(eps / 2)))
+    assert 1 - eps**2 / 24 <= mean * eps <= 1

@@ -1,0 +1,115 @@
+"""The release of sums: what OpenDP is handed, and what is said of it."""
+
+import inspect
+import sys
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+
+import userdp as ud
+from userdp import audit
+from userdp.practice import discrete_laplace
+
+USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
+SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
+
+
+def test_release_takes_no_seed():
+    names = set(inspect.signature(ud.release_mean).parameters)
+    assert names == {"sums", "users", "eps", "total_width", "centre", "objective", "project"}
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 5])
+def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_width(opendp, eps):
+    reached = 0.0
+    for users, first, second in audit.hard_pairs(160, rng=17):
+        for pair in zip(first, second, strict=True):
+            for sums in pair:
+                ud.release_mean(sums, users, eps)
+            one, other = opendp.asked[-2:]
+            assert all(type(x) is int for x in (one.total, one.moved, other.total, other.moved))
+            assert (one.moved, one.budget) == (other.moved, Fraction(eps))
+            assert abs(one.total - other.total) <= one.moved
+            reached = max(reached, abs(one.total - other.total) / max(one.moved, 1))
+    assert reached == 1
+
+
+@pytest.mark.parametrize("centre", [None, 2.0])
+@pytest.mark.parametrize("objective", ["bound", "mse"])
+def test_release_is_the_clipped_mean(opendp, centre, objective):
+    sums = 0.98765 * SUMS
+    for eps in (2.0**-40, 2.0**-20, 0.5, 5):
+        total_width = ud.threshold(USERS, eps, objective)
+        made = ud.release_mean(sums, USERS, eps, centre=centre, objective=objective, project=False)
+        exact = ud.clipped_mean(sums, USERS, total_width, eps, centre=centre, rng=audit.Recorder())
+        moved = opendp.asked[-1].moved
+        step = made.noise_scale * eps / max(moved, 1)
+        assert moved <= 2.0**56 * eps  # the noise fits 64 bits
+        assert abs(made.mean - float(exact.value)) <= 6 * step + 1e-14
+        assert made.noise_scale == pytest.approx(
+            float(exact.scale), rel=1e-3 if eps < 1e-9 else 1e-5
+        )
+        clipping = ud.centred_clipping(USERS, total_width, centre)
+        certificate = ud.worst_case_error(USERS, clipping, eps)
+        assert certificate <= made.worst_case_error <= certificate * (1 + 1e-9) + 6 * step
+
+
+def test_release_stays_between_the_bounds_unless_told():
+    """At this budget the noise leaves them 99 times in a hundred."""
+    one = ud.Contributions([1], 5)
+    for options in ({}, {"project": True}, {"project": False}):
+        made = [ud.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)]
+        projected = options.get("project", True)
+        assert all(0 <= release.mean <= 5 for release in made) == projected
+        assert {release.mean in {0, 5} for release in made} >= {projected}
+        assert made[0].worst_case_error == (5 if projected else pytest.approx(500))
+
+
+@pytest.mark.usefixtures("opendp")
+def test_release_counts_the_rounding_of_many_users():
+    users = ud.Contributions(np.ones(1_000_000, dtype=int), 1)
+    made = ud.release_mean(np.full(1_000_000, 0.3), users, 1)
+    certificate = ud.worst_case_error(users, ud.centred_clipping(users, 1), 1)
+    assert abs(made.mean - 0.3) <= made.worst_case_error - certificate + 1e-12
+    assert certificate < made.worst_case_error < certificate + 1e-9
+
+
+@pytest.mark.parametrize("n_users", [1, 2])
+@pytest.mark.parametrize("eps", [2.0**-40, 2.0**-20, 2.0**-3])
+def test_noise_of_a_release_uses_the_bits_that_it_is_allowed(opendp, n_users, eps):
+    users = ud.Contributions([1] * n_users, 1)
+    ud.release_mean(np.zeros(n_users), users, eps, total_width=0.9)
+    assert 2.0**54 < opendp.asked[-1].moved / eps < 2.0**56
+
+
+def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
+    rng = np.random.default_rng(18)
+    for _ in range(1000):
+        moved = int(2.0 ** rng.uniform(0, 54))
+        budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
+        spent = Fraction(discrete_laplace(moved, budget).map(moved))
+        assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
+
+
+@pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 1, 2.0**-40])
+def test_release_says_what_it_spent_and_enables_what_it_needs_of_opendp(eps):
+    dp.disable_features("contrib")
+    made = ud.release_mean(SUMS, USERS, eps, total_width=10)
+    assert float(Fraction(eps)) * (1 - 1e-12) <= made.eps
+    assert Fraction(made.eps) <= Fraction(eps)
+    assert made.eps == 1 or eps != 1
+
+
+def test_release_of_a_constant_needs_no_noise():
+    made = ud.release_mean(SUMS, USERS, 0.1)
+    assert (made.mean, made.eps, made.noise_scale) == (5.0, 0.0, 0.0)
+
+
+def test_without_opendp_the_release_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(ImportError, match=r"pip install 'userdp\[release\]'"):
+        ud.release_mean(SUMS, USERS, 1)
+    assert ud.opt_worst_case(SUMS, USERS, 1, rng=0).shape == ()
