@@ -13,7 +13,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf site reproducible release releasable test pages extras lint style types spelling notebooks workflows lock refresh bench bench-scale peers mutate serve clean
+.PHONY: help book preview pdf site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,11 +34,13 @@ book: $(READY) ## execute every chapter and build the book into _build/html
 	@$(BIN) tools/execute.py
 	@USERDP_EXECUTED=_build/.jupyter_cache; export USERDP_EXECUTED; $(BUILD)
 
-preview: $(READY) ## build the book from the stored outputs, without executing anything
+# build the book from the stored outputs, without executing anything
+preview: $(READY)
 	@echo "Building the pages from what is stored (a minute)."
 	@USERDP_STORED=1; export USERDP_STORED; $(BUILD)
 
-pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; see README.md)
+# make one PDF of the book, from the stored outputs (with TeX; see README.md)
+pdf: $(READY)
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
 	  echo "$$tool is missing: .ci/tex installs what is needed on Debian and Ubuntu."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
@@ -52,7 +54,8 @@ pdf: $(READY) ## make one PDF of the book, from the stored outputs (with TeX; se
 site: export USERDP_PDF := _build/companion.pdf
 site: pdf book ## make the book as it is published: with the PDF, linked from its first page
 
-reproducible: site ## make the site twice, and compare every byte
+# make the site twice, and compare every byte
+reproducible: site
 	@rm -rf _build/again && git clone --quiet . _build/again && ln -s ../../.venv _build/again/.venv
 	@PYTHONPATH=$(CURDIR)/_build/again $(MAKE) --directory _build/again --assume-old .venv/ready site
 	@diff -rq _build/html _build/again/_build/html && cmp _build/companion.pdf _build/again/_build/companion.pdf
@@ -63,21 +66,23 @@ release: releasable reproducible test ## put a release together in dist, and tag
 
 # At once, before all that takes so long.
 releasable: $(READY)
-	@PYTHONPATH=tools $(BIN) -c 'import sys, release; sys.exit(release.hindrance())'
+	@$(BIN) tools/release.py --check
 
 test: $(READY) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
 
-pages: $(READY) ## look at the built book in Chromium: every page, previews, the Explorer
+# look at the built book in Chromium: every page, previews, the Explorer
+pages: $(READY)
 	@echo "Looking at the pages that \`make book\` made (three minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical tests/pages
 
-extras: $(EXTRAS) ## add Spark (for Java 17) and other libraries, so that their tests run too
+# add Spark (for Java 17) and other libraries, so that their tests run too
+extras: $(EXTRAS)
 	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"
 
 # The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
-lint: style types spelling notebooks workflows ## check style, types, spelling, stored chapters, workflows
+lint: style types spelling notebooks formats ## check style, types, spelling, stored chapters, workflows
 
 style: $(READY)
 	@echo "Checking style."
@@ -91,15 +96,21 @@ types: $(READY)
 
 spelling: $(READY)
 	@echo "Checking spelling."
-	@$(VENV)/bin/codespell -D - -D tools/american.txt
+	@$(VENV)/bin/typos
 
 notebooks: $(READY)
 	@echo "Checking how chapters are stored, and what their outputs hold."
 	@$(BIN) -m pytest --quiet tests/test_book.py tests/test_outputs.py
 
-workflows: $(READY)
-	@echo "Checking the workflows."
+# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe.
+formats: $(READY)
+	@echo "Checking the workflows, forms and the file for citing."
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
+	@$(SCHEMA).github-workflows .github/workflows/*.yml
+	@$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	@$(SCHEMA).dependabot .github/dependabot.yml
+	@$(SCHEMA).citation-file-format CITATION.cff
+SCHEMA = $(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor
 
 # One resolution for all supported versions of Python and all platforms, with the hash of each file.
 LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
@@ -112,23 +123,26 @@ lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into
 # Some only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
-	@$(BIN) tools/refresh.py $(CHAPTERS)
+	@$(BIN) tools/execute.py --store $(CHAPTERS)
 
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) benchmarks/run.py
 
-bench-scale: $(EXTRAS) ## measure large tables, Spark too (some minutes, a gigabyte of disk)
+# measure large tables, Spark too (some minutes, a gigabyte of disk)
+bench-scale: $(EXTRAS)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) benchmarks/scale.py
 
-peers: $(READY) ## measure other libraries, each in an environment of its own
+# measure other libraries, each in an environment of its own
+peers: $(READY)
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
 	@$(BIN) benchmarks/peers.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
 # break some modules only: make mutate MODULES="noise table"
-mutate: $(READY) ## break the code in thousands of ways, and count what the tests notice
+# break the code in thousands of ways, and count what the tests notice
+mutate: $(READY)
 	@echo "Mutation testing (some twenty minutes on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
 	@$(BIN) tools/mutate.py $(MODULES)

@@ -64,7 +64,7 @@ def verify(session: nox.Session, setting: str) -> None:
         found = json.loads(session.run("python", "-c", ask, silent=True)).get("found", [])
         environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(found)
         session.log(f"Without {', '.join(found)}.")
-    session.run("python", "tools/refresh.py", env=environment)
+    session.run("python", "tools/execute.py", "--store", env=environment)
     same = ["git", "diff", "--exit-code", "--stat"]
     if session.run(*same, external=True, success_codes=[0, 1], silent=True):
         session.install("nbdime==4.0.4")

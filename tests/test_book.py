@@ -2,20 +2,21 @@
 
 import base64
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
+from contents import BOOK, ROOT
 
 import userdp as ud
 from userdp import audit, plotting, practice
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOK = ROOT / "book"
 CHAPTERS = sorted(BOOK.glob("*.ipynb"))
 PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]
 LONGEST_LINE = 88  # what a page shows without a scroll bar
+
+every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+every_page = pytest.mark.parametrize("path", [*CHAPTERS, *PROSE], ids=lambda path: path.stem)
 
 
 def read(path):
@@ -32,24 +33,15 @@ def markdown(path):
     return "\n\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
 
 
-def figures(path):
-    return [cell for cell in code_cells(path) if has_image(cell)]
-
-
-def has_image(cell):
-    return any("image/png" in output.get("data", {}) for output in cell.outputs)
-
-
-every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-every_page = pytest.mark.parametrize("path", [*CHAPTERS, *PROSE], ids=lambda path: path.stem)
+def images(cell):
+    return [o.data["image/png"] for o in cell.outputs if "image/png" in o.get("data", {})]
 
 
 def test_the_table_of_contents_names_every_page():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    listed = sorted([toc["root"], *chapters])
     pages = [path.relative_to(ROOT).with_suffix("") for path in [*CHAPTERS, *PROSE]]
-    assert listed == sorted(map(str, pages))
+    assert sorted([toc["root"], *chapters]) == sorted(map(str, pages))
 
 
 @every_chapter
@@ -64,22 +56,16 @@ def test_every_cell_was_executed_in_order_and_its_output_stored(path):
 
 
 @every_chapter
-def test_stored_outputs_are_clean(path):
-    for cell in code_cells(path):
-        for output in cell.outputs:
-            assert output.output_type != "error"
-            assert output.get("name") != "stderr"
-    text = path.read_text()
-    assert not re.search(r"0x[0-9a-f]{8}", text), "an object's address differs from run to run"
-    assert not re.search(r'"(?:/home|/root|/tmp|/Users|C:\\\\)', text), "a machine's path"
-
-
-@every_chapter
-def test_metadata_is_that_of_make_refresh(path):
+def test_what_is_stored_is_clean(path):
     notebook = read(path)
     assert notebook.metadata.language_info == {"name": "python"}
     assert notebook.metadata.kernelspec.name == "python3"
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    outputs = [output for cell in code_cells(path) for output in cell.outputs]
+    assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    text = path.read_text()
+    assert not re.search(r"0x[0-9a-f]{8}", text), "an object's address differs from run to run"
+    assert not re.search(r'"(?:/home|/root|/tmp|/Users|C:\\\\)', text), "a machine's path"
 
 
 @every_chapter
@@ -91,16 +77,14 @@ def test_code_can_be_read_and_copied(path):
 
 @every_chapter
 def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
-    text = markdown(path)
-    for cell in figures(path):
-        settings = cell.metadata.mystnb
+    figures = [cell.metadata.mystnb for cell in code_cells(path) if images(cell)]
+    for settings in figures:
         assert re.fullmatch(r"fig-[a-z0-9-]+", settings.figure.name)
         assert len(settings.figure.caption) > 80
         assert len(settings.image.alt) > 80
         assert re.search("standard error|[Ee]xact", settings.figure.caption), "say how sure it is"
-    downloads = re.findall(r"\{download\}`[^`<]+ <(data/[^>]+\.csv)>`", text)
-    assert len(downloads) >= len(figures(path))
-    assert all((BOOK / name).exists() for name in downloads)
+    downloads = re.findall(r"\{download\}`[^`<]+ <(data/[^>]+\.csv)>`", markdown(path))
+    assert len(downloads) >= len(figures)
 
 
 @every_page
@@ -109,27 +93,25 @@ def test_no_measured_number_is_typed(path):
     text = re.sub(
         r"\$\$.*?\$\$(?: \([\w-]+\))?|\$[^$]+\$|```.*?```|`[^`]*`", "", markdown(path), flags=re.S
     )
-    typed = re.findall(
-        r"(?<![\w.])\d+\.\d{2,}(?![\w.])", re.sub(r"(arXiv|Python) \(?\d+\.\d+", "", text)
-    )
-    assert typed == []
+    text = re.sub(r"(arXiv|Python) \(?\d+\.\d+", "", text)
+    assert re.findall(r"(?<![\w.])\d+\.\d{2,}(?![\w.])", text) == []
 
 
 @every_page
-def test_names_of_userdp_in_prose_exist(path):
-    text = markdown(path)
-    for name in re.findall(r"`ud\.(\w+)`", text):
-        assert hasattr(ud, name), name
-    for name in re.findall(r"`users\.(\w+)`", text):
-        assert hasattr(ud.Contributions([1], 1), name), name
-    for name in re.findall(r"`clipping\.(\w+)`", text):
-        assert hasattr(ud.Clipping([0], [1]), name), name
-    for name in re.findall(r"`solution\.(\w+)`", text):
-        assert name in ud.Solution._fields, name
-    for name in re.findall(r"`(tests/[\w/]+\.py)`", text):
+def test_names_in_prose_exist(path):
+    known = {
+        "ud": ud,
+        "users": ud.Contributions([1], 1),
+        "clipping": ud.Clipping([0], [1]),
+        "solution": ud.Solution,
+        "audit": audit,
+    }
+    for of, name in re.findall(rf"`~?(?:userdp\.)?({'|'.join(known)})\.(\w+)`", markdown(path)):
+        assert hasattr(known[of], name), f"{of}.{name}"
+    for name in re.findall(r"`((?:tests|userdp|tools)/[\w/]+\.py)`", markdown(path)):
         assert (ROOT / name).exists(), name
-    for name in re.findall(r"`~?(?:userdp\.)?audit\.(\w+)`", text):
-        assert name in audit.__all__, name
+    used = re.findall(r"\bmake ([a-z][a-z-]+)`", markdown(path))
+    assert {*used} <= {*re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)}
 
 
 @every_chapter
@@ -141,19 +123,18 @@ def test_names_of_the_plotting_module_exist(path):
 def test_reference_page_lists_everything_that_is_exported():
     parts = re.split(r"currentmodule:: ([\w.]+)", (BOOK / "reference.md").read_text())[1:]
     listed = {
-        module: sorted(re.findall(r"(?:autoclass|autofunction|py:data):: (\w+)", text))
+        module: sorted(re.findall(r"(?:autoclass|autofunction|py:data):: (\w+)$", text, re.M))
         for module, text in zip(parts[::2], parts[1::2], strict=True)
     }
-    more = sorted(set(practice.__all__) - set(ud.__all__))
     assert listed == {
         "userdp": ud.__all__,
         "userdp.audit": audit.__all__,
-        "userdp.practice": more,
+        "userdp.plotting": plotting.__all__,
+        "userdp.practice": sorted(set(practice.__all__) - set(ud.__all__)),
     }
 
 
 def test_picture_of_the_readme_is_the_landing_pages():
-    (cell,) = figures(BOOK / "index.ipynb")
-    stored = next(o.data["image/png"] for o in cell.outputs if "image/png" in o.data)
+    (stored,) = [image for cell in code_cells(BOOK / "index.ipynb") for image in images(cell)]
     assert base64.b64decode(stored) == (BOOK / "_static" / "landing.png").read_bytes()
     assert "book/_static/landing.png" in (ROOT / "README.md").read_text()

@@ -68,18 +68,12 @@ def test_everything_exported_exists_and_is_sorted():
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_docstrings_have_the_sections_a_user_needs(name):
+def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
     documentation = inspect.getdoc(getattr(ud, name))
     for section in ("Parameters", "Returns", "Raises", "Examples"):
         assert f"{section}\n{'-' * len(section)}" in documentation
-
-
-@pytest.mark.parametrize("name", DRAWING)
-def test_mechanisms_state_their_privacy(name):
-    documentation = " ".join(inspect.getdoc(getattr(ud, name)).split()).lower()
-    assert "user-level eps-dp" in documentation
-    assert "public" in documentation
-    assert (
-        "replacing one user" in documentation
-        or "differ in all samples of one user" in documentation
-    )
+    words = " ".join(documentation.split()).lower()
+    if name in DRAWING:
+        assert "user-level eps-dp" in words
+        assert "public" in words
+        assert "replacing one user" in words or "differ in all samples of one user" in words

@@ -13,11 +13,17 @@ BOOK = ROOT / "book"
 
 
 @cache
+def parts() -> dict[str, list[str]]:
+    """Return the names of the pages of each part; the landing page is in the first."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    files = {p["caption"]: [Path(entry["file"]) for entry in p["chapters"]] for p in toc["parts"]}
+    next(iter(files.values())).insert(0, Path(toc["root"]))
+    return {p: [file.name for file in some if file.parent.name] for p, some in files.items()}
+
+
 def pages() -> list[str]:
     """Return the names of all pages, in the order of the book."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    listed = [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]
-    return [Path(file).name for file in listed if Path(file).parent.name == BOOK.name]
+    return [name for part in parts().values() for name in part]
 
 
 @cache
@@ -26,7 +32,7 @@ def page(name: str) -> NotebookNode:
     path = BOOK / f"{name}.ipynb"
     if path.exists():
         return nbformat.read(path, as_version=4)
-    prose = nbformat.v4.new_markdown_cell((BOOK / f"{name}.md").read_text("utf-8"))
+    prose = nbformat.v4.new_markdown_cell(path.with_suffix(".md").read_text("utf-8"))
     return nbformat.v4.new_notebook(cells=[prose])
 
 

@@ -1,11 +1,10 @@
 """Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
 
-import json
 import re
 from collections import Counter
-from html.parser import HTMLParser
 from itertools import pairwise
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import backlinks
 import built
@@ -27,73 +26,29 @@ EXPORTED += [("userdp.audit", name) for name in audit.__all__]
 COMMIT = "0123456789" * 4
 ADDRESS = "https://github.com/some-one/a.fork"
 
-every_file = pytest.mark.parametrize("file", sources.FILES)
-every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 
-
-class Text(HTMLParser):
-    """What a page of HTML says, as a whole and in each element that has a name."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.parts = [""], {"": ""}
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(dict(attrs).get("id") or self.open[0])
-        self.parts.setdefault(self.open[-1], "")
-
-    def handle_endtag(self, tag):
-        self.open.pop()
-
-    def handle_data(self, data):
-        for name in {*self.open}:
-            self.parts[name] += data
+def hrefs(html):
+    return re.findall(r'href="([^"]+)"', html)
 
 
 # --- Pages of code --------------------------------------------------------------------------------
 
 
-@every_file
+@pytest.mark.parametrize("file", sources.FILES)
 def test_a_page_shows_the_file_with_every_unit_in_an_element_of_its_name(file):
     text = (ROOT / file).read_text("utf-8")
-    html = PygmentsBridge("html", "tango").highlight_block(text, "python")
-    shown = Text(sources.marked(file, html)).parts
-    assert shown.pop("").rstrip("\n") == text.rstrip("\n")
+    html = sources.marked(file, PygmentsBridge("html", "tango").highlight_block(text, "python"))
+    shown = ElementTree.fromstring(html)
+    assert "".join(shown.itertext()).rstrip("\n") == text.rstrip("\n")
     lines = text.splitlines(keepends=True)
-    assert shown == {
+    assert {node.get("id"): "".join(node.itertext()) for node in shown.iterfind(".//*[@id]")} == {
         name: "".join(lines[first - 1 : last])
         for name, (first, last) in sources.units(file).items()
     }
 
 
-def contexts(monkeypatch, stamp=(COMMIT, 0), changed=False, repository=ADDRESS):
-    monkeypatch.setattr(built, "stamp", lambda: stamp)
-    monkeypatch.setattr(built, "changed", lambda: changed)
-    monkeypatch.setattr(built, "repository", lambda: repository)
-    highlighter = SimpleNamespace(highlight_block=lambda text, language: f"<pre>{text}</pre>\n")
-    made = sources.pages(SimpleNamespace(builder=SimpleNamespace(highlighter=highlighter)))
-    return {name: context for name, context, _ in made}
-
-
-def test_a_page_says_its_commit_and_leads_to_the_same_file_in_the_repository(monkeypatch):
-    found = contexts(monkeypatch)
-    assert list(found) == [sources.page(file) for file in sources.FILES]
-    context = found["code/userdp/model"]
-    assert context["title"] == "userdp/model.py"
-    assert context["about"].startswith("Who contributes how much")
-    assert context["commit"] == COMMIT
-    assert context["elsewhere"] == f"{ADDRESS}/blob/{COMMIT}/userdp/model.py"
-
-
-@pytest.mark.parametrize("lacking", [{"stamp": None}, {"changed": True}, {"repository": None}])
-def test_what_the_repository_may_not_have_is_not_linked_there(monkeypatch, lacking):
-    found = contexts(monkeypatch, **lacking)
-    assert not any(context["elsewhere"] for context in found.values())
-
-
 @on_the_built_pages
-@every_file
+@pytest.mark.parametrize("file", sources.FILES)
 def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
     html = (BUILT / f"{sources.page(file)}.html").read_text()
     names = Counter(re.findall(r'\bid="([^"]+)"', html))
@@ -101,6 +56,23 @@ def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
     assert set(names.values()) == {1}
     assert f"<h1>{file}</h1>" in html
     assert bool(built.repository()) or "/blob/" not in html.partition("<pre>")[0]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("changed", [True, False])
+@pytest.mark.parametrize("address", [ADDRESS, None])
+def test_only_what_the_repository_has_is_linked_there(monkeypatch, known, changed, address):
+    commit = COMMIT if known else ""
+    monkeypatch.setattr(built, "stamp", lambda: built.Stamp(commit, 0, changed))
+    monkeypatch.setattr(built, "repository", lambda: address)
+    highlighter = SimpleNamespace(highlight_block=lambda text, language: f"<pre>{text}</pre>\n")
+    made = sources.pages(SimpleNamespace(builder=SimpleNamespace(highlighter=highlighter)))
+    links = {context["title"]: context["elsewhere"] for _, context, _ in made}
+    assert list(links) == sources.FILES
+    if commit and address and not changed:
+        assert links["userdp/model.py"] == f"{ADDRESS}/blob/{COMMIT}/userdp/model.py"
+    else:
+        assert not any(links.values())
 
 
 # --- Ways to the code -----------------------------------------------------------------------------
@@ -119,72 +91,46 @@ def test_places_of_members_and_of_values():
     assert sources.place("userdp.audit", "np.linspace") is None
 
 
-def read(text):
+TEST = "test_claims.py::test_identifiers_are_unique"
+
+
+@pytest.mark.parametrize(("form", "number"), [("html", 3), ("latex", 0)])
+def test_names_of_tests_and_files_become_links_in_html_only(form, number):
     register_local_role("test", sources.Test())
-    return publish_doctree(text, settings_overrides={"report_level": 5})
-
-
-@every_row
-def test_the_tests_of_a_row_can_be_linked(row):
-    for test in row["tests"]:
-        (literal,) = read(f":test:`{test}`").findall(nodes.literal)
-        file, unit = literal["code"]
-        assert f"{file}::{unit}" == f"tests/{test}"
-        assert literal.astext() == unit
-        assert unit in sources.units(file)
+    text = (
+        f":test:`{TEST}`, ``tests/test_claims.py``, ``userdp/model.py``; ``tests/x.py``, ``x.py``"
+    )
+    document = publish_doctree(text + ", `Elsewhere <https://example.org>`_")
+    (elsewhere,) = document.findall(nodes.reference)
+    elsewhere.replace(elsewhere[0], nodes.literal(text="tests/test_claims.py"))
+    relative = lambda origin, target: f"../{target}.html"  # noqa: E731
+    app = SimpleNamespace(builder=SimpleNamespace(format=form, get_relative_uri=relative))
+    sources.link(app, document, "book/setup")
+    found = [(found["refuri"], found.astext()) for found in document.findall(nodes.reference)]
+    expected = [
+        ("../code/tests/test_claims.html#test_identifiers_are_unique", TEST.partition("::")[2]),
+        ("../code/tests/test_claims.html", "tests/test_claims.py"),
+        ("../code/userdp/model.html", "userdp/model.py"),
+    ]
+    assert found == [*expected[:number], ("https://example.org", "tests/test_claims.py")]
 
 
 @pytest.mark.parametrize("unknown", ["test_model.py::test_x", "test_x.py::test_y", "test_model.py"])
 def test_an_unknown_test_is_refused(unknown):
-    (warning,) = read(f":test:`{unknown}`").findall(nodes.system_message)
+    register_local_role("test", sources.Test())
+    document = publish_doctree(f":test:`{unknown}`", settings_overrides={"report_level": 5})
+    (warning,) = document.findall(nodes.system_message)
     assert f"no such test: {unknown}" in warning.astext()
 
 
-def linked(text, form="html"):
-    document = read(text)
-    relative = lambda origin, target: f"../{target}.html"  # noqa: E731
-    app = SimpleNamespace(builder=SimpleNamespace(format=form, get_relative_uri=relative))
-    sources.link(app, document, "book/setup")
-    return [(found["refuri"], found.astext()) for found in document.findall(nodes.reference)]
-
-
-def test_names_of_tests_and_files_become_links_in_html_only():
-    test = "test_claims.py::test_identifiers_are_unique"
-    text = (
-        f":test:`{test}`, ``tests/test_claims.py``, ``userdp/model.py``; ``tests/x.py``, ``x.py``"
-    )
-    assert linked(text) == [
-        ("../code/tests/test_claims.html#test_identifiers_are_unique", test.partition("::")[2]),
-        ("../code/tests/test_claims.html", "tests/test_claims.py"),
-        ("../code/userdp/model.html", "userdp/model.py"),
-    ]
-    assert linked(text, form="latex") == []
-
-
-def hrefs(html):
-    return re.findall(r'href="([^"]+)"', html)
-
-
 @on_the_built_pages
-def test_the_ledger_leads_to_every_test_that_it_names():
+def test_the_ledger_and_the_feet_of_chapters_lead_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
     found = hrefs((BUILT / "book" / "claims.html").read_text())
     assert Counter(href for href in found if href.startswith("../code/")) == expected
-
-
-@on_the_built_pages
-def test_the_foot_of_a_chapter_leads_to_its_files_of_tests():
-    found = hrefs((BUILT / "book" / "optimum.html").read_text())
-    assert "../code/tests/test_worstcase.html" in found
-
-
-def test_what_leads_elsewhere_stays_as_it_is():
-    document = read("`Elsewhere <https://example.org>`_")
-    (reference,) = document.findall(nodes.reference)
-    reference.replace(reference[0], nodes.literal(text="tests/test_claims.py"))
-    sources.link(SimpleNamespace(builder=SimpleNamespace(format="html")), document, "book/setup")
-    assert [*document.findall(nodes.reference)] == [reference]
+    foot = hrefs((BUILT / "book" / "optimum.html").read_text())
+    assert any(href.startswith("../code/tests/") for href in foot)
 
 
 # --- Ways back ------------------------------------------------------------------------------------
@@ -207,25 +153,21 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
     found = hrefs(entries()[f"{module}.{name}"])
     assert found[0] == f"../{sources.page(file)}.html#{unit}"
-    pages = [row["page"] + ".html#" for row in rows]
-    labels = [row["label"] for row in rows]
-    claims = [
-        href for href in found if href.startswith(tuple(pages)) and href.endswith(tuple(labels))
-    ]
-    expected = [("equation-" if x.startswith("eq") else "") + x for x in labels]
-    assert claims == [page + label for page, label in zip(pages, expected, strict=True)]
+    labels = [("equation-" * row["label"].startswith("eq")) + row["label"] for row in rows]
+    claims = [f"{row['page']}.html#{label}" for row, label in zip(rows, labels, strict=True)]
+    assert [href for href in found if href in claims] == claims
     tests = {
         f"../code/tests/{test.replace('.py::', '.html#')}" for row in rows for test in row["tests"]
     }
     assert {href for href in found if href.startswith("../code/tests/")} == tests
-    call = re.compile(rf"\b{'ud' if module == 'userdp' else 'audit'}\.{name}\b")
-    chapters = {f"{path.stem}.html" for path in contents.BOOK.glob("*.ipynb") if calls(path, call)}
+    calls = f"{'ud' if module == 'userdp' else 'audit'}.{name}"
+    chapters = {
+        f"{page}.html"
+        for page in contents.pages()
+        for cell in contents.page(page).cells
+        if cell.cell_type == "code" and re.search(rf"\b{calls}\b", cell.source)
+    }
     assert {href for href in found if re.fullmatch(r"[\w-]+\.html", href)} == chapters
-
-
-def calls(path, pattern):
-    cells = json.loads(path.read_text("utf-8"))["cells"]
-    return any(pattern.search("".join(c["source"])) for c in cells if c["cell_type"] == "code")
 
 
 def test_a_claim_is_told_with_its_verdict_unless_it_holds():

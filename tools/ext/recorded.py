@@ -1,14 +1,14 @@
-"""Where numbers come from, one click away: a Sphinx extension.
+"""A Sphinx extension: where numbers come from, one click away.
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
-PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.tables`), and
+PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
 what is known when the book is built. It stands beside the table's download as a JSON file, and on
 the page of records, to which a link leads from each download.
 """
 
-import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import chain
@@ -16,9 +16,9 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
+import backlinks
 import built
-import yaml
-from contents import BOOK, ledger, page, pages
+from contents import BOOK, ledger, page, pages, parts
 from docutils import nodes
 from docutils.statemachine import StringList
 from jupyter_cache import get_cache
@@ -30,11 +30,10 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 import userdp as ud
-from userdp.tables import PREFIX
+from userdp.plotting._tables import PREFIX
 
 DATA = BOOK / "data"
 RECORDS = "record"  # the page that shows the records; there each table is at home
-ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}  # the others are statements
 USED = ["numpy", "scipy", "pandas", "matplotlib"]
 
 # --- What a record says ---------------------------------------------------------------------------
@@ -42,7 +41,7 @@ USED = ["numpy", "scipy", "pandas", "matplotlib"]
 
 def executed(path: Path, config: Any) -> NotebookNode:
     """Return a page as it was executed for this build, or as it is stored if it was not."""
-    if config.execution_mode == "cache":
+    if config.execution_mode == "cache" and path.exists():
         return get_cache(config.execution_cache_path).merge_match_into_file(str(path))[1]
     return page(path.stem)
 
@@ -66,18 +65,18 @@ def shown(table: str) -> tuple[list[str], list[str]]:
 
     A figure's numbers are offered below it, by the first links after it.
     """
-    figures, places = [], []
+    figures, places = {}, {}
     for name in pages():
         last = None
         for cell in page(name).cells:
             last = figure(cell) or last
             if f"data/{table}.csv" in cell.source:
-                places.append(name)
+                places[name] = True
                 if cell.cell_type == "markdown" and f":file: data/{table}.csv" not in cell.source:
-                    figures.append(last)
+                    figures[last] = True
             if "{download}" in cell.source:
                 last = None
-    return list(dict.fromkeys(filter(None, figures))), list(dict.fromkeys(places))
+    return [name for name in figures if name], list(places)
 
 
 def makers(record: dict[str, Any]) -> list[str]:
@@ -86,17 +85,9 @@ def makers(record: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(chain(*made.values()) if isinstance(made, dict) else made))
 
 
-def versions(record: dict[str, Any]) -> dict[str, str]:
-    """Return which versions computed a table: those of this environment."""
-    read = [name for name in record["reads"] if not name.endswith(".csv")]
-    found = {"python": python_version(), "userdp": ud.__version__}
-    return found | {name: version(name) for name in [*USED, *read]}
-
-
 def about(table: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of a table beside what was said of it."""
-    content = (DATA / f"{table}.csv").read_bytes()
-    figures, places = shown(table)
+    """Return a record with what is known of a table beside what was said of it."""
+    content, (figures, places) = (DATA / f"{table}.csv").read_bytes(), shown(table)
     names = {name.removeprefix("userdp.") for name in makers(record)}
     claims = [
         row
@@ -104,30 +95,31 @@ def about(table: str, record: dict[str, Any]) -> dict[str, Any]:
         if row["page"] == record.get("page", places[0])
         and (row["label"] in figures or names & {*row["functions"]})
     ]
-    tests = dict.fromkeys(test for row in claims for test in row["tests"])
-    commit, _ = built.stamp() or (None, None)
-    return {
+    commit, _, changed = built.stamp()
+    return record | {
         "file": f"{table}.csv",
         "sha256": hashlib.sha256(content).hexdigest(),
-        "rows": len(list(csv.reader(content.decode().splitlines()))) - 1,
+        "rows": content.count(b"\n") - 1,
         "figures": figures,
         "pages": places,
         "claims": [row["id"] for row in claims],
-        "tests": list(tests),
-        "commit": commit,
-        "changed": built.changed(),
+        "tests": list(dict.fromkeys(test for row in claims for test in row["tests"])),
+        "commit": commit or None,
+        "changed": changed,
     }
 
 
 def records(config: Any) -> dict[str, dict[str, Any]]:
     """Return the records of all tables: of those that pages write, and of those that are kept."""
     found = {path.stem: json.loads(path.read_text("utf-8")) for path in DATA.glob("*.json")}
+    environment = {"python": python_version(), "userdp": ud.__version__}
     for name in pages():
-        path = BOOK / f"{name}.ipynb"
-        for said in told(executed(path, config)) if path.exists() else ():
-            known = {"executed": config.execution_mode != "off", "versions": versions(said)}
+        for said in told(executed(BOOK / f"{name}.ipynb", config)):
+            used = [*USED, *(source for source in said["reads"] if not source.endswith(".csv"))]
+            versions = environment | {package: version(package) for package in used}
+            known = {"executed": config.execution_mode != "off", "versions": versions}
             found[said.pop("table")] = {"page": name, **said, **known}
-    return {table: found[table] | about(table, found[table]) for table in sorted(found)}
+    return {table: about(table, found[table]) for table in sorted(found)}
 
 
 # --- The page of records --------------------------------------------------------------------------
@@ -136,60 +128,40 @@ def records(config: Any) -> dict[str, dict[str, Any]]:
 def function(name: str) -> str:
     """Return the name of a function or class, linked to the reference if it is there."""
     last = name.rpartition(".")[2]
-    public = (name, last in ud.__all__) == (f"userdp.{last}", True)
-    public |= name.startswith("userdp.audit.")
+    public = name in {f"userdp.{known}" for known in ud.__all__} or name.startswith("userdp.audit.")
     role = "py:class" if last[0].isupper() else "py:func"
     return f"{{{role}}}`~{name}`" if public else f"`{name}`"
 
 
-def functions(record: dict[str, Any]) -> str:
+def functions(made: Any) -> str:
     """Return in words what made a table, or each of its curves."""
-    made = record["made_by"]
     if isinstance(made, list):
         return ", ".join(map(function, made))
-    return "; ".join(f"{curve}: {', '.join(map(function, names))}" for curve, names in made.items())
-
-
-def claim(row: dict[str, Any]) -> str:
-    """Return a link to what a row of the ledger is about."""
-    role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
-    return f"{{ref}}`{row['where']} <{label}>`" if role == "ref" else f"{{{role}}}`{label}`"
+    return "; ".join(f"{curve}: {functions(names)}" for curve, names in made.items())
 
 
 def entry(table: str, record: dict[str, Any]) -> str:
     """Return a record in Markdown."""
     figures = [f"{{numref}}`{name}`" for name in record["figures"]] or ["a table"]
     places = [f"{{doc}}`{name}`" for name in record["pages"]]
-    lines = [
-        f"(record-{table})=",
-        f"**{record['file']}**, {record['rows']:,} rows",
-        f": *Shown as* {', '.join(figures)} in {', '.join(places)}",
-    ]
+    made = "`{command}` (`{script}`), once, and kept"
     if "cell" in record:
-        cell = f"{{ref}}`{record['cell']} <{record['page']}-{record['cell']}>`"
-        lines += [f": *Made by* {cell} of {{doc}}`{record['page']}`"]
-        lines += [f": *Functions:* {functions(record)}"]
-    else:
-        lines += [f": *Made by* `{record['command']}` (`{record['script']}`), once, and kept"]
-    seed, trials = record["seed"], ", ".join(f"{n:,}" for n in record.get("trials", []))
-    lines += [f": *Random numbers:* {f'seed {seed}' if seed else 'none'}"]
-    lines += [f": *Trials:* {trials}"] * bool(trials)
-    if reads := ", ".join(f"`{name}`" for name in record.get("reads", [])):
-        lines += [f": *Reads* {reads}"]
-    if claims := [claim(row) for row in ledger() if row["id"] in record["claims"]]:
-        lines += [f": *Claims:* {', '.join(dict.fromkeys(claims))}"]
-    if tests := ", ".join(f"{{test}}`{test}`" for test in record["tests"]):
-        lines += [f": *Tests of the claims:* {tests}"]
-    csv_file, digest = f"{{download}}`CSV <data/{table}.csv>`", record["sha256"][:16]
-    return "\n".join([*lines, f": *Data:* {csv_file}, SHA-256 `{digest}…`", "", ""])
-
-
-def part(caption: str) -> list[str]:
-    """Return the pages of a part of the book."""
-    toc = yaml.safe_load((built.ROOT / "_toc.yml").read_text("utf-8"))
-    (found,) = [p["chapters"] for p in toc["parts"] if p["caption"] == caption]
-    first = [toc["root"]] if found is toc["parts"][0]["chapters"] else []
-    return [Path(name).name for name in [*first, *(chapter["file"] for chapter in found)]]
+        made = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
+    claims = [backlinks.link(row) for row in ledger() if row["id"] in record["claims"]]
+    facts = {
+        "Shown as": f"{', '.join(figures)} in {', '.join(places)}",
+        "Made by": made.format(**record),
+        "Functions:": functions(record.get("made_by", [])),
+        "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
+        "Trials:": ", ".join(f"{n:,}" for n in record.get("trials", [])),
+        "Reads": ", ".join(f"`{name}`" for name in record.get("reads", [])),
+        "Claims:": re.sub(r":([\w:]+):(?=`)", r"{\1}", ", ".join(dict.fromkeys(claims))),
+        "Tests of the claims:": ", ".join(f"{{test}}`{test}`" for test in record["tests"]),
+        "Data:": f"{{download}}`CSV <data/{table}.csv>`, SHA-256 `{record['sha256'][:16]}…`",
+    }
+    lines = [f": *{what}* {words}" for what, words in facts.items() if words]
+    title = f"**{record['file']}**, {record['rows']:,} rows"
+    return "\n".join([f"(record-{table})=", title, *lines, "", ""])
 
 
 class Records(SphinxDirective):
@@ -199,32 +171,31 @@ class Records(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Return them, in the order of the pages."""
+        """Return what is told in Markdown, where the directive stands."""
         self.env.note_reread()
+        box, lines = nodes.container(), StringList(self.told(), self.get_source_info()[0])
+        self.state.nested_parse(lines, self.content_offset, box)
+        return box.children
+
+    def told(self) -> list[str]:
+        """Return the records, in the order of the pages."""
         every = self.env.userdp_records
         home = {table: record.get("page", record["pages"][0]) for table, record in every.items()}
-        inside = [t for name in part(self.arguments[0]) for t in every if home[t] == name]
-        return markdown(self, "\n".join(entry(table, every[table]) for table in inside))
+        inside = [t for name in parts()[self.arguments[0]] for t in every if home[t] == name]
+        return "\n".join(entry(table, every[table]) for table in inside).splitlines()
 
 
-class Versions(SphinxDirective):
-    """What the tables were made with, `{versions}`."""
+class Versions(Records):
+    """What the tables were made with, `{versions}`: the commit, the versions of all packages."""
 
-    def run(self) -> list[nodes.Node]:
-        """Return the commit and the versions of all packages."""
-        self.env.note_reread()
-        every = [r["versions"] for r in self.env.userdp_records.values() if "versions" in r]
+    required_arguments = 0
+
+    def told(self) -> list[str]:
+        """Return them as a list."""
+        every = [record.get("versions", {}) for record in self.env.userdp_records.values()]
         found = {name: number for versions in every for name, number in versions.items()}
         lines = [f"- {name} {found[name]}" for name in sorted(found)]
-        return markdown(self, "\n".join([f"- {built.origin() or 'no commit is known'}", *lines]))
-
-
-def markdown(directive: SphinxDirective, text: str) -> list[nodes.Node]:
-    """Return what a text in Markdown says, where a directive stands."""
-    box = nodes.container()
-    lines = StringList(text.splitlines(), directive.get_source_info()[0])
-    directive.state.nested_parse(lines, directive.content_offset, box)
-    return box.children
+        return [f"- {built.origin() or 'no commit is known'}", *lines]
 
 
 # --- Addresses, links and files -------------------------------------------------------------------
@@ -247,14 +218,11 @@ class Provenance(SphinxTransform):
         for link in list(self.document.findall(addnodes.download_reference)):
             table = Path(link["reftarget"])
             if table.suffix == ".csv" and here != RECORDS:
-                to = f"record-{table.stem}"
-                record = addnodes.pending_xref(
-                    "", refdomain="std", reftype="ref", reftarget=to, refexplicit=True, refwarn=True
-                )
+                to = {"reftype": "ref", "reftarget": f"record-{table.stem}", "refexplicit": True}
+                record = addnodes.pending_xref("", refdomain="std", refwarn=True, **to)
                 record += nodes.inline("", "how it was made")
                 place = link.parent.index(link) + 1
-                for node in (nodes.Text(")"), record, nodes.Text(" (")):
-                    link.parent.insert(place, node)
+                link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
 
 
 def collect(app: Sphinx) -> None:
@@ -262,25 +230,19 @@ def collect(app: Sphinx) -> None:
     app.env.userdp_records = records(app.env.mystnb_config)
 
 
-def link_files(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """On the page of records, link each record beside its table."""
-    if Path(docname).name == RECORDS and app.builder.format == "html":
-        for link in list(doctree.findall(addnodes.download_reference)):
-            target = Path("_downloads", link["filename"]).with_suffix(".json")
-            address = relative_uri(app.builder.get_target_uri(docname), target.as_posix())
-            record = nodes.reference("", "record", refuri=address, internal=True)
-            place = link.parent.index(link) + 1
-            link.parent.insert(place, [nodes.Text(", "), record])
-
-
-def write_files(app: Sphinx, error: Exception | None) -> None:
-    """Write each record beside its table."""
-    for source, (_, place) in app.env.dlfiles.items() if not error else ():
-        record = app.env.userdp_records.get(Path(source).stem)
-        target = Path(app.outdir, "_downloads", place).with_suffix(".json")
-        if record and target.parent.is_dir():
-            text = json.dumps(record, indent=1, ensure_ascii=False)
-            target.write_text(text + "\n", encoding="utf-8")
+def write_files(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """On the page of records, write each record beside its table, and link it."""
+    if Path(docname).name != RECORDS or app.builder.format != "html":
+        return
+    for link in list(doctree.findall(addnodes.download_reference)):
+        record = app.env.userdp_records[Path(link["reftarget"]).stem]
+        target = Path("_downloads", link["filename"]).with_suffix(".json")
+        file = Path(app.outdir, target)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        address = relative_uri(app.builder.get_target_uri(docname), target.as_posix())
+        to_file = nodes.reference("", "record", refuri=address, internal=True)
+        link.parent.insert(link.parent.index(link) + 1, [nodes.Text(", "), to_file])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -289,6 +251,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("records", Records)
     app.add_directive("versions", Versions)
     app.connect("builder-inited", collect, priority=900)  # when the notebooks' settings are known
-    app.connect("doctree-resolved", link_files)
-    app.connect("build-finished", write_files)
+    app.connect("doctree-resolved", write_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -52,8 +52,7 @@ class Test(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the function's name, and where it is."""
-        file, _, unit = self.text.partition("::")
-        file = f"tests/{file}"
+        file, _, unit = f"tests/{self.text}".partition("::")
         if file not in FILES or unit not in units(file):
             said = self.inliner.reporter.warning(f"no such test: {self.text}", line=self.lineno)
             return [nodes.literal(text=unit)], [said]
@@ -93,7 +92,7 @@ def marked(file: str, code: str) -> str:
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each file."""
-    commit, changed, repository = built.stamp(), built.changed(), built.repository()
+    (commit, _, changed), repository = built.stamp(), built.repository()
     for file in FILES:
         text = (built.ROOT / file).read_text("utf-8")
         known = repository and commit and not changed
@@ -101,9 +100,9 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             "title": file,
             "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
             "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
-            "commit": commit and commit[0],
+            "commit": commit,
             "changed": changed,
-            "elsewhere": known and f"{repository}/blob/{commit[0]}/{file}",
+            "elsewhere": known and f"{repository}/blob/{commit}/{file}",
         }
         yield page(file), context, "code.html"
 

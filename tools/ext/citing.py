@@ -9,7 +9,7 @@ import re
 from html import escape
 from typing import Any
 
-import publishing
+import built
 import pybtex
 from contents import BOOK
 from docutils import nodes
@@ -23,7 +23,7 @@ PAPER = "rameshwar2025bounding"
 
 def entry(kind: str, key: str, config: Config, **fields: str) -> Entry:
     """Return an entry of the companion's author and year; braces keep capitals as they are."""
-    fields |= {"year": config.copyright, "note": publishing.version()}
+    fields |= {"year": config.copyright, "note": built.version()}
     present = {name: value for name, value in fields.items() if value}
     made = Entry(kind, present, {"author": [Person(f"{{{config.author}}}")]})
     made.key = key
