@@ -16,6 +16,7 @@ from userdp.akmv import (
     quantile_log_density,
     simulate_akmv_error,
 )
+from userdp.ball import clip_to_ball, mean_in_ball
 from userdp.experiments import error_sweep, mean_error_sweep
 from userdp.frontier import minimax_lower_bound, smallest_bias
 from userdp.kkt import Solution, kkt_certificate, optimal_solution, printed_solution, solve_lp
@@ -73,6 +74,7 @@ __all__ = [
     "beta_sums",
     "capped_mean_error",
     "centred_clipping",
+    "clip_to_ball",
     "clipped_mean",
     "clipped_mean_error",
     "correlated_sums",
@@ -84,6 +86,7 @@ __all__ = [
     "laplace",
     "laplace_mean_error",
     "mean_error_sweep",
+    "mean_in_ball",
     "minimax_lower_bound",
     "noisy_error",
     "opt_worst_case",

@@ -21,7 +21,16 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.special import expn
 
-from userdp._checks import Floats, RNGLike, check_instance, read_floats, read_integer, read_rng
+from userdp._checks import (
+    Floats,
+    RNGLike,
+    check_instance,
+    read_floats,
+    read_integer,
+    read_positive,
+    read_real,
+    read_rng,
+)
 from userdp.mechanisms import grid_sum
 from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
 from userdp.noise import _noise_scale
@@ -74,7 +83,9 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     return _cells_of(_read_sums(sums, users), users, rank, read_eps(eps) / 2)
 
 
-def _cells_of(values: Floats, users: Contributions, rank: int, eta: Fraction) -> Cells:
+def _cells_of(
+    values: Floats, users: Contributions, rank: int, eta: Fraction, below: float = 0.0
+) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(read_integer("rank", rank, least=1), users.n_users)
     ends = np.empty((*values.shape[:-1], users.n_users + 2))
@@ -82,7 +93,7 @@ def _cells_of(values: Floats, users: Contributions, rank: int, eta: Fraction) ->
     ends[..., 1:-1] = np.sort(values)[..., ::-1]
     ends[..., -1] = 0.0
     width = ends[..., :-1] - ends[..., 1:]
-    distance = np.abs(np.arange(users.n_users + 1) - rank)
+    distance = np.abs(np.arange(users.n_users + 1) - rank + below)
     # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -368,16 +379,32 @@ _LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 1
 """Nodes and weights on [-1, 1], by their number."""
 
 
-def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
+def akmv_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon,
+    *,
+    threshold_share: float = 0.5,
+    noise_share: float = 0.5,
+    below: float = 0.0,
+) -> Floats:
     """Return the mean absolute error of `akmv` on given datasets, noise and T integrated out.
 
     Not the E_AKMV of Section IV-C (that is `akmv_error`, which adds the mean size of the noise to
-    the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D.
+    the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D. The details
+    that the paper leaves open may be chosen: which rank T aims at, and what it and the noise spend.
 
     Parameters
     ----------
     sums, users, eps
         As in `laplace_mean_error`.
+    threshold_share, noise_share : float, optional
+        What T and the noise spend, as parts of eps: both together, which is more than eps if the
+        parts add up to more than one. The rank is ceil(1 / (noise_share eps)), the best one for
+        that noise.
+    below : float, optional
+        By how much the score aims below that rank: 1/2 treats the cells on both sides of the sum
+        of that rank alike.
 
     Returns
     -------
@@ -387,16 +414,22 @@ def akmv_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> 
     Raises
     ------
     TypeError, ValueError
-        As `laplace_mean_error`.
+        As `laplace_mean_error`; if a share is not positive and finite, or `below` not finite.
 
     Examples
     --------
     >>> users = Contributions([4, 1], upper=1)
     >>> float(akmv_mean_error([3.0, 1.0], users, eps=1).round(6))
     0.881332
+    >>> float(akmv_mean_error([3.0, 1.0], users, 1, threshold_share=0.1, noise_share=0.9).round(6))
+    0.596675
     """
-    half = read_eps(eps) / 2
-    return capped_mean_error(quantile_cells(sums, users, rank(eps), half), users, half)
+    budget, spent = read_eps(eps), read_positive("noise_share", noise_share)
+    eta = Fraction(read_positive("threshold_share", threshold_share)) * budget / 2
+    target = rank(eps if spent == 0.5 else 2 * spent * float(budget))
+    aside = read_real("below", below)
+    law = _cells_of(_read_sums(sums, users), users, target, eta, aside)
+    return capped_mean_error(law, users, Fraction(spent) * budget)
 
 
 def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:

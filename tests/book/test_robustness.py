@@ -51,6 +51,36 @@ def test_without_heavy_users_akmv_is_not_close_to_laplace():
     np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
 
 
+def test_details_of_akmv_are_those_of_its_law():
+    """Rank, exponent and split against the law of T, a cell at a time."""
+    users, eps = ud.Contributions([5, 3, 3, 1], U), 0.7
+    sums = ud.uniform_sums(users, 20, rng=4)
+
+    def expected(for_T, for_noise, rank):
+        law = ud.quantile_cells(sums, users, 1, 1)
+        mass = (law.upper - law.lower) * np.exp(-for_T / 2 * abs(np.arange(5) - rank))
+        law = law._replace(probability=mass / mass.sum(axis=-1, keepdims=True))
+        return ud.capped_mean_error(law, users, for_noise)
+
+    for details, parts in {
+        (): (eps / 2, eps / 2, 3),
+        (("below", 0.5),): (eps / 2, eps / 2, 2.5),
+        (("threshold_share", 1),): (eps, eps / 2, 3),
+        (("threshold_share", 0.1),): (eps / 10, eps / 2, 3),
+        (("threshold_share", 0.25), ("noise_share", 0.75)): (eps / 4, 3 * eps / 4, 2),
+        (("threshold_share", 0.9), ("noise_share", 0.1)): (0.9 * eps, eps / 10, 4),
+    }.items():
+        error = ud.akmv_mean_error(sums, users, eps, **dict(details))
+        np.testing.assert_allclose(error, expected(*parts), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["threshold_share", "noise_share"])
+@pytest.mark.parametrize("share", [0, -0.1, np.nan, np.inf])
+def test_a_share_of_nothing_is_refused(name, share):
+    with pytest.raises(ValueError, match=f"`{name}` must be"):
+        ud.akmv_mean_error([1.0], ud.Contributions([1], U), 1, **{name: share})
+
+
 @pytest.mark.parametrize(
     "users",
     [ud.geometric_collection(6, U), ud.extreme_collection(101, 10, U)],
