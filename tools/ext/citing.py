@@ -24,8 +24,8 @@ PAPER = "rameshwar2025bounding"
 def entry(kind: str, key: str, config: Config, **fields: str) -> Entry:
     """Return an entry of the companion's author and year; braces keep capitals as they are."""
     fields |= {"year": config.copyright, "note": built.version()}
-    present = {name: value for name, value in fields.items() if value}
-    made = Entry(kind, present, {"author": [Person(f"{{{config.author}}}")]})
+    made = Entry(kind, {name: value for name, value in fields.items() if value})
+    made.persons["author"] = [Person(f"{{{config.author}}}")]
     made.key = key
     return made
 
@@ -62,9 +62,6 @@ def in_words(entry: Entry) -> str:
     return words if note in words else f"{words} {note}."
 
 
-ENTRIES = {"paper": paper, "companion": companion}
-
-
 class Citation(SphinxDirective):
     """Show how to cite what is named, `paper` or `companion`: in words, and as BibTeX."""
 
@@ -72,10 +69,7 @@ class Citation(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the paragraph and the block."""
-        (name,) = self.arguments
-        if name not in ENTRIES:
-            raise self.error(f"`citation` is of one of {[*ENTRIES]}, got {name!r}.")
-        cited = ENTRIES[name](self.config)
+        cited = {"paper": paper, "companion": companion}[self.arguments[0]](self.config)
         block = nodes.literal_block(bibtex(cited), bibtex(cited), language="bibtex")
         return [nodes.paragraph(text=in_words(cited)), block]
 

@@ -14,14 +14,15 @@ from sphinx_proof.nodes import proof_node
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
 
 
-def command(text: str) -> nodes.raw:
-    """Return a line of LaTeX."""
-    return nodes.raw("", text + "\n", format="latex")
+def put_before(node: nodes.Element, *lines: str) -> None:
+    """Insert lines of LaTeX before a node."""
+    new = [nodes.raw("", line + "\n", format="latex") for line in lines]
+    node.parent.insert(node.parent.index(node), new)
 
 
-def numbers(depth: int) -> nodes.raw:
+def numbers(depth: int) -> str:
     """Return the command that gives numbers to headings down to a depth."""
-    return command(rf"\setcounter{{secnumdepth}}{{{depth}}}")
+    return rf"\setcounter{{secnumdepth}}{{{depth}}}"
 
 
 class Parts(SphinxPostTransform):
@@ -37,19 +38,16 @@ class Parts(SphinxPostTransform):
         for toctree in root.findall(addnodes.toctree):
             first, *_ = files = toctree["includefiles"]
             depth = DEEPEST if toctree["numbered"] else -1
-            put_before(chapters[first], numbers(-2), command(rf"\part{{{toctree['caption']}}}"))
+            put_before(chapters[first], numbers(-2), rf"\part{{{toctree['caption']}}}")
             for name in files:
                 put_before(chapters[name], numbers(depth))
-        self.make_chapter(first=next(iter(chapters.values())))
-
-    def make_chapter(self, first: nodes.Element) -> None:
-        """Make a chapter of the landing page: all that stands before the first other page."""
-        page = self.document[0]
+        # The landing page is a chapter: all that stands before the first other page.
+        page, first = self.document[0], next(iter(chapters.values()))
         before = page.index(next(n for n in page if first in n.findall()))
         title, *rest = page.children[:before]
-        chapter = nodes.section("", title.deepcopy(), *rest)
         page.children[1:before] = []
-        page.insert(1, [numbers(-1), chapter])
+        page.insert(1, nodes.section("", title.deepcopy(), *rest))
+        put_before(page[1], numbers(-1))
 
 
 class Proofs(SphinxPostTransform):
@@ -85,11 +83,6 @@ class Downloads(SphinxPostTransform):
             else:
                 new.append(nodes.Text(")"))
             link.replace_self(new)
-
-
-def put_before(node: nodes.Element, *new: nodes.Node) -> None:
-    """Insert nodes before another."""
-    node.parent.insert(node.parent.index(node), list(new))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
