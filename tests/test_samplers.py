@@ -79,12 +79,6 @@ def test_seeds_decide(sampler, law, correlation):
     assert not np.array_equal(first, sampler(USERS, 3, rng=6))
 
 
-def test_full_correlation_means_equal_samples():
-    """Sums over counts are then single uniform numbers, for the heaviest user too."""
-    levels = ud.correlated_sums(USERS, 20_000, correlation=1, rng=4)[:, 0] / 40
-    assert stats.kstest(levels, stats.uniform(0, U).cdf).pvalue > FALSE_ALARM
-
-
 @pytest.mark.parametrize("sampler", [ud.uniform_sums, LAWS["correlation 1/4"][0]])
 def test_memory_does_not_grow_with_the_counts(sampler):
     users = ud.Contributions([10_000_000, 1], U)

@@ -35,15 +35,6 @@ def test_optimal_error_by_hand(users, eps, expected):
     assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
 
 
-def test_smallest_counterexample_to_the_printed_lemma():
-    users, clipping = (
-        exact([2]),
-        ud.Clipping([Fraction(1), Fraction(0)], [Fraction(1), Fraction(0)]),
-    )
-    assert ud.worst_case_bias(users, clipping) == HALF
-    assert ud.printed_bias(users, clipping) == 1
-
-
 @pytest.mark.parametrize(
     ("eps", "expected"),
     [("2", 4), (3, 4), (1, 2), (HALF, 1), (Fraction(2, 5), 1), (Fraction(39, 100), 0), (0.1, 0)],
