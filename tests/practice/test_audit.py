@@ -24,7 +24,6 @@ import pytest
 from configurations import (
     EPS,
     FACTORS,
-    QUERIED,
     ROWS,
     centre_of,
     clipped_mean,
@@ -35,6 +34,7 @@ from configurations import (
     release_of,
     table,
 )
+from kinds import ENGINES
 from scipy import stats
 
 import userdp as ud
@@ -271,6 +271,8 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
     row = next(row for row in ROWS if row["entry"] == "mean" and row["input"] == kind)
     users = ["a", "a", "b", "c"]
     values = [[0.1, secret, 0.1, 0.1005] for secret in ("secret", "none of this", "7 km")]
+    if kind == "CSV":
+        values = [[*map(str, column)] for column in values]
     one, *others = (observed(row, users, column, tmp_path) for column in values)
     assert isinstance(one.made, Refusal)
     assert all(other == one for other in others)
@@ -360,7 +362,7 @@ def grouped(entry, folder):
             continue
         first, *others = samples_of(row, users, values, folder, REPEATS[entry], rng)
         for name, option in row.items():
-            groups[name, option in QUERIED if name == "input" else option].append(first)
+            groups[name, option in ENGINES if name == "input" else option].append(first)
         for other in others:
             groups["entry", "weight"].append(other)
     return {key: group for key, group in groups.items() if len(group) * REPEATS[entry] >= ENOUGH}

@@ -166,15 +166,6 @@ def test_rows_at_the_bounds_are_inside_also_beside_others():
     assert read_records([0, 0], [0.0, 1.0]).survey(Rules(0, 1)) == Survey((2,), (1,), 0, 0, 0, 0)
 
 
-def test_values_of_single_precision_are_worked_on_in_double():
-    values = np.random.default_rng(76).random(1000).astype(np.float32)
-    grid = Grid(0.0, 1.3, 40)
-    single, double = (
-        total_of(grid, 0, 2**52, np.zeros(1000, int), x) for x in (values, values.astype(float))
-    )
-    assert single == double
-
-
 def test_totals_beyond_the_whole_numbers_of_floats_are_exact():
     n, grid = 20_001, Grid(0.0, 1.0, 40)
     values = np.full(n, 1 - 2.0**-40)

@@ -1,6 +1,5 @@
 """private_mean: the release, its noise, its certificate and its intervals, against definitions."""
 
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -157,13 +156,6 @@ def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
     users = np.repeat(np.arange(60), np.arange(1, 61))
     made = ud.private_mean(users, users * 0.0, lower=0, upper=1, eps=2 / 49)
     assert made.total_width == pytest.approx(12)
-
-
-def test_without_opendp_the_release_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opendp", None)
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    with pytest.raises(ImportError, match=r"pip install 'userdp\[release\]'"):
-        made_of()
 
 
 # Intervals.

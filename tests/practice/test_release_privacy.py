@@ -107,9 +107,16 @@ def test_release_of_a_constant_needs_no_noise():
     assert (made.mean, made.eps, made.noise_scale) == (5.0, 0.0, 0.0)
 
 
-def test_without_opendp_the_release_says_what_to_install(monkeypatch):
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda: ud.release_mean(SUMS, USERS, 1),
+        lambda: ud.private_mean([1, 1, 2], [3.0, 4.0, 5.0], lower=0, upper=6, eps=1),
+    ],
+)
+def test_without_opendp_a_release_says_what_to_install(monkeypatch, release):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(ImportError, match=r"pip install 'userdp\[release\]'"):
-        ud.release_mean(SUMS, USERS, 1)
+        release()
     assert ud.opt_worst_case(SUMS, USERS, 1, rng=0).shape == ()
