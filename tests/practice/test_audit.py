@@ -410,11 +410,7 @@ def test_power_of_this_audit():
     assert min(power(ENOUGH, ALARM)) > 0.99
 
 
-PLANTED = {
-    "sound": (1, 0),
-    "too small": (1 / 1.3, 0),
-    "none in one of fifty": (1, 1 / 50),
-}
+PLANTED = {"sound": (1, 0), "too small": (1 / 1.3, 0), "none in one of fifty": (1, 1 / 50)}
 
 
 @pytest.mark.parametrize("planted", PLANTED)
