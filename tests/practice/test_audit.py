@@ -11,9 +11,7 @@ import pickle
 import sys
 import time
 import warnings
-from collections import defaultdict
 from fractions import Fraction
-from functools import cache
 from math import inf
 from threading import current_thread
 from typing import NamedTuple
@@ -34,15 +32,7 @@ from configurations import (
     release_of,
     table,
 )
-from kinds import ENGINES
 from scipy import stats
-
-import userdp as ud
-from userdp.practice import _protected as protected
-from userdp.practice import _release as releases
-from userdp.practice import _sums as sums
-from userdp.practice._ingest import read_records
-from userdp.practice._queries import Queries
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
 
@@ -283,23 +273,21 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
 FALSE_ALARM = 1e-6
 """The chance that sound code fails this file: all tests below share it (a union bound)."""
 
+ALARM = FALSE_ALARM / (3 * 5)
+"""Of each of three tests on each of the five numbers that have noise."""
+
 NEAR = 2.0**-12
 """Of a release so near to the mean without noise, in scales, it is suspected that it has none."""
 
-MOST_GROUPS = 30
-ALARM = FALSE_ALARM / (3 * 4 * MOST_GROUPS)
-"""Of each of three tests on each group of releases of four entry points."""
+ENOUGH = 1000
+"""Releases of a number: with fewer the power is too small."""
 
-ENOUGH = 1200
-"""Releases of a group: with fewer the power is too small."""
-
-REPEATS = {"mean": 110, "protected": 34, "measurement": 100, "sums": 120}
+# Noise of many steps, which is as good as continuous: the steps are below `NEAR` scales.
+FINE = {"cap": {30_000, 100_000}, "width": {"best", "given"}, "input": {"lists", "pandas"}}
 LAW = {
-    entry: FACTORS[entry]
-    | ({"cap": {30_000, 100_000}} if entry == "protected" else {"width": {"best", "given"}})
-    for entry in FACTORS
+    entry: {name: FINE.get(name, options) for name, options in factors.items()}
+    for entry, factors in FACTORS.items()
 }
-"""Noise of many steps, which is as good as continuous: the steps are below `NEAR` scales."""
 
 
 class Sample(NamedTuple):
@@ -309,7 +297,7 @@ class Sample(NamedTuple):
     positive: np.ndarray
 
 
-def samples_of(row, users, values, folder, n, rng):
+def samples_of_row(row, users, values, folder, n, rng):
     """Make n releases, and return one sample for each number that has noise.
 
     Where a release was moved to a bound, its size is drawn from the law, given that it is larger.
@@ -331,15 +319,31 @@ def samples_of(row, users, values, folder, n, rng):
     return samples
 
 
-def chances(samples):
-    """Return the chances of sizes, signs and so many zeros under the Laplace law."""
-    sizes, positive = (np.concatenate(column) for column in zip(*samples, strict=True))
-    n = sizes.size
-    below = stats.gamma(n).cdf(sizes.sum())
+def samples_of(entry, folder):
+    """Return one sample for each number of an entry point that has noise, over all options."""
+    rng, rows = np.random.default_rng(1), []
+    for row in pairwise(LAW[entry]):
+        row = {"entry": entry} | row
+        if row["users"] == "one" and "project" in row:
+            row["project"] = False  # between the bounds there is little of the noise
+        users, values = table(row, kinds_of(row, rng), rng, copies=30)
+        if entry == "protected" or clipped_mean(row, users, values)[1] > 0:
+            rows.append((row, users, values))
+    n = -(-ENOUGH // len(rows))
+    tables = (samples_of_row(*row, folder, n, rng) for row in rows)
+    return [
+        Sample(*map(np.concatenate, zip(*each, strict=True))) for each in zip(*tables, strict=True)
+    ]
+
+
+def chances(sample):
+    """Return the chances of such sizes, signs and so many zeros under the Laplace law."""
+    n = sample.sizes.size
+    below = stats.gamma(n).cdf(sample.sizes.sum())
     return [
         2 * min(below, 1 - below),
-        stats.binomtest(int(positive.sum()), n).pvalue,
-        stats.binom(n, NEAR).sf(int(np.count_nonzero(sizes < NEAR)) - 1),
+        stats.binomtest(int(sample.positive.sum()), n).pvalue,
+        stats.binom(n, NEAR).sf(int(np.count_nonzero(sample.sizes < NEAR)) - 1),
     ]
 
 
@@ -350,59 +354,13 @@ def power(n, alarm):
     return [*found, stats.binom(n, 1 / 50).sf(near)]
 
 
-def grouped(entry, folder):
-    """Return samples by entry, and by each option where there are enough of them."""
-    groups, rng = defaultdict(list), np.random.default_rng(1)
-    for row in pairwise(LAW[entry]):
-        row = {"entry": entry} | row
-        if row["users"] == "one" and "project" in row:
-            row["project"] = False  # between the bounds there is little of the noise
-        users, values = table(row, kinds_of(row, rng), rng, copies=30)
-        if entry != "protected" and clipped_mean(row, users, values)[1] == 0:
-            continue
-        first, *others = samples_of(row, users, values, folder, REPEATS[entry], rng)
-        for name, option in row.items():
-            groups[name, option in ENGINES if name == "input" else option].append(first)
-        for other in others:
-            groups["entry", "weight"].append(other)
-    return {key: group for key, group in groups.items() if len(group) * REPEATS[entry] >= ENOUGH}
-
-
-def remember(monkeypatch):
-    """Do once what gives the same each time, public or not: it is the noise that varies."""
-    known = {}
-
-    def read_once(*source):
-        key = tuple(map(id, source))
-        if key not in known:
-            known[key] = read_records(*source), source  # held, so that no other has these ids
-        return known[key][0]
-
-    for module in (releases, protected):
-        monkeypatch.setattr(module, "read_records", read_once)
-    for name in ("survey", "clipped_total", "weighted_total"):
-        monkeypatch.setattr(Queries, name, cache(getattr(Queries, name)))
-
-    @cache
-    def best(counts, upper, *options):
-        return ud.threshold(ud.Contributions(counts, upper), *options)
-
-    for module in (releases, sums):
-        monkeypatch.setattr(
-            module,
-            "threshold",
-            lambda users, *options: best((*users.counts,), users.upper, *options),
-        )
-
-
 @pytest.mark.parametrize("entry", LAW)
-def test_releases_follow_the_law(entry, monkeypatch, tmp_path):
-    remember(monkeypatch)
-    groups = grouped(entry, tmp_path)
-    assert ("entry", entry) in groups
-    assert len(groups) <= MOST_GROUPS
-    found = {key: chances(group) for key, group in groups.items()}
-    assert {key: p for key, p in found.items() if min(p) < ALARM} == {}
+def test_releases_follow_the_law(entry, tmp_path):
+    samples = samples_of(entry, tmp_path)
+    assert len(samples) == (2 if entry == "protected" else 1)
+    for sample in samples:
+        assert sample.sizes.size >= ENOUGH
+        assert min(chances(sample)) > ALARM
 
 
 def test_power_of_this_audit():
@@ -416,14 +374,9 @@ PLANTED = {"sound": (1, 0), "too small": (1 / 1.3, 0), "none in one of fifty": (
 @pytest.mark.parametrize("planted", PLANTED)
 def test_planted_faults_are_found(planted, monkeypatch, tmp_path):
     """Noise of a seed, so that this test has one outcome."""
-    remember(monkeypatch)
     factor, share = PLANTED[planted]
     rng = np.random.default_rng(5)
-    OpenDP(
-        monkeypatch,
-        lambda scale, total: (
-            total + round((rng.random() >= share) * rng.laplace(0, factor * scale))
-        ),
-    )
-    found = chances(grouped("sums", tmp_path)["entry", "sums"])
-    assert (min(found) < ALARM) == (planted != "sound")
+    noise = lambda scale: round((rng.random() >= share) * rng.laplace(0, factor * scale))  # noqa: E731
+    OpenDP(monkeypatch, lambda scale, total: total + noise(scale))
+    (sample,) = samples_of("sums", tmp_path)
+    assert (min(chances(sample)) < ALARM) == (planted != "sound")
