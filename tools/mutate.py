@@ -11,7 +11,6 @@ or if a survivor is not listed. Arguments are modules, "noise" for instance: the
 broken, and only their counts replaced.
 """
 
-import csv
 import gc
 import hashlib
 import json
@@ -27,6 +26,7 @@ from multiprocessing import Array, Pipe, get_context
 from pathlib import Path
 
 import libcst as cst
+import pandas as pd
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
@@ -148,11 +148,12 @@ class Mutation:
     """A pytest plugin that runs the collected tests on every mutant, instead of once."""
 
     def __init__(self, mutants):
-        self.mutants, self.alive = mutants, None
+        self.mutants, self.alive = sorted(mutants), None
+        # To fail is enough: hypothesis need not look for the smallest example of it.
+        settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
 
     def pytest_collection(self):
-        """To fail is enough: hypothesis need not look for the smallest example of it."""
-        settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
+        """Replace the settings that the tests have."""
         settings.load_profile("mutate")
 
     def pytest_runtestloop(self, session):
@@ -161,7 +162,7 @@ class Mutation:
             pytest.exit("The tests could not be collected.", 2)
         tests = who_calls_what(session.items)
         gc.freeze()
-        self.alive = survivors(sorted(self.mutants), tests)
+        self.alive = survivors(self.mutants, tests)
         return True
 
 
@@ -206,25 +207,20 @@ def make_mutants(modules):
 
 def count(mutants, alive, modules):
     """Write how many mutants of each module there are and survive; return the share killed."""
-    counts = {}
+    every = [(module, 1, name not in alive, name in alive) for name, (_, module) in mutants.items()]
+    names = ["module", "mutants", "killed", "survived"]
+    counts = pd.DataFrame(every, columns=names).groupby("module").sum()
     if modules and COUNTS.exists():
-        with COUNTS.open(encoding="utf-8", newline="") as file:
-            counts = {m: [int(n), int(s)] for m, n, _, s in list(csv.reader(file))[1:]}
-    counts |= {module: [0, 0] for _, module in mutants.values()}
-    for name, (_, module) in mutants.items():
-        counts[module][0] += 1
-        counts[module][1] += name in alive
-    with COUNTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["module", "mutants", "killed", "survived"])
-        writer.writerows([m, n, n - s, s] for m, (n, s) in sorted(counts.items()))
+        counts = counts.combine_first(pd.read_csv(COUNTS, index_col="module"))[names[1:]].astype(
+            int
+        )
+    counts.to_csv(COUNTS, lineterminator="\n")
     # Without keep_record: what is loaded here is the broken copy.
     digest = hashlib.sha256(COUNTS.read_bytes()).hexdigest()
     said = {"command": "make mutate", "script": "tools/mutate.py", "seed": None, "sha256": digest}
     COUNTS.with_suffix(".json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
-    total, survived = (sum(column) for column in zip(*counts.values(), strict=True))
-    print(COUNTS.read_text("utf-8"), f"{survived} of {total} mutants survived.", sep="\n")
-    return 1 - survived / total
+    print(counts)
+    return counts.killed.sum() / counts.mutants.sum()
 
 
 def report(mutants, alive, modules):
