@@ -52,7 +52,11 @@ def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
     assert rng.scales == [pytest.approx(2 * T / eps, rel=1e-15)]
 
 
-@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv])
+def second_quantile(sums, users, eps, rng):
+    return ud.private_quantile(sums, users, 2, eps, rng=rng)
+
+
+@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile])
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
     releases = mechanism(batch, USERS, 1, rng=5)

@@ -79,10 +79,10 @@ def test_uniforms_at_their_ends_never_choose_an_empty_cell(level, place, expecte
     users = ud.Contributions([4, 4], 1)
     draws = [
         ud.private_quantile(sums, users, 1, 1, rng=audit.Recorder(random=[level, place]))
-        for sums in ([4, 4], [0, 0])
+        for sums in ([4, 4], [[4, 4]], [0, 0])
     ]
-    assert draws[0] == expected
-    assert 0 <= draws[1] <= 4
+    assert draws[0] == draws[1] == expected
+    assert 0 <= draws[2] <= 4
 
 
 def test_sums_off_by_rounding_are_projected_and_others_refused():
