@@ -4,8 +4,10 @@ import dataclasses
 import itertools
 from math import exp, inf, log, ulp
 
+import ibis
 import numpy as np
 import opendp.prelude as dp
+import pyarrow as pa
 import pytest
 
 import userdp as ud
@@ -94,6 +96,11 @@ def test_grid_of_protected_counts(opendp):
 # The mean with public counts.
 
 
+def test_an_objective_is_one_of_three_also_where_it_chooses_nothing():
+    with pytest.raises(ValueError, match="`objective` must be one of"):
+        ud.release_mean([1.0], ud.Contributions([1], 2), 1, total_width=1, objective="l7")
+
+
 def test_a_result_is_published_in_numbers_that_json_knows():
     made = ud.private_mean(["a"], [1.0], lower=0, upper=10, eps=1)
     with pytest.raises(ValueError, match="JSON"):
@@ -164,3 +171,34 @@ def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp
     ((moved, _, total),) = opendp.asked
     assert total == 4097 * (moved // 2)
     assert float(total) != total
+
+
+# Of engines.
+
+
+def test_users_that_are_no_number_are_nobody_in_a_database():
+    table = ibis.memtable(pa.table({"user": [1.0, 2.0**53, np.nan, None], "value": [1.0] * 4}))
+    assert protected_tally("user", "value", lower=0, upper=10, data=table) == (4, 2, 0, 0)
+
+
+@pytest.mark.parametrize("kind", ["arrays", "DuckDB"])
+def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
+    rows = {"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]}
+    data = rows if kind == "arrays" else ibis.memtable(pa.table(rows))
+    bounds = {"lower": 0, "upper": 10, "outside": "drop", "data": data}
+    with pytest.warns(UserWarning, match="not stated"):
+        made = ud.private_mean("user", "value", eps=1, total_width=100, **bounds)
+    assert (made.n_users, made.n_records) == (1, 2)
+    ((moved, _, total),) = opendp.asked
+    assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
+    few = ud.private_mean_protected_counts("user", "value", eps=1, cap=3, **bounds)
+    assert few.noisy_weight == 2
+    assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
+
+
+@pytest.mark.parametrize("kind", ["arrays", "DuckDB"])
+def test_a_table_in_which_no_row_counts_is_refused(kind):
+    rows = {"user": ["a", "b"], "value": [99.0, -1.0]}
+    data = rows if kind == "arrays" else ibis.memtable(pa.table(rows))
+    with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
+        ud.private_mean("user", "value", lower=0, upper=10, eps=1, outside="drop", data=data)
