@@ -4,32 +4,14 @@ from fractions import Fraction
 from itertools import combinations
 from math import inf, nan
 
-import duckdb
-import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
+from kinds import ENGINES, TABLES, rows_of
 
 import userdp as ud
 from userdp.practice import as_measurement
-
-
-def arrow(users, values, _=None):
-    return pa.table({"user": users, "value": values})
-
-
-def write_parquet(users, values, folder):
-    pq.write_table(arrow(users, values), folder / "records.parquet")
-    return folder / "records.parquet"
-
-
-def write_csv(users, values, folder):
-    frame = pd.DataFrame({"user": users, "value": pd.Series(values, dtype=object)})
-    frame.to_csv(folder / "records.csv", index=False)
-    return folder / "records.csv"
-
 
 COLUMNS = {
     "lists": lambda users, values: (users, values),
@@ -37,16 +19,7 @@ COLUMNS = {
     "pandas columns": lambda users, values: (pd.Series(users), pd.Series(values, dtype=float)),
     "polars columns": lambda users, values: (pl.Series(users), pl.Series(values, dtype=pl.Float64)),
 }
-DATA = {
-    "pandas": lambda users, values, _: pd.DataFrame({"user": users, "value": values}),
-    "polars": lambda users, values, _: pl.LazyFrame({"user": users, "value": values}),
-    "Arrow": arrow,
-    "DuckDB": lambda users, values, _: duckdb.arrow(arrow(users, values)),
-    "Ibis": lambda users, values, _: ibis.memtable(arrow(users, values)),
-    "Parquet": write_parquet,
-    "CSV": write_csv,
-}
-QUERIED = {"Ibis", "Parquet", "CSV"}
+DATA = {"pandas", "polars, lazy", "Arrow", "DuckDB", *ENGINES}
 BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
 EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
 
@@ -126,7 +99,8 @@ def release_of(row, users, values, folder):
     if kind in COLUMNS:
         columns = COLUMNS[kind](users, values)
     else:
-        options["data"] = DATA[kind](users, values, folder)
+        of_values = pa.string() if isinstance(values[0], str) else pa.float64()
+        options["data"] = TABLES[kind](rows_of(users, pa.array(values, of_values)), folder)
     if row["entry"] == "protected":
         options["reach"] = (high - low) / 8 if row["reach"] == "given" else None
         return lambda: ud.private_mean_protected_counts(*columns, cap=row["cap"], **options)

@@ -24,7 +24,6 @@ import pytest
 from configurations import (
     EPS,
     FACTORS,
-    QUERIED,
     ROWS,
     centre_of,
     clipped_mean,
@@ -35,6 +34,7 @@ from configurations import (
     release_of,
     table,
 )
+from kinds import ENGINES
 from scipy import stats
 
 import userdp as ud
@@ -88,7 +88,8 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     opendp = OpenDP(monkeypatch, ANSWERS[ROWS.index(row) % len(ANSWERS)])
     rng = np.random.default_rng(ROWS.index(row))
     users, values = table(row, kinds_of(row, rng), rng)
-    made, _ = quiet_release(row, users, values, tmp_path)
+    made, warned = quiet_release(row, users, values, tmp_path)
+    check_budget(row, made.eps, [words for kind, words in warned if kind is UserWarning], opendp)
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
@@ -103,6 +104,15 @@ def quiet_release(*arguments):
         warnings.simplefilter("ignore", ResourceWarning)  # of what others left behind
         made = call()
     return made, [(w.category, str(w.message)) for w in caught]
+
+
+def check_budget(row, spent, warned, opendp):
+    """All of it is spent if there is noise; none is stated where counts depend on the values."""
+    dropping = row["entry"] == "mean" and "drop" in (row["missing"], row["outside"])
+    assert [words.startswith("`eps` is not stated") for words in warned] == [True] * dropping
+    eps = float(Fraction(EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
+    assert spent == (None if dropping else pytest.approx(eps, rel=1e-12))
+    assert dropping or spent <= eps * (1 + 1e-15)
 
 
 def check_mean(row, made, users, values, asked, answers):
@@ -125,6 +135,10 @@ def check_mean(row, made, users, values, asked, answers):
 def check_protected(row, made, users, values, asked, answers):
     """Two draws, one for the sum and one for the weight."""
     low, high, _, _ = numbers_of(row)
+    assert made.centre == pytest.approx(centre_of(row), abs=made.step)
+    furthest = max(made.centre - low, high - made.centre)
+    reach = (high - low) / 8 if row["reach"] == "given" else furthest
+    assert made.reach == pytest.approx(reach, abs=made.step)
     exact = clipped_totals(row, made.reach, users, values)
     step = made.sum_scale / asked[0][0]
     checks = zip(asked, exact, (step, 1), (len(users) * step, 0), strict=True)
@@ -257,6 +271,8 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
     row = next(row for row in ROWS if row["entry"] == "mean" and row["input"] == kind)
     users = ["a", "a", "b", "c"]
     values = [[0.1, secret, 0.1, 0.1005] for secret in ("secret", "none of this", "7 km")]
+    if kind == "CSV":
+        values = [[*map(str, column)] for column in values]
     one, *others = (observed(row, users, column, tmp_path) for column in values)
     assert isinstance(one.made, Refusal)
     assert all(other == one for other in others)
@@ -346,7 +362,7 @@ def grouped(entry, folder):
             continue
         first, *others = samples_of(row, users, values, folder, REPEATS[entry], rng)
         for name, option in row.items():
-            groups[name, option in QUERIED if name == "input" else option].append(first)
+            groups[name, option in ENGINES if name == "input" else option].append(first)
         for other in others:
             groups["entry", "weight"].append(other)
     return {key: group for key, group in groups.items() if len(group) * REPEATS[entry] >= ENOUGH}
@@ -394,11 +410,7 @@ def test_power_of_this_audit():
     assert min(power(ENOUGH, ALARM)) > 0.99
 
 
-PLANTED = {
-    "sound": (1, 0),
-    "too small": (1 / 1.3, 0),
-    "none in one of fifty": (1, 1 / 50),
-}
+PLANTED = {"sound": (1, 0), "too small": (1 / 1.3, 0), "none in one of fifty": (1, 1 / 50)}
 
 
 @pytest.mark.parametrize("planted", PLANTED)

@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
+from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
 from userdp.practice._ingest import read_records
@@ -18,42 +18,12 @@ from userdp.practice._records import Rules
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning:ibis")
 
 ROWS = {"who": ["a", "b", "a"], "what": [1.0, 2.0, 5.0], "else": [1, 2, 3]}
-
-
-def dataset(folder):
-    pq.write_table(pa.table(ROWS), folder / "rows.parquet")
-    return ds.dataset(folder / "rows.parquet")
-
-
-def parquet(folder):
-    dataset(folder)
-    return folder / "rows.parquet"
-
-
-def csv(folder):
-    pd.DataFrame(ROWS).to_csv(folder / "rows.csv", index=False)
-    return str(folder / "rows.csv")
-
-
-KINDS = {
-    "mapping": lambda _: ROWS,
-    "pandas": lambda _: pd.DataFrame(ROWS),
-    "polars": lambda _: pl.DataFrame(ROWS),
-    "polars, lazy": lambda _: pl.LazyFrame(ROWS),
-    "Arrow": lambda _: pa.table(ROWS),
-    "Arrow, a batch": lambda _: pa.RecordBatch.from_pydict(ROWS),
-    "Arrow, a dataset": dataset,
-    "DuckDB": lambda _: duckdb.arrow(pa.table(ROWS)),
-    "Ibis": lambda _: ibis.memtable(pa.table(ROWS)),
-    "Parquet": parquet,
-    "CSV": csv,
-}
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
 @every_kind
-def test_two_columns_or_the_users_alone_are_read(kind, tmp_path):
-    data = KINDS[kind](tmp_path)
+def test_two_columns_or_the_users_alone_are_read(table, tmp_path):
+    data = table(pa.table(ROWS), tmp_path)
     survey = read_records("who", "what", data).survey(Rules(0, 4))
     assert (survey.sizes, survey.users, survey.outside) == ((1, 2), (1, 1), 1)
     assert ud.user_counts("who", data=data).tolist() == [2, 1]
@@ -61,11 +31,20 @@ def test_two_columns_or_the_users_alone_are_read(kind, tmp_path):
 
 @every_kind
 @pytest.mark.parametrize("name", ["user", "value"])
-def test_a_column_that_is_not_there_is_named(kind, name, tmp_path):
+def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
     names = {"user": "who", "value": "what"} | {name: "gone"}
     words = rf"^`{name}` must be the name of a column of `data`, got {name}='gone'"
     with pytest.raises(ValueError, match=words):
-        read_records(*names.values(), KINDS[kind](tmp_path))
+        read_records(*names.values(), table(pa.table(ROWS), tmp_path))
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "name", ["column_names", "columns", "index", "size", "user name", 'a"b', "reindex"]
+)
+def test_a_column_may_have_any_name(table, name, tmp_path):
+    data = table(pa.table({name: ["a", "b"], "value": [1.0, 9.0]}), tmp_path)
+    assert read_records(name, "value", data).survey(Rules(0, 4))[:2] == ((1,), (2,))
 
 
 def broken_relation(folder):
@@ -77,34 +56,51 @@ def broken_lazy(folder):
 
 
 def broken_dataset(folder):
-    data = dataset(folder)
-    (folder / "rows.parquet").unlink()
+    path = parquet(pa.table(ROWS), folder)
+    data = ds.dataset(path)
+    path.unlink()
     return data
 
 
-@pytest.mark.parametrize("data", [broken_relation, broken_lazy, broken_dataset])
+def broken_table(folder):
+    rows = ibis.memtable(pa.table({"who": [1], "what": ["secret"]}))
+    return rows.mutate(what=rows.what.cast("int64"))
+
+
+@pytest.mark.parametrize("data", [broken_relation, broken_lazy, broken_dataset, broken_table])
 def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
     with pytest.raises(ValueError, match=r"^`data` must be readable by its engine") as caught:
-        read_records("who", "what", data(tmp_path))
+        read_records("who", "what", data(tmp_path)).survey(Rules(0, 4))
     assert "secret" not in str(caught.value)
     assert "300" not in str(caught.value)
+    assert caught.value.__context__ is None
 
 
+USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
 REFUSED = [
     (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
+    ((USERS, USERS), "`value` must be another column than `user`"),
     (("who", 3, ROWS), "`value` must be the name of a column of `data`, got value=3"),
     ((None, "what", ROWS), "`user` must be the name of a column of `data`, got user=None"),
     (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),
+    (("who", "what", object()), "`data` must be a file, a frame or an Ibis table, got a object"),
     (("who", "what", ibis.literal(3)), "`user` must be the name of a column"),
+    (("who", "what", FRAME[["who", "who", "what"]]), "`user` must be one column, got a DataFrame"),
     (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
     ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
+@pytest.mark.parametrize(("arguments", "words"), REFUSED)
 def test_what_is_no_data_is_refused_in_words(arguments, words):
     with pytest.raises((TypeError, ValueError), match=words):
         read_records(*arguments)
+
+
+def test_an_engine_that_is_not_tested_is_refused():
+    table = ibis.polars.connect({"t": pl.DataFrame(ROWS)}).table("t")
+    with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
+        read_records("who", "what", table)
 
 
 QUERIES = {
@@ -130,12 +126,10 @@ def test_users_of_a_table_are_plain(kind):
 
 def test_text_is_a_value_in_a_csv_file_only(tmp_path):
     """There all is text; a Parquet file knows better."""
-    rows = pa.table({"who": [1, 2], "what": ["1", "2"]})
-    pq.write_table(rows, tmp_path / "rows.parquet")
+    rows = rows_of([1, 2], ["1", "2"])
     with pytest.raises(TypeError, match="a column of numbers"):
-        read_records("who", "what", tmp_path / "rows.parquet")
-    rows.to_pandas().to_csv(tmp_path / "rows.csv", index=False)
-    assert read_records("who", "what", tmp_path / "rows.csv").survey(Rules(0, 4)).outside == 0
+        read_records("user", "value", parquet(rows, tmp_path))
+    assert read_records("user", "value", csv(rows, tmp_path)).survey(Rules(0, 4)).outside == 0
 
 
 def test_decimals_become_the_nearest_floats(opendp):
