@@ -143,7 +143,7 @@ peers: $(READY)
 # break some modules only: make mutate MODULES="noise table"
 # break the code in thousands of ways, and count what the tests notice
 mutate: $(READY)
-	@echo "Mutation testing (some twenty minutes on two cores); the counts go to book/data."
+	@echo "Mutation testing (about an hour on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
 	@$(BIN) tools/mutate.py $(MODULES)
 

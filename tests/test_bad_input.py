@@ -35,13 +35,14 @@ GOOD = (
     | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums, "workers": 1}
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
-    | {"project": True}
+    | {"project": True, "radius": 1, "threshold_share": 0.5, "noise_share": 0.5, "below": 0}
 )
 OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
     "mean_error_sweep": {"eps": (1,)},
+    "mean_in_ball": {"sums": [[6.0], [4.0]]},
 }
 CLASSES = (ud.Contributions, ud.Clipping, ud.LaplaceNoise, ud.StaircaseNoise)
 FUNCTIONS = {
@@ -87,7 +88,9 @@ RANGES = [*RECORDS, "plan"]
 SWEEPS = ["error_sweep", "mean_error_sweep"]
 BUDGETS = [*SWEEPS, "plan"]
 BUDGET = sorted({*taking("eps")} - {*BUDGETS})
-DATA = sorted({*taking("sums")} - {"release_mean"})  # which quotes no data
+BALL = ["clip_to_ball", "mean_in_ball"]
+DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
+SHARES = ["threshold_share", "noise_share"]
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
 BEYOND = ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)
@@ -222,6 +225,17 @@ REFUSED = [
     ("sums", DATA, T, [*said("complex", [1j, 2.0]), *said("None", [None, 2.0])]),
     ("sums", DATA, T, said("masked", MASKED)),
     ("sums", ["release_mean", "simulate_akmv_error"], V, said("shape (1, 2)", [SUMS])),
+    ("sums", ["clip_to_ball"], V, said("a single number", 1.0)),
+    ("sums", ["mean_in_ball"], V, said("at most R m_l, got sums[1]=5.1", [[0.0], [-5.1]])),
+    ("sums", ["mean_in_ball"], V, [*said("shape (2,)", [1.0, 2.0]), *said("(1, 1)", [[1.0]])]),
+    ("sums", ["mean_in_ball"], V, said("shape (2, 0)", [[], []])),
+    ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
+    ("radius", BALL[:1], V, [-1, NAN, INF]),
+    ("radius", BALL[:1], T, ["1", True, None]),
+    *[(name, ["akmv_mean_error"], V, [0, -0.1, NAN, INF]) for name in SHARES],
+    *[(name, ["akmv_mean_error"], T, ["1", True]) for name in SHARES],
+    ("below", ["akmv_mean_error"], V, [NAN, -INF]),
+    ("below", ["akmv_mean_error"], T, ["1", None]),
     ("rng", taking("rng"), T, ["seed", 1.5, True, np.random, np.random.RandomState(1), []]),
     ("rng", taking("rng"), T, said("rng=[1, 2]", [1, 2])),
     ("rng", taking("rng"), V, [-1]),
@@ -317,9 +331,11 @@ ACCEPTED = [
         [ud.Clipping([0, 0], [10, 10]), ud.Clipping([0] * 3, [10] * 3)],
     ),
     ("clipping", CLIPS, [ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)]),
-    ("sums", taking("sums"), [[20.0, 10.0], [20, 10], [20 * (1 + 5e-10), -5e-10]]),
-    ("sums", taking("sums"), [np.float32([20, 10]), [Fraction(1, 3), 4], [0.0, 0.0]]),
+    ("sums", [*DATA, "release_mean"], [[20.0, 10.0], [20, 10], [20 * (1 + 5e-10), -5e-10]]),
+    ("sums", [*DATA, "release_mean"], [np.float32([20, 10]), [Fraction(1, 3), 4], [0.0, 0.0]]),
     ("sums", DATA, [np.float32([20.000002, 10]), np.float32([20 + 10 * 2.0**-19, 10])]),
+    ("sums", ["mean_in_ball"], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
+    ("radius", taking("radius"), [0, Fraction(1, 3)]),
     ("rng", taking("rng"), [None, np.int64(3), np.random.SeedSequence(1), np.random.PCG64(1)]),
     ("rank", taking("rank"), [10**30]),
     ("total_width", WIDTHS, [0, 10**9, Fraction(1, 3)]),

@@ -80,25 +80,3 @@ def test_a_float_budget_is_read_as_the_rank_reads_it():
     users = ud.Contributions(np.ones(49, int), upper=2)
     assert np.any(ud.mean_in_ball(np.zeros((49, 1)), users, 2 / 49, rng=0))
     assert not np.any(ud.mean_in_ball(np.zeros((49, 1)), users, 2 / 49 * (1 - 1e-6), rng=0))
-
-
-@pytest.mark.parametrize(
-    ("sums", "words"),
-    [
-        ([[0.0, 3.1]], "of length at most R m_l"),
-        ([0.0], r"shape \(\.\.\., 1, d\)"),
-        ([[0.0], [0.0]], r"shape \(\.\.\., 1, d\)"),
-        ([[]], r"shape \(\.\.\., 1, d\)"),
-    ],
-)
-def test_what_is_in_no_ball_is_refused(sums, words):
-    with pytest.raises(ValueError, match=f"`sums` must .*{words}"):
-        ud.mean_in_ball(sums, ALONE, 1)
-
-
-def test_a_length_of_rounding_is_not_refused_and_a_number_is_no_vector():
-    ud.mean_in_ball([[3 * (1 + 1e-12)]], ALONE, 1)
-    with pytest.raises(ValueError, match="`sums` must hold vectors"):
-        ud.clip_to_ball(1.0, 1)
-    with pytest.raises(ValueError, match=r"`radius` must be .* at least 0"):
-        ud.clip_to_ball([1.0], -1)

@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import budgets, collections
 
 import userdp as ud
 
@@ -52,7 +55,11 @@ def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
     assert rng.scales == [pytest.approx(2 * T / eps, rel=1e-15)]
 
 
-@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv])
+def second_quantile(sums, users, eps, rng):
+    return ud.private_quantile(sums, users, 2, eps, rng=rng)
+
+
+@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile])
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
     releases = mechanism(batch, USERS, 1, rng=5)
@@ -85,3 +92,50 @@ def test_opt_worst_case_takes_the_threshold_of_its_noise():
     assert width > ud.threshold(USERS, eps)
     released = ud.opt_worst_case(SUMS, USERS, eps, **options)
     assert released == ud.clipped_mean(SUMS, USERS, width, eps, **options)
+
+
+# Mean errors, with the noise integrated out.
+
+MEAN_ERRORS = [
+    ud.laplace_mean_error,
+    ud.opt_worst_case_mean_error,
+    ud.akmv_error,
+    ud.akmv_mean_error,
+]
+
+
+@given(users=collections(), data=st.data())
+def test_opt_worst_case_is_biased_by_what_its_intervals_cut_off(users, data):
+    eps = data.draw(budgets(users.n_users))
+    shares = data.draw(st.lists(st.floats(0, 1), min_size=users.n_users, max_size=users.n_users))
+    clipping, counts = ud.optimal_clipping(users, eps), users.counts
+    averages = np.array(shares) * float(users.upper)
+    ends = (end.astype(float) for end in (clipping.lower, clipping.upper))
+    bias = np.sum(counts * (averages - averages.clip(*ends))) / users.total
+    scale = float(ud.sensitivity(users, clipping) / eps)
+    expected = ud.noisy_error(bias, scale)
+    assert ud.opt_worst_case_mean_error(counts * averages, users, eps) == pytest.approx(
+        expected, rel=1e-9, abs=1e-12
+    )
+
+
+def test_leading_axes_of_errors_are_datasets():
+    batch = np.array([[[4.0, 1.0], [4.0, 0.0]], [[0.0, 0.0], [1.5, 0.3]]])
+    users = ud.Contributions([4, 1], 1)
+    for mean_error in MEAN_ERRORS:
+        errors = mean_error(batch, users, 1)
+        assert errors.shape == (2, 2)
+        assert errors[1, 1] == pytest.approx(mean_error(batch[1, 1], users, 1), rel=1e-14)
+        assert np.shape(mean_error(batch[0, 0], users, 1)) == ()
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_opt_worst_case_mean_error_is_that_of_its_width_and_its_noise(objective, noise):
+    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
+    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
+    assert len(set(widths.values())) == 2
+    width = widths[noise]
+    expected = ud.clipped_mean_error(sums, users, width, eps, noise=noise)
+    error = ud.opt_worst_case_mean_error(sums, users, eps, objective=objective, noise=noise)
+    assert error == expected

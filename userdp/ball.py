@@ -110,8 +110,8 @@ def mean_in_ball(
     reach = users.largest_sums.astype(np.float64) / 2
     length = np.linalg.norm(vectors, axis=-1)
     refuse_entries("sums", "of length at most R m_l", length, length > reach * (1 + _ROUNDING))
-    d, budget = vectors.shape[-1], eps if isinstance(eps, float) else read_eps(eps)
-    width = float(threshold(users, budget / d))
+    d, exact = vectors.shape[-1], read_eps(eps)
+    width = float(threshold(users, (eps if isinstance(eps, float) else exact) / d))
     total = clip_to_ball(vectors, width / 2).sum(axis=-2)
     direction = generator.normal(size=total.shape)
     direction /= np.linalg.norm(direction, axis=-1, keepdims=True)

@@ -1,19 +1,15 @@
 """Average error against certificate: the trade-off, dropping and capping."""
 
 import itertools
-import sys
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import oracle
 import pytest
 import strategies
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from page_functions import functions_of
-from scipy.optimize import brentq
 
 import userdp as ud
 
@@ -24,10 +20,8 @@ COLLECTIONS = {
 }
 LAWS = {"geometric": ud.uniform_sums, "extreme": ud.gaussian_sums}
 BUDGETS = [0.25, 0.5, 1, 1.5, 2, 3]
-SMALL = ud.Contributions([5, 3, 3, 1], upper=10)
 few = settings(max_examples=40)
 share = st.fractions(min_value=0, max_value=1, max_denominator=12)
-both_laws = pytest.mark.parametrize("noise", ["laplace", "staircase"])
 
 
 def page(seed=0):
@@ -38,174 +32,6 @@ def page(seed=0):
 def fixed(sums):
     """A prior that always draws the same datasets."""
     return lambda users, n_trials, *, rng: sums
-
-
-def small_trade(eps=1, n_trials=50, **options):
-    return ud.tradeoff(SMALL, eps, ud.uniform_sums, n_trials, **{"rng": 1} | options)
-
-
-# --- clipped_mean_error and clipped_mean --------------------------------------------------------
-
-
-@both_laws
-@pytest.mark.parametrize(("width", "centre"), [(7, None), (12, 8), (60, 2), (3, 0)])
-def test_clipped_mean_and_its_error(width, centre, noise):
-    """Centred sums clipped, and noise of their sensitivity: drawn, and integrated out."""
-    law = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}[noise](1.3)
-    middle = 5 if centre is None else centre
-    sums = ud.uniform_sums(SMALL, 40, rng=3)
-    kept = np.clip(sums - middle * SMALL.counts, -width / 2, width / 2).sum(axis=1) / SMALL.total
-    moved = ud.sensitivity(SMALL, ud.centred_clipping(SMALL, width, centre))
-    bias = middle + kept - sums.sum(axis=1) / SMALL.total
-    exact = ud.clipped_mean_error(sums, SMALL, width, 1.3, centre=centre, noise=noise)
-    np.testing.assert_allclose(exact, law.mean_error(bias, moved), rtol=1e-9)
-    release = ud.clipped_mean(sums, SMALL, width, 1.3, centre=centre, noise=noise, rng=7)
-    drawn = law.draw(moved, (40,), np.random.default_rng(7))
-    np.testing.assert_allclose(release, middle + kept + drawn)
-
-
-@few
-@given(strategies.collections(max_samples=4), strategies.fractions, share, share)
-def test_certificate_holds_on_every_corner(users, eps, width_share, centre_share):
-    """bias + noise from the definitions, and no dataset of 0s and Us errs more."""
-    width = 2 * width_share * users.upper * users.max_count
-    centre = centre_share * users.upper
-    clipping = ud.centred_clipping(users, width, centre)
-    certificate = ud.worst_case_error(users, clipping, eps)
-    bias = oracle.largest_bias(users.counts, users.upper, clipping)
-    change = oracle.largest_change(users.counts, users.upper, clipping)
-    assert certificate == bias + change / eps
-    corners = np.array(list(itertools.product(*([0, m] for m in users.counts))))
-    errors = ud.clipped_mean_error(float(users.upper) * corners, users, width, eps, centre=centre)
-    assert errors.max() <= float(certificate) * (1 + 1e-9)
-
-
-# --- tradeoff, best, frontier -------------------------------------------------------------------
-
-
-@both_laws
-@pytest.mark.parametrize("upper", [10, Fraction(10)])
-def test_tradeoff_holds_what_its_members_do_on_the_draws(noise, upper):
-    users = ud.Contributions([5, 3, 3, 1], upper)
-    sums = ud.uniform_sums(SMALL, 30, rng=2)
-    options = {"centres": [7, 0, 5.5], "total_widths": [0, 3, 200, 31.0]}
-    trade = ud.tradeoff(users, 0.7, fixed(sums), 30, **options, noise=noise)
-    assert trade.centres.tolist() == [0, 5.5, 7]
-    assert trade.total_widths.tolist() == [0, 3, 31, 200]
-    assert trade.smallest_certificate == ud.optimal_error(SMALL, 0.7, noise=noise)
-    for i, centre in enumerate(trade.centres):
-        for j, width in enumerate(trade.total_widths):
-            clipping = ud.centred_clipping(SMALL, width, centre)
-            certificate = ud.worst_case_error(SMALL, clipping, 0.7, noise=noise)
-            errors = ud.clipped_mean_error(sums, SMALL, width, 0.7, centre=centre, noise=noise)
-            spread = errors.std(ddof=1) / 30**0.5
-            np.testing.assert_allclose(trade.certificate[i, j], certificate, 1e-12)
-            np.testing.assert_allclose(trade.mean_error[i, j], errors.mean(), 1e-10)
-            np.testing.assert_allclose(trade.standard_error[i, j], spread, 1e-8, 1e-12)
-
-
-@both_laws
-@pytest.mark.parametrize("counts", [[5, 3, 3, 1], [90, 40, 11, 7, 3], *COLLECTIONS.values()])
-@pytest.mark.parametrize("eps", [0.3, Fraction(1, 2), Fraction(2, 3), 0.99, 1, 2, 20])
-def test_default_grid(counts, eps, noise):
-    """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
-    users = counts if isinstance(counts, ud.Contributions) else ud.Contributions(counts, 10)
-    trade = ud.tradeoff(users, eps, ud.uniform_sums, 2, noise=noise, rng=1)
-    np.testing.assert_allclose(trade.centres, float(users.upper) * np.arange(21) / 20)
-    T, largest = float(ud.threshold(users, eps, noise=noise)), float(max(users.largest_sums))
-    kinks = {0.0, T, max((float(x) for x in users.largest_sums if x < T), default=0.0)}
-    assert kinks <= {*trade.total_widths}
-
-    def excess(width, tau):
-        error = float(ud.symmetric_error(users, width, eps, noise=noise))
-        return error - (1 + tau) * trade.smallest_certificate
-
-    steps = [tau for tau in np.arange(1, 41) / 20 if excess(0, tau) > 0]
-    steps = [brentq(excess, 0, T, args=(tau,), xtol=1e-13 * largest) for tau in steps]
-    expected = [*kinks, *steps, *largest * 1000 ** (-np.arange(80) / 79)]
-    apart = abs(np.subtract.outer(expected, trade.total_widths))
-    assert apart.min(axis=0).max() <= 1e-9 * largest
-    assert apart.min(axis=1).max() <= 1e-9 * largest
-
-
-def test_tradeoff_draws_1000_datasets_and_shows_its_progress(monkeypatch):
-    @contextmanager
-    def progress(steps):
-        told.append(steps)
-        yield lambda: told.append(None)
-
-    told, drawn = [], []
-
-    def prior(users, n_trials, *, rng):
-        drawn.append(n_trials)
-        return ud.uniform_sums(users, n_trials, rng=rng)
-
-    monkeypatch.setattr(sys.modules["userdp.tradeoff"], "progress", progress)
-    ud.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=0)
-    assert drawn == [1000]
-    assert told == [6] + [None] * 6
-
-
-def test_tradeoff_depends_on_the_seed_alone():
-    first, again, other = (small_trade(1, 3, centres=[5], rng=seed) for seed in (4, 4, 5))
-    assert (first.mean_error == again.mean_error).all()
-    assert not (first.mean_error == other.mean_error).all()
-
-
-def test_best_is_the_smallest_average_within_the_certificate():
-    trade, previous = small_trade(n_trials=20), np.inf
-    members = {
-        (trade.centres[i], trade.total_widths[j]): tuple(
-            grid[i, j] for grid in (trade.certificate, trade.mean_error, trade.standard_error)
-        )
-        for i, j in np.ndindex(trade.certificate.shape)
-    }
-    for tau in np.linspace(0, 4, 21):
-        member = trade.best(tau)
-        assert members[member.centre, member.total_width] == tuple(member[2:])
-        limit = (1 + tau) * trade.smallest_certificate * (1 + 1e-12)
-        assert member.certificate <= limit
-        assert member.mean_error == min(
-            mean for bound, mean, _ in members.values() if bound <= limit
-        )
-        assert member.mean_error <= previous  # more room, no more error
-        previous = member.mean_error
-    assert previous == trade.mean_error.min()
-
-
-def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
-    for trade in (small_trade(0.5, centres=[4, 5, 9]), small_trade(2, centres=[0, 5])):
-        points = np.array([(m.certificate, m.mean_error) for m in trade.frontier()])
-        assert (np.diff(points[:, 0]) > 0).all()
-        assert (np.diff(points[:, 1]) < 0).all()
-        everything = np.stack([trade.certificate.ravel(), trade.mean_error.ravel()], axis=1)
-        assert {*map(tuple, points)} <= {*map(tuple, everything)}
-        for point in everything:
-            assert (points <= point).all(axis=1).any()
-    same = small_trade(centres=[5], total_widths=[50, 70, 90])  # nothing is clipped by any
-    assert np.ptp(same.certificate) == np.ptp(same.mean_error) == 0
-    assert len(same.frontier()) == 1
-
-
-@pytest.mark.parametrize(
-    ("tau", "error"),
-    [
-        *((-0.1, ValueError), (np.nan, ValueError), (np.inf, ValueError)),
-        *((None, TypeError), ("1", TypeError), (True, TypeError), (1j, TypeError)),
-    ],
-)
-def test_bad_tau_is_refused(tau, error):
-    with pytest.raises(error, match="`tau`"):
-        small_trade(n_trials=2, centres=[5], total_widths=[10]).best(tau)
-
-
-def test_tau_that_no_member_meets_is_refused_and_the_smallest_that_does_is_named():
-    trade = small_trade(centres=[5], total_widths=[1])
-    needed = trade.certificate[0, 0] / trade.smallest_certificate - 1
-    assert needed > 0.1
-    with pytest.raises(ValueError, match=f"at least {str(needed)[:8]}"):
-        trade.best(needed * 0.99)
-    assert trade.best(needed * 1.01).total_width == 1
 
 
 # --- the propositions ---------------------------------------------------------------------------

@@ -16,13 +16,10 @@ from scipy.stats import norm
 from strategies import collections, fractions
 
 import userdp as ud
-from userdp._checks import LARGEST
-from userdp.noise import _noise_scale as noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
-N = 200_000
-PAGE = functions_of("less-noise", n=N, delta=1e-6, norm=norm, brentq=brentq)
+PAGE = functions_of("less-noise", delta=1e-6, norm=norm, brentq=brentq)
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase"])
 every_budget = pytest.mark.parametrize("eps", BUDGETS)
@@ -65,19 +62,6 @@ def test_threshold_and_value_with_staircase_noise(users, eps):
         assert float(error) * users.total == pytest.approx(min(phi.values()), rel=1e-12)
 
 
-def test_rank_of_the_staircase_at_a_whole_number():
-    """Where 2 E|Z| is k, so is the rank: of all best thresholds the largest one."""
-    whole = 0
-    for k in range(1, 9):
-        eps = 2 * np.arcsinh(1 / k)
-        for near in eps + np.spacing(eps) * np.arange(-8, 9):
-            law = ud.StaircaseNoise(float(near))
-            if 2 * law.mean_size == k:
-                assert law.rank == k
-                whole += 1
-    assert whole > 0
-
-
 @given(collections(), fractions)
 def test_gain_of_the_staircase(users, eps):
     best = [float(ud.optimal_error(users, eps, noise=law)) for law in ("laplace", "staircase")]
@@ -87,40 +71,7 @@ def test_gain_of_the_staircase(users, eps):
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
 
 
-# The laws
-
-
-def beyond(law, x):
-    """Points and their masses, from x to infinity, exact for polynomials between the edges."""
-    reach = np.arange(int(45 / law.eps) + 3)
-    ends = np.unique(np.r_[x, reach, reach + getattr(law, "gamma", 0)])
-    low, high = ends[ends >= x][:-1, None], ends[ends >= x][1:, None]
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    z = (low + high) / 2 + (high - low) / 2 * nodes
-    return z, np.exp(law.log_density(z)) * weights * (high - low) / 2
-
-
-@every_law
-@every_budget
-def test_moments_tail_and_mean_error_by_quadrature(law, eps):
-    law, rng = law(eps), np.random.default_rng(2)
-    z, mass = beyond(law, 0.0)
-    assert 2 * mass.sum() == pytest.approx(1, rel=1e-10)
-    assert 2 * (z * mass).sum() == pytest.approx(float(law.mean_size), rel=1e-10)
-    assert 2 * (z**2 * mass).sum() == pytest.approx(float(law.mean_square), rel=1e-10)
-    np.testing.assert_array_equal(law.log_density(-z), law.log_density(z))
-    gamma = getattr(law, "gamma", 0.3)
-    for x in [0.0, gamma, 1.0, 1 + gamma, *rng.uniform(0, 3, 6)]:
-        z, mass = beyond(law, x)
-        assert law.tail(np.array(x)) == pytest.approx(mass.sum(), rel=1e-9, abs=1e-13)
-        excess = float(((z - x) * mass).sum())
-        assert law.excess(np.array(x)) == pytest.approx(excess, rel=1e-8, abs=1e-13)
-        for moved in (0.5, 3.0):
-            error = float(law.mean_error(-x * moved, moved))
-            assert error == pytest.approx(moved * (x + 2 * excess), rel=1e-9)
-    assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
-    assert law.mean_error(-1.5, 0.0) == 1.5
-    assert law.mean_error(1e308, 1e-10) == 1e308
+# The staircase
 
 
 @every_budget
@@ -223,20 +174,7 @@ def test_identity_of_the_lower_bound(law):
         assert left == pytest.approx(right, abs=1e-8)
 
 
-# What the code does with a law
-
-
-@every_law
-@pytest.mark.parametrize("eps", [0.3, 1, 2, 5])
-def test_draws_follow_the_law(law, eps):
-    """False alarm below 1e-6 (Dvoretzky, Kiefer, Wolfowitz, Massart); a tenth off is seen."""
-    law, limit = law(eps), np.sqrt(np.log(2e6) / (2 * N))
-    draws = law.draw(2.5, (N,), np.random.default_rng(4)) / 2.5
-    assert PAGE.distance(draws, law) < limit
-    assert PAGE.distance(1.1 * draws, law) > limit
-    assert PAGE.distance(draws / 1.1, law) > limit
-    other = LAWS[law.__class__ is ud.LaplaceNoise](eps)
-    assert eps < 1 or PAGE.distance(draws, other) > limit
+# Gaussian noise
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 3, 8])
@@ -250,18 +188,3 @@ def test_analytic_calibration(eps):
         gaps.append(np.trapezoid(np.maximum(gap, 0), y))
     assert np.all(np.diff(gaps) > 0)
     assert gaps[-1] == pytest.approx(1e-6, rel=1e-3)
-
-
-def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
-    assert ud.LaplaceNoise(1e-150).worst_case(0.0, 1.0, "mse") == pytest.approx(2e300)
-    with pytest.raises(ValueError, match=r"`eps` must be .* got eps=1e-151"):
-        ud.LaplaceNoise(1e-151).worst_case(0.0, 1.0, "mse")
-    assert noise_scale(LARGEST / 64, 1) == LARGEST / 64
-    with pytest.raises(ValueError, match="`eps` must be large enough"):
-        noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
-
-
-def test_worst_case_of_arrays_of_floats_is_an_array_of_floats():
-    errors = ud.LaplaceNoise(Fraction(1, 2)).worst_case(np.ones(2), np.ones(2), "bound")
-    assert errors.dtype == np.float64
-    np.testing.assert_array_equal(errors, [3.0, 3.0])

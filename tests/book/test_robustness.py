@@ -74,13 +74,6 @@ def test_details_of_akmv_are_those_of_its_law():
         np.testing.assert_allclose(error, expected(*parts), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["threshold_share", "noise_share"])
-@pytest.mark.parametrize("share", [0, -0.1, np.nan, np.inf])
-def test_a_share_of_nothing_is_refused(name, share):
-    with pytest.raises(ValueError, match=f"`{name}` must be"):
-        ud.akmv_mean_error([1.0], ud.Contributions([1], U), 1, **{name: share})
-
-
 @pytest.mark.parametrize(
     "users",
     [ud.geometric_collection(6, U), ud.extreme_collection(101, 10, U)],

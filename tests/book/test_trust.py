@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +42,11 @@ def test_releases_of_neighbours_lie_on_one_grid():
 def test_the_counts_of_mutants_fit_the_list_of_survivors():
     counts = pd.read_csv(BOOK / "data" / "mutants.csv", index_col="module")
     groups = yaml.safe_load((Path(__file__).parents[1] / "survivors.yml").read_text("utf-8"))
-    places = [mutant["in"] for group in groups for mutant in group["mutants"]]
-    listed = [re.match(r"practice\.\w+|\w+", place)[0] for place in places]
-    assert all(group["why"] for group in groups)
-    for module, row in counts.iterrows():
-        assert row.killed + row.survived == row.mutants
-        assert listed.count(module) <= row.survived  # of several alike one is listed
-        assert (row.survived > 0) == (module in listed)
-    assert counts.killed.sum() >= 0.95 * counts.mutants.sum()
+    listed = Counter()
+    for group in groups:
+        assert group["why"]
+        for place, n in group["in"].items():
+            listed[re.match(r"practice\.\w+|\w+", place)[0]] += n
+    assert listed == counts.survived[counts.survived > 0].to_dict()
+    assert (counts.killed + counts.survived == counts.mutants).all()
+    assert counts.killed.sum() >= 0.98 * counts.mutants.sum()

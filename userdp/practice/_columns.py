@@ -34,6 +34,10 @@ KINDS: dict[type, str] = {
 """Types of an id that stands alone; no two kinds are ever equal, though Python says 1 == True."""
 
 
+WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iubUS"
+"""Kinds of numpy's dtypes."""
+
+
 class Ids(NamedTuple):
     """Users as whole numbers from 0, and -1 where there is none."""
 
@@ -54,9 +58,9 @@ def read_ids(column: Any) -> Ids:
         entries = np.where(absent, 0, entries)
         if np.any((entries != np.floor(entries)) | (abs(entries) > most)):
             refuse_odd()
-    elif entries.dtype.kind in "mM":
+    elif entries.dtype.kind in TIMES:
         absent = np.isnat(entries)
-    elif entries.dtype.kind not in "iubUS":
+    elif entries.dtype.kind not in IDS:
         raise TypeError(f"`user` must hold ids, got user of dtype {entries.dtype}.")
     codes, n_codes = _codes(entries)
     if absent is not None and absent.any():
@@ -71,7 +75,7 @@ def read_values(column: Any) -> NDArray[np.float64]:
     entries, absent = _plain("value", column)
     if entries.dtype == object:
         return np.fromiter(map(_number, entries.tolist()), np.float64)
-    if entries.dtype.kind not in "iuf":
+    if entries.dtype.kind not in NUMBERS:
         raise TypeError(f"`value` must hold real numbers, got value of dtype {entries.dtype}.")
     with np.errstate(over="ignore"):  # of long doubles: an infinity is outside of all bounds
         values = np.array(entries, np.float64)
@@ -137,7 +141,7 @@ def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool
         import pyarrow
 
         return _plain_arrow(name, pyarrow.array(column))
-    if hasattr(kind, "numpy_dtype") and kind.kind in "iuf":  # may have nulls beside its numbers
+    if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # may have nulls beside its numbers
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.array(column.to_numpy()), None
@@ -174,7 +178,7 @@ def _plain_arrow(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_
 
 def _codes(entries: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Return whole numbers from 0 that are equal where entries are, and more than the largest."""
-    if entries.dtype.kind in "iu" and entries.size:
+    if entries.dtype.kind in WHOLE and entries.size:
         # One pass instead of two: negative if one is, and at least as large as the largest.
         reach = int(np.bitwise_or.reduce(entries))
         if 0 <= reach < 4 * entries.size:

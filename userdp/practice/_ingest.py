@@ -10,7 +10,7 @@ from userdp._checks import refuse_type, refuse_value
 from userdp.practice._arrays import Arrays
 from userdp.practice._columns import comes_from, read_ids, read_values
 from userdp.practice._files import open_files
-from userdp.practice._queries import TESTED, Queries
+from userdp.practice._queries import FLOAT, TESTED, Queries
 from userdp.practice._quiet import quietly
 from userdp.practice._records import Records
 
@@ -69,7 +69,7 @@ def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
     elif comes_from("pyarrow", data) and hasattr(data, "column_names"):
         _check_names(data.column_names, user, value)
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
-        _check_names(getattr(data, "columns", data), user, value)
+        _check_names(data, user, value)
     else:
         kind = type(data).__name__
         raise TypeError(f"`data` must be a file, a frame or an Ibis table, got a {kind}.")
@@ -114,4 +114,4 @@ def _read_table(user: str, value: str | None, data: Any, *, is_file: bool) -> Qu
         column = column.cast("string")  # digits, which become the nearest float
     elif (not kind.is_numeric() or kind.is_boolean()) and not as_text:
         raise TypeError(f"`value` must be a column of numbers, got {value!r} of type {kind}.")
-    return Queries(data.select(user=data[user], value=column.cast("float64")))
+    return Queries(data.select(user=data[user], value=column.cast(FLOAT)))

@@ -13,6 +13,8 @@ TESTED = ("duckdb", "pyspark")
 ONE_AT_A_TIME = RLock()
 """Connections of Ibis are not made for several threads."""
 
+INT, FLOAT = "int64", "float64"
+
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
 
@@ -34,7 +36,7 @@ class Queries(Records):
     def clipped_total(self, rules: Rules, grid: Grid, lowest: int, highest: int) -> Summed:
         """Add up each user's levels less the origin, clip the sums, add them up; count again."""
         users = self._users(rules, grid)
-        clipped = _between(users.total, lowest, highest).cast("int64")
+        clipped = _between(users.total, lowest, highest).cast(INT)
         answers = _answers(users, {"total": clipped.sum()})
         return Summed(sum(int(row["total"]) for row in answers), _survey(answers))
 
@@ -43,11 +45,11 @@ class Queries(Records):
         import ibis
 
         users = self._users(rules, grid)
-        weight = ibis.least(users["size"], cap).cast("float64")
-        share = weight / ibis.greatest(users["size"], 1).cast("float64")
-        moved = (users.total.cast("float64") * share + exact(0.5)).floor()
-        clipped = _between(moved, -reach * weight, reach * weight).cast("int64")
-        answers = _answers(users, {"total": clipped.sum(), "weight": weight.cast("int64").sum()})
+        weight = ibis.least(users["size"], cap).cast(FLOAT)
+        share = weight / ibis.greatest(users["size"], 1).cast(FLOAT)
+        moved = (users.total.cast(FLOAT) * share + exact(0.5)).floor()
+        clipped = _between(moved, -reach * weight, reach * weight).cast(INT)
+        answers = _answers(users, {"total": clipped.sum(), "weight": weight.cast(INT).sum()})
         total, weights = (sum(int(row[name]) for row in answers) for name in ("total", "weight"))
         return Weighted(total, weights, _survey(answers))
 
@@ -58,9 +60,9 @@ class Queries(Records):
         rows = self._marked(rules)
         inside = _between(rows.value, exact(grid.lower), exact(grid.upper))
         place = (inside - exact(grid.lower)) * exact(grid.levels_a_unit) + exact(0.5)
-        level = _between(place.floor().cast("int64"), 0, grid.top) - grid.origin
+        level = _between(place.floor().cast(INT), 0, grid.top) - grid.origin
         level = ibis.ifelse(rows.no_value, 0, level)
-        total = level.sum(where=rows.kept).coalesce(0).cast("int64")
+        total = level.sum(where=rows.kept).coalesce(0).cast(INT)
         return rows.group_by("user").aggregate(**_counted(rows), total=total)
 
     def _marked(self, rules: Rules) -> Any:
@@ -90,7 +92,7 @@ def exact(number: float) -> Any:
     """Return a float for a query: engines read a bare literal as a decimal, and may round it."""
     import ibis
 
-    return ibis.literal(repr(float(number))).cast("float64")
+    return ibis.literal(repr(float(number))).cast(FLOAT)
 
 
 def ask(question: Any) -> list[dict[str, Any]]:
@@ -121,7 +123,7 @@ def _answers(users: Any, sums: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _survey(answers: list[dict[str, Any]]) -> Survey:
     rows = sorted((int(row["size"]), int(row["users"])) for row in answers if row["size"])
-    sizes, users = zip(*rows, strict=True) if rows else ((), ())
+    sizes, users = tuple(size for size, _ in rows), tuple(n for _, n in rows)
     return Survey(sizes, users, *(sum(int(row[name]) for row in answers) for name in FAULTS))
 
 

@@ -26,6 +26,11 @@ Missing = Literal["refuse", "centre", "drop"]
 """What to do with rows without a value."""
 
 
+ANY_VALUE = Rules(0.0, 0.0)
+TOLERANT: tuple[Outside, Missing] = ("clamp", "centre")
+"""Where values are not looked at."""
+
+
 class ProtectedTally(NamedTuple):
     """How many rows are not as they should be: computed from protected values."""
 
@@ -186,8 +191,8 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> NDArr
     >>> user_counts(["a", "b", "a", "a"])
     array([3, 1])
     """
-    survey = read_records(user, None, data).survey(Rules(0.0, 0.0))
-    refuse_rows(survey, "clamp", "centre")
+    survey = read_records(user, None, data).survey(ANY_VALUE)
+    refuse_rows(survey, *TOLERANT)
     refuse_nobody(survey)
     return survey.counts
 
@@ -339,5 +344,5 @@ def _clips(users: Contributions, grid: Grid, total_width: float) -> tuple[Clip, 
     """Return one interval for each number of records, the largest first."""
     counts, n_users = np.unique(users.counts, return_counts=True)
     ends = centred_clipping(Contributions(counts, users.upper), total_width, grid.middle)
-    rows = zip(counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper, strict=True)
-    return tuple(Clip(int(m), int(n), float(low), float(high)) for m, n, low, high in rows)[::-1]
+    rows = np.stack([counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
+    return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]

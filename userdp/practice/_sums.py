@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from userdp._checks import Exact, check_instance, refuse_value
 from userdp.mechanisms import _centred_ends, grid_steps
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums, read_eps
-from userdp.noise import Objective
+from userdp.noise import Objective, _read_objective
 from userdp.practice._noise import LARGEST_SCALE_BITS, noisy_total
 from userdp.practice._result import read_project
 from userdp.worstcase import centred_clipping, threshold, worst_case_error
@@ -86,6 +86,7 @@ def release_mean(
     >>> release.eps, round(release.noise_scale, 4), round(release.worst_case_error, 4)
     (1.0, 18.5714, 27.8571)
     """
+    _read_objective(objective)
     values, budget, project = _read_protected(sums, users), read_eps(eps), read_project(project)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")

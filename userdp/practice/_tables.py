@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
+
 Rows = Sequence[Sequence[str]]
 
 
 def text_table(head: Sequence[str], rows: Rows) -> str:
     """Return columns of text, aligned on the left."""
     lines = [list(head), *map(list, rows)] if head else list(map(list, rows))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(len, column)) for column in np.transpose(lines)]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
