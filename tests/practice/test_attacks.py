@@ -225,8 +225,6 @@ def test_only_regular_files_are_opened(tmp_path):
     for name in ("d.parquet", "pipe.csv"):
         with pytest.raises(ValueError, match="`data` must be a regular file"):
             of_table(tmp_path / name)
-    with pytest.raises(ValueError, match="`data` must be a file ending in"):
-        of_table("records.xls")
     for data in (3, [3], b"t.parquet", [b"t.parquet"]):
         with pytest.raises(TypeError, match="`data` must be"):
             of_table(data)
@@ -495,7 +493,6 @@ def test_what_may_be_published_fits_the_schema():
 BAD = [
     (TypeError, "`eps` must", lambda: mean_of([1], [1.0], eps=np.timedelta64(3))),
     (TypeError, "`lower` must", lambda: mean_of([1], [1.0], lower=np.timedelta64(3))),
-    (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps=b"ab")),
     (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5: 1})),
     (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5, 1})),
     (ValueError, "`user` must have rows", lambda: ud.user_counts([])),

@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from math import exp, inf, log, ulp
+from math import inf, log, ulp
 
 import ibis
 import numpy as np
@@ -58,17 +58,6 @@ def test_interval_of_a_quotient_is_over_all_corners(total, weight, level):
     bias = 6 - 3  # the upper bound is 6 from the centre
     wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
     assert made.interval(level) == pytest.approx(wide)
-
-
-@pytest.mark.parametrize("weight", [1, 1.7, 4, 60, 5000])
-def test_bound_on_the_error_at_a_weight(weight):
-    s = 2 / weight
-    error = ud.noisy_error(3, 6 / weight) + 6 * s
-    shares = [i / 100 for i in range(100) if (1 - i / 100) * weight >= 1]
-    bounds = [error / (1 - share) + 9 * exp(-share / s) for share in shares]
-    assert MADE.worst_case_l1(weight) == pytest.approx(min(min(bounds) + 0.25, 9))
-    with pytest.raises(TypeError, match="`weight` must be a real number"):
-        MADE.worst_case_l1("many")
 
 
 def test_the_table_of_a_protected_mean_says_the_worst_case_at_the_smallest_weight():
