@@ -288,3 +288,17 @@ def test_sums_next_to_zero_are_as_good_as_zero():
     users = ud.Contributions([4, 1], 1)
     expected = ud.akmv_mean_error([3.0, 0.0], users, 1)
     assert ud.akmv_mean_error([3.0, 1e-320], users, 1) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("eps", "share", "rank"),
+    [(1, 0.25, 4), (2, 0.25, 2), (1, 1, 1), (Fraction(2, 7) - Fraction(1, 10**13), 0.5, 8)],
+)
+def test_rank_of_the_threshold_is_the_best_for_its_noise(eps, share, rank):
+    """ceil(1 / (share eps)), of an exact budget exactly."""
+    users = ud.Contributions([4, 3, 3, 2, 2, 2, 1, 1, 1], 1)
+    sums = np.linspace(1, 0.1, 9) * users.counts
+    law = ud.quantile_cells(sums, users, rank, eps * Fraction(3, 4))
+    error = ud.akmv_mean_error(sums, users, eps, threshold_share=0.75, noise_share=share)
+    expected = ud.capped_mean_error(law, users, eps * Fraction(share))
+    assert error == pytest.approx(float(expected), rel=1e-12)

@@ -289,3 +289,11 @@ def test_errors_inside_a_sweep_come_out(workers):
 
     with pytest.raises(ArithmeticError, match="broken sampler"):
         ud.error_sweep(MECHANISMS, SMALL, [1], broken, 10, rng=0, workers=workers)
+
+
+def test_sweeps_of_a_seed_are_the_same_everywhere():
+    common = ud.geometric_collection(2, 65), [0.5, 2], ud.uniform_sums, 100
+    simulated = ud.error_sweep({"Laplace": ud.laplace}, *common, rng=0)
+    exact = ud.mean_error_sweep({"AKMV": ud.akmv_mean_error}, *common, rng=0)
+    np.testing.assert_allclose(simulated["Laplace"].mean, [41.909992306, 10.055358076], 1e-9)
+    np.testing.assert_allclose(exact["AKMV"].mean, [43.691067269, 13.367794001], 1e-9)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp.audit import Recorder
 
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
@@ -33,6 +34,12 @@ def test_laplace_is_the_mean_with_noise_for_its_sensitivity(eps):
     rng = Noiseless()
     assert ud.laplace(SUMS, USERS, eps, rng=rng) == pytest.approx(SUMS.sum() / 14, rel=1e-15)
     assert rng.scales == [pytest.approx(USERS.total * ud.sensitivity(USERS) / eps, rel=1e-15)]
+
+
+def test_laplace_adds_nothing_on_the_way():
+    """Around 0: the smallest noise is not lost beside a centre."""
+    tiny = Recorder(laplace=[1e-20])
+    assert ud.laplace(0 * SUMS, USERS, 1, rng=tiny) == 1e-20 / USERS.total
 
 
 @pytest.mark.parametrize("eps", BUDGETS)

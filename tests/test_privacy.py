@@ -110,6 +110,23 @@ def test_hard_pairs_are_neighbours_and_hard():
     assert any(np.any(rows) for rows in empty)
 
 
+def test_hard_pairs_of_a_seed_are_the_same_everywhere():
+    found = [
+        (pairs.users.total, float(f"{pairs.first.sum():.9g}"), float(f"{pairs.second.sum():.9g}"))
+        for pairs in audit.hard_pairs(400, rng=3)
+    ]
+    assert found == [
+        (7, 175.208952, 149.704798),
+        (2, 2757.28268, 2947.36852),
+        (8, 12.0787928, 13.8225217),
+        (21, 271.189932, 312.268924),
+        (18, 1090.42998, 1165.84413),
+        (1000000000000005, 8.07076494e17, 1.20990959e18),
+        (2000001000000000, 2.71993436e16, 3.1359343e16),
+        (40, 341.425236, 440.038063),
+    ]
+
+
 @pytest.mark.parametrize("n", [1, 7, 100, 250])
 def test_hard_pairs_are_as_many_as_asked_for(n):
     assert sum(len(pairs.first) for pairs in audit.hard_pairs(n, rng=1)) == n

@@ -201,3 +201,10 @@ def test_optimal_error_is_rounded_once(users, data):
     assert ud.optimal_error(ud.Contributions(users.counts, upper), eps) == float(
         ud.optimal_error(exact, eps)
     )
+
+
+def test_intervals_of_samples_are_added_up_from_the_first_one_on():
+    users = ud.Contributions([2, 1], 10)
+    clipping = ud.Clipping([1, 2, 4], [10, 10, 10])
+    assert ud.worst_case_bias(users, clipping) == pytest.approx(7 / 3)
+    assert ud.sensitivity(users, clipping) == pytest.approx(17 / 3)

@@ -321,6 +321,19 @@ def _at(values: Floats, cell: NDArray[np.intp]) -> Floats:
     return np.take_along_axis(values, cell.T, axis=1).T
 
 
+_COLLECTIONS: list[tuple[Any, float]] = [
+    ((9, 1), 1),
+    ((6, 2), 65),
+    ((6, 3), 0.1),
+    ((9, 6), 1),
+    ([3] * 6, 3),
+    ([10**15, 1, 1, 1, 1, 1], 65),
+    ([10**15, 10**15 - 1, 10**9, 1], 1),
+    ([4] * 5 + [1] * 20, 1),
+]
+"""Counts of users, and their bound; a tuple (n, L) has L counts below n drawn."""
+
+
 def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
     """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
 
@@ -347,20 +360,13 @@ def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
     100
     """
     generator = read_rng(rng)
-    collections: list[npt.ArrayLike] = [
-        [int(generator.integers(1, 9))],
-        generator.integers(1, 6, size=2),
-        generator.integers(1, 6, size=3),
-        generator.integers(1, 9, size=6),
-        [3, 3, 3, 3, 3, 3],
-        [10**15, 1, 1, 1, 1, 1],
-        [10**15, 10**15 - 1, 10**9, 1],
-        [4] * 5 + [1] * 20,
+    sizes = np.diff(np.linspace(0, n_pairs, len(_COLLECTIONS) + 1).astype(int)).tolist()
+    drawn = [
+        Contributions(generator.integers(1, *m) if isinstance(m, tuple) else m, upper)
+        for m, upper in _COLLECTIONS
     ]
-    bounds = [1, 65, 0.1, 1, 3, 65, 1, 1]
-    sizes = np.diff(np.linspace(0, n_pairs, len(collections) + 1).astype(int))
-    for counts, upper, size in zip(collections, bounds, sizes, strict=True):
-        yield _hard_pairs(Contributions(counts, upper), int(size), generator)
+    for users, size in zip(drawn, sizes, strict=True):
+        yield _hard_pairs(users, size, generator)
 
 
 def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
