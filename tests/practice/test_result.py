@@ -132,6 +132,7 @@ def test_what_is_wrong_is_counted_in_all_parts_of_a_long_column():
     users[[0, -1]] = np.nan
     found = read_records(users, np.ones(n)).survey(Rules(0.0, 2.0))
     assert (found.without_user, found.sizes) == (2, (n - 2,))
+    assert type(found.sizes[0]) is int  # as those of queries
 
 
 # As a measurement.

@@ -74,7 +74,7 @@ class Arrays(Records):
         return survey, sums, counts
 
     def _codes(self, part: slice) -> NDArray[np.intp]:
-        return self.ids.codes[part].astype(np.intp, copy=False)
+        return self.ids.codes[part].astype(np.intp)
 
     def _parts(self) -> Iterator[slice]:
         starts = range(0, self.values.size, ROWS_AT_A_TIME)

@@ -19,6 +19,22 @@ CAREFUL = {
     "temp_directory": "",  # what does not fit the memory is refused, and not left on a disk
 }
 
+LITERALLY = {"hive_partitioning": False, "union_by_name": True}
+"""Names of folders are no columns, and columns go by their names."""
+
+DIALECT = {
+    "header": True,
+    "delim": ",",
+    "quote": '"',
+    "escape": '"',
+    "skip": 0,
+    "comment": "",
+    "all_varchar": True,
+    "ignore_errors": False,
+    "null_padding": False,
+}
+"""Everything is read as text: ids of 20 digits, and those like 12e400, stay what they are."""
+
 
 def open_files(data: object) -> Any:
     """Return an Ibis table of one Parquet or CSV file, or of several, with a guarded DuckDB."""
@@ -67,22 +83,8 @@ def _allow(connection: Any, paths: Sequence[str]) -> None:
 
 
 def _read_parquet(connection: Any, paths: list[str]) -> Any:
-    return connection.read_parquet(paths, hive_partitioning=False, union_by_name=True)
+    return connection.read_parquet(paths, **LITERALLY)
 
 
 def _read_csv(connection: Any, paths: list[str]) -> Any:
-    """Read everything as text: ids of 20 digits, and those like 12e400, stay what they are."""
-    return connection.read_csv(
-        paths,
-        header=True,
-        delim=",",
-        quote='"',
-        escape='"',
-        skip=0,
-        comment="",
-        all_varchar=True,
-        hive_partitioning=False,
-        union_by_name=True,
-        ignore_errors=False,
-        null_padding=False,
-    )
+    return connection.read_csv(paths, **LITERALLY, **DIALECT)

@@ -24,6 +24,10 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
 
+POWERS = -498.0, 1023.0
+"""Between these powers of two lie the budgets whose noise floats hold, squared too."""
+
+
 class Forecast(NamedTuple):
     """What a strategy promises at a budget, for every dataset with the counts of the plan."""
 
@@ -86,12 +90,7 @@ class Plan:
             width = threshold(self.users, eps, objective)
             return float(symmetric_error(self.users, width, eps, objective)) - target
 
-        low = high = 0.0
-        while excess(low) <= 0:
-            low = 2 * low - 1
-        while excess(high) > 0:
-            high = 2 * high + 1
-        eps: float = 2.0 ** float(brentq(excess, low, high, xtol=1e-13))
+        eps: float = 2.0 ** float(brentq(excess, *POWERS, xtol=1e-13, maxiter=1000))
         while float(optimal_error(self.users, eps, objective)) > target:
             eps *= 1 + 1e-12
         return eps

@@ -311,9 +311,8 @@ def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMe
     # Noise in whole numbers is off by one step of all N records.
     rounding = LEVEL_ERROR * grid.step + unit + grid.float_error
     law = LaplaceNoise(how.budget)
-    bound, l1 = (
-        float(law.worst_case(bias, how.moved * unit, kind)) + rounding for kind in ("bound", "l1")
-    )
+    bound = float(law.worst_case(bias, how.moved * unit, "bound")) + rounding
+    l1 = float(law.mean_error(bias, how.moved * unit)) + rounding
     mean = grid.lower + grid.middle + noisy.total * unit
     if how.project:
         mean = min(max(mean, grid.lower), grid.upper)
