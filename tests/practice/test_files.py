@@ -52,6 +52,9 @@ def test_a_refusal_shows_what_was_given(tmp_path):
         with pytest.raises(kind, match=words):
             open_files(data)
     paths = [tmp_path / "a.csv", tmp_path / "b.parquet"]
+    paths[1].write_bytes(b"PAR1 secret")
+    with pytest.raises(ValueError, match=r"that DuckDB can read, got data='.*b\.parquet'"):
+        open_files(paths[1])
     for path in paths:
         path.touch()
     with pytest.raises(

@@ -63,6 +63,7 @@ def test_interval_of_a_quotient_is_over_all_corners(total, weight, level):
 def test_the_table_of_a_protected_mean_says_the_worst_case_at_the_smallest_weight():
     rare = dataclasses.replace(MADE, noisy_weight=2)
     assert f"at most {rare.worst_case_l1(1.0):.4g} on average" in repr(rare)
+    assert MADE.worst_case_l1(1.0) == 9  # the distance of the bounds
     assert "1 to 7\n" in repr(rare)
 
 
