@@ -1,5 +1,7 @@
 """Radial clipping, and a noise with a density of length alone."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -80,3 +82,10 @@ def test_a_float_budget_is_read_as_the_rank_reads_it():
     users = ud.Contributions(np.ones(49, int), upper=2)
     assert np.any(ud.mean_in_ball(np.zeros((49, 1)), users, 2 / 49, rng=0))
     assert not np.any(ud.mean_in_ball(np.zeros((49, 1)), users, 2 / 49 * (1 - 1e-6), rng=0))
+
+
+@pytest.mark.parametrize("eps", ["0.5", Fraction(1, 2)])
+def test_budgets_of_any_kind_are_the_same_budget(eps):
+    users, sums = ud.Contributions([2, 1], 2), [[1.0, 0.5], [0.25, 0.5]]
+    expected = ud.mean_in_ball(sums, users, 0.5, rng=0)
+    np.testing.assert_array_equal(ud.mean_in_ball(sums, users, eps, rng=0), expected)
