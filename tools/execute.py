@@ -41,7 +41,7 @@ BLOCK, LEVELS = 8, 4
 
 def execute(path: Path) -> NotebookNode:
     """Execute one chapter in its own folder, and return it with its outputs."""
-    return NotebookClient(
+    client = NotebookClient(
         nbformat.read(path, as_version=4),
         timeout=600,
         kernel_name="python3",
@@ -49,7 +49,13 @@ def execute(path: Path) -> NotebookNode:
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],  # kernels warn of how they talk on this machine
         resources={"metadata": {"path": str(path.parent)}},
-    ).execute()
+    )
+    for last in (False, False, True):
+        try:
+            return client.execute()
+        except RuntimeError as error:  # at its start another process had taken a port of the kernel
+            if last or "before replying" not in str(error):
+                raise
 
 
 def executed(paths: list[Path]) -> Iterator[tuple[Path, NotebookNode]]:
