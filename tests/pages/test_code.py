@@ -21,7 +21,7 @@ import userdp as ud
 from userdp import audit
 
 ROWS = contents.ledger()
-EXPORTED = [("userdp", name) for name in ud.__all__ if name != "Epsilon"]
+EXPORTED = [("userdp", name) for name in ud.__all__]
 EXPORTED += [("userdp.audit", name) for name in audit.__all__]
 COMMIT = "0123456789" * 4
 ADDRESS = "https://github.com/some-one/a.fork"
@@ -86,8 +86,10 @@ def test_places_of_members_and_of_values():
     file, unit = sources.place("userdp", "StaircaseNoise.mean_error")
     assert file == "userdp/noise.py"
     assert unit.endswith(".mean_error")
-    assert sources.place("userdp", "Epsilon") is None
-    assert sources.place("userdp", "Sweep.__init__") is None  # which no line of the file defines
+    assert sources.place("userdp", "model.Epsilon") is None
+    assert (
+        sources.place("userdp.experiments", "Sweep.__init__") is None
+    )  # which no line of the file defines
     assert sources.place("userdp.audit", "np.linspace") is None
 
 
