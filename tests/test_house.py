@@ -35,7 +35,7 @@ def imports(room):
 
 
 def test_arrows_run_downwards():
-    arrows = {room: imports(room) - FACADES for room in ROOMS if room not in FACADES}
+    arrows = {room: imports(room) - {"userdp"} for room in ROOMS if room != "userdp"}
     assert sum(map(len, arrows.values())) > 80  # they are found
     TopologicalSorter(arrows).prepare()  # refuses a circle
 

@@ -87,9 +87,8 @@ def test_places_of_members_and_of_values():
     assert file == "userdp/noise.py"
     assert unit.endswith(".mean_error")
     assert sources.place("userdp", "model.Epsilon") is None
-    assert (
-        sources.place("userdp.experiments", "Sweep.__init__") is None
-    )  # which no line of the file defines
+    # Which no line of the file defines.
+    assert sources.place("userdp.experiments", "Sweep.__init__") is None
     assert sources.place("userdp.audit", "np.linspace") is None
 
 

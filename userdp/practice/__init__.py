@@ -1,8 +1,8 @@
 """From records to a release: data are read once and checked, and OpenDP draws the noise.
 
-What is public alone decides how (`grid`, `planning`, the first half of `release`); `ingest` reads
-whatever has columns into `arrays` or `queries`; `noise` is the one place where OpenDP's answer
-enters; `result` holds only what may be published.
+What is public alone decides how (`_grid`, `_planning`, the first half of `_release`); `_ingest`
+reads whatever has columns into `_arrays` or `_queries`; `_noise` is the one place where OpenDP's
+answer enters; `_result` holds only what may be published.
 """
 
 from userdp.practice._measurement import as_measurement
