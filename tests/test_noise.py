@@ -6,24 +6,28 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from page_functions import functions_of
 from scipy import integrate
+from strategies import budgets, collections
 
 import userdp as ud
 from userdp._checks import LARGEST
 from userdp.noise import _noise_scale
 
-LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
+LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, lambda eps: ud.GaussianNoise(1 / eps)]
 N = 200_000
 PAGE = functions_of("less-noise", n=N)
 
-every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase"])
+every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase", "gaussian"])
 
 
 def beyond(law, x):
     """Points and their masses, from x to infinity, exact for polynomials between the edges."""
-    reach = np.arange(int(45 / law.eps) + 3)
+    reach = np.arange(int(45 * law.mean_size) + 12)
     ends = np.unique(np.r_[x, reach, reach + getattr(law, "gamma", 0)])
+    ends = np.union1d(ends, np.linspace(0, reach[-1], 400))
     low, high = ends[ends >= x][:-1, None], ends[ends >= x][1:, None]
     nodes, weights = np.polynomial.legendre.leggauss(12)
     z = (low + high) / 2 + (high - low) / 2 * nodes
@@ -75,7 +79,7 @@ def test_draws_follow_the_law(law, eps):
     assert PAGE.distance(draws, law) < limit
     assert PAGE.distance(1.1 * draws, law) > limit
     assert PAGE.distance(draws / 1.1, law) > limit
-    other = LAWS[law.__class__ is ud.LaplaceNoise](eps)
+    other = LAWS[isinstance(law, ud.LaplaceNoise)](eps)
     assert eps < 1 or PAGE.distance(draws, other) > limit
 
 
@@ -86,6 +90,69 @@ def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
     assert _noise_scale(LARGEST / 64, 1) == LARGEST / 64
     with pytest.raises(ValueError, match="`eps` must be large enough"):
         _noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
+
+
+def exceeded(sigma, eps):
+    """Delta of Gaussian noise, as the integral over closer and closer neighbours: no cancelling."""
+    a = 1 / sigma
+    u = a / 2 - eps / a
+
+    def growth(s):  # at the distance c = a e^-s, relative to that at a
+        c = a * math.exp(-s)
+        return c * math.exp((u - c / 2 + eps / c) * (u + c / 2 - eps / c) / 2)
+
+    ends = [0, *np.geomspace(1e-12, 1, 13), 3, 10, 20, 40, 80]
+    parts = [
+        integrate.quad(growth, *pair, epsabs=0, epsrel=1e-12) for pair in itertools.pairwise(ends)
+    ]
+    return sum(part[0] for part in parts) * math.exp(-u * u / 2) / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize("eps", [1e-100, 1e-7, 0.03, 1, 5, 40, 1e4])
+@pytest.mark.parametrize("delta", [1e-100, 1e-12, 1e-6, 0.05, 0.6, 1 - 1e-9])
+def test_gaussian_noise_is_calibrated_from_above_and_hardly_more(eps, delta):
+    law = ud.GaussianNoise.approximate(eps, delta)
+    assert exceeded(law.sigma, eps) == pytest.approx(delta * (1 - 1e-10), rel=4e-11)
+    assert law.delta(eps) == pytest.approx(delta * (1 - 1e-10), rel=2e-11)
+
+
+@pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, Fraction(1, 3), 0.5, 7, np.float32(0.3), 1e100])
+def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
+    sigma = ud.GaussianNoise.zcdp(rho).sigma
+    exact = rho if isinstance(rho, Fraction) else Fraction(float(rho))
+    assert 2 * exact * Fraction(sigma) ** 2 >= 1
+    assert 2 * exact * Fraction(math.nextafter(sigma, 0)) ** 2 < 1
+
+
+@given(collections(), budgets(), st.sampled_from(["bound", "l1", "mse"]))
+def test_a_law_may_stand_in_place_of_its_budget(users, eps, objective):
+    law = ud.LaplaceNoise(eps)
+    for function in (ud.threshold, ud.optimal_error):
+        assert function(users, law, objective) == function(users, eps, objective)
+    T = ud.threshold(users, eps, objective)
+    assert ud.symmetric_error(users, T, law) == ud.symmetric_error(users, T, eps)
+    clipping = ud.optimal_clipping(users, law, objective)
+    errors = [ud.worst_case_error(users, clipping, x, objective) for x in (law, eps)]
+    assert errors[0] == errors[1]
+    sums = users.largest_sums.astype(float)
+    for function in (ud.opt_worst_case, ud.opt_worst_case_mean_error):
+        seed = {"rng": 0} if function is ud.opt_worst_case else {}
+        chosen = {"objective": objective, **seed}
+        assert function(sums, users, law, **chosen) == function(sums, users, eps, **chosen)
+
+
+@given(collections(), st.floats(0.05, 9), st.sampled_from(["bound", "l1", "mse"]))
+def test_no_width_is_better_than_the_threshold_for_gaussian_noise(users, sigma, objective):
+    law = ud.GaussianNoise(sigma)
+    widths = [*users.largest_sums, *np.linspace(0, float(max(users.largest_sums)), 60)]
+    errors = [float(ud.symmetric_error(users, S, law, objective)) for S in widths]
+    best = float(ud.optimal_error(users, law, objective))
+    assert best <= min(errors) * (1 + 1e-12)
+    T = ud.threshold(users, law, objective)
+    assert float(ud.symmetric_error(users, T, law, objective)) == pytest.approx(best)
+    if objective == "bound":
+        k = math.ceil(2 * sigma * math.sqrt(2 / math.pi))
+        assert [*sorted(users.largest_sums, reverse=True), *[0] * 20][k - 1] == T
 
 
 def test_worst_case_of_arrays_of_floats_is_an_array_of_floats():

@@ -16,7 +16,13 @@ from userdp.akmv import (
     quantile_log_density,
     simulate_akmv_error,
 )
-from userdp.ball import clip_to_ball, mean_in_ball
+from userdp.ball import (
+    ball_error,
+    ball_mean_error,
+    ball_threshold,
+    clip_to_ball,
+    mean_in_ball,
+)
 from userdp.experiments import error_sweep, mean_error_sweep
 from userdp.frontier import minimax_lower_bound, smallest_bias
 from userdp.kkt import Solution, kkt_certificate, optimal_solution, printed_solution, solve_lp
@@ -36,7 +42,7 @@ from userdp.model import (
     rank,
     read_eps,
 )
-from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
+from userdp.noise import GaussianNoise, LaplaceNoise, StaircaseNoise, noisy_error
 from userdp.practice import (
     plan,
     private_mean,
@@ -65,12 +71,16 @@ __all__ = [
     "Cells",
     "Clipping",
     "Contributions",
+    "GaussianNoise",
     "LaplaceNoise",
     "Solution",
     "StaircaseNoise",
     "akmv",
     "akmv_error",
     "akmv_mean_error",
+    "ball_error",
+    "ball_mean_error",
+    "ball_threshold",
     "beta_sums",
     "capped_mean_error",
     "centred_clipping",

@@ -1,31 +1,48 @@
-"""Vectors in a ball: user sums clipped radially, and noise that depends on length alone.
+"""Vectors in a ball: user sums clipped radially, and noise that prefers no direction.
 
 Samples are vectors of d coordinates and of Euclidean length at most R; the bound of the users is
 the diameter, U = 2R. Clipping every user's sum to one ball has the least worst-case bias that its
-sensitivity permits, as a scalar problem with this U: `smallest_bias` says how little. With noise of
-density proportional to exp(-eps |z| / sensitivity), of mean length d sensitivity / eps, the best
-threshold and the smallest worst-case error are those of the scalar problem at the budget eps/d:
-`threshold(users, eps/d)` and `optimal_error(users, eps/d)`.
+sensitivity permits, as a scalar problem with this U: `smallest_bias` says how little. The noise
+enters with its mean length w for sensitivity 1 alone: the best threshold is the ceil(2w)-th largest
+U m_l, and the smallest worst-case error (U / 2N) M(2w).
+
+Of a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
+w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A
+`GaussianNoise` in place of the budget is added to each coordinate: w = sigma sqrt(2)
+Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d).
 """
+
+from fractions import Fraction
+from math import ceil, lgamma, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammainccinv, hyp2f1
 
 from userdp._checks import (
+    LARGEST,
+    Exact,
     Floats,
     RNGLike,
     check_instance,
     read_floats,
+    read_integer,
     read_rng,
     read_size,
     refuse_entries,
 )
-from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import _noise_scale
-from userdp.worstcase import threshold
+from userdp.model import Contributions, Epsilon, rank, read_eps
+from userdp.noise import GaussianNoise, _noise_scale
+from userdp.worstcase import _largest_counts, sum_of_largest
+
+BallBudget = Epsilon | GaussianNoise
+"""A privacy budget, or the law of the noise of each coordinate."""
 
 _ROUNDING = 1e-9
 """By how much, relative to R m, a user's sum may be longer: samples of length R are rounded."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 
 
 def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
@@ -63,14 +80,87 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     return clipped
 
 
+def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
+    """Return the best threshold T in d dimensions: user sums are clipped to the length T/2.
+
+    The ceil(2w)-th largest U m_l, w being the mean length of the noise for sensitivity 1, or 0 if
+    there are fewer users.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts, and the diameter U = 2R of the ball of the samples.
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
+    d : int
+        Number of coordinates, at least 1.
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples; a Fraction if the diameter is one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is no Contributions or `d` no integer of at least 1; as `read_eps`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=2)
+    >>> ball_threshold(users, 2, d=2), ball_threshold(users, GaussianNoise.zcdp(2), d=2)
+    (4.0, 4.0)
+    """
+    check_instance("users", users, Contributions)
+    k = _length(eps, d).rank
+    reached = k <= users.n_users
+    return users.upper * (int(_largest_counts(users, k).min()) if reached else 0)
+
+
+def ball_error(users: Contributions, eps: BallBudget, d: int) -> Exact:
+    """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
+
+    It is (U / 2N) M(2w), with M(x) the fractional sum of the x largest counts, and bounds the mean
+    distance between release and mean on every dataset.
+
+    Parameters
+    ----------
+    users, eps, d
+        As in `ball_threshold`.
+
+    Returns
+    -------
+    float or Fraction
+        Worst-case bias plus mean length of the noise, in the unit of the samples; exact if the
+        diameter is a Fraction and `eps` a budget.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ball_threshold`.
+
+    Examples
+    --------
+    >>> users = Contributions([4] * 50 + [1] * 200, upper=2)
+    >>> law = GaussianNoise.approximate(eps=1, delta=1e-6)
+    >>> [[round(ball_error(users, noise, d), 3) for noise in (1, law)] for d in (1, 100)]
+    [[0.02, 0.067], [0.875, 0.586]]
+    """
+    check_instance("users", users, Contributions)
+    largest = sum_of_largest(users, 2 * Fraction(_length(eps, d).mean))
+    error = Fraction(users.upper) / (2 * users.total) * largest
+    return error if users.is_exact else float(error)
+
+
 def mean_in_ball(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+    sums: npt.ArrayLike, users: Contributions, eps: BallBudget, *, rng: RNGLike | None = None
 ) -> Floats:
     """Release the mean of vectors in a ball, user sums clipped radially to half of the threshold.
 
-    User-level eps-DP for replacing one user's samples, counts and diameter public; not safe for
-    production (see the note on floating point in `userdp.mechanisms`). The worst-case error, bias
-    plus mean length of the noise, is ``optimal_error(users, eps / d)``.
+    User-level eps-DP for replacing one user's samples, counts and diameter public, or private in
+    the ways of the `GaussianNoise` given; not safe for production (see the note on floating point
+    in `userdp.mechanisms`). The worst-case error, bias plus mean length of the noise, is
+    `ball_error`.
 
     Parameters
     ----------
@@ -78,8 +168,8 @@ def mean_in_ball(
         Each user's sum of samples, of length at most R m_l.
     users : Contributions
         The public counts, and the diameter U = 2R of the ball of the samples.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
     rng : Generator or seed, optional
         Source of randomness.
 
@@ -100,8 +190,121 @@ def mean_in_ball(
     >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, eps=4, rng=0).round(4)
     array([ 1.1274, -0.7643])
     """
+    vectors, generator = _read_vectors(sums, users), read_rng(rng)
+    d = vectors.shape[-1]
+    width = float(ball_threshold(users, eps, d))
+    total = clip_to_ball(vectors, width / 2).sum(axis=-2)
+    if isinstance(eps, GaussianNoise):
+        noise = eps.draw(width, total.shape, generator)
+    else:
+        noise = generator.normal(size=total.shape)
+        noise /= np.linalg.norm(noise, axis=-1, keepdims=True)
+        noise *= generator.gamma(d, _noise_scale(width, eps), total.shape[:-1])[..., None]
+    release: Floats = (total + noise) / users.total
+    return release
+
+
+def ball_mean_error(sums: npt.ArrayLike, users: Contributions, eps: BallBudget) -> Floats:
+    """Return the mean error of `mean_in_ball` on given datasets, noise integrated out.
+
+    The mean length of bias plus noise. With Gaussian noise of standard deviation s in each of d
+    coordinates and a bias of length b it is s chi_d 1F1(-1/2; d/2; -b^2 / (2 s^2)), chi_d the mean
+    length of the standard noise; of a privacy budget, an integral over the length of the noise.
+
+    Parameters
+    ----------
+    sums, users, eps
+        As in `mean_in_ball`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One mean distance for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `mean_in_ball`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=2)
+    >>> round(float(ball_mean_error([[2.0, 1.0], [0.0, -1.0]], users, eps=2)), 6)
+    0.467621
+    """
+    vectors = _read_vectors(sums, users)
+    d = vectors.shape[-1]
+    width = float(ball_threshold(users, eps, d))
+    lost = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
+    bias: Floats = np.linalg.norm(lost, axis=-1) / users.total
+    if width == 0:
+        return bias
+    if isinstance(eps, GaussianNoise):
+        return _gaussian_distance(bias, float(eps._scale(width)) / users.total, d)
+    return _gamma_distance(bias, float(_noise_scale(width, eps)) / users.total, d)
+
+
+class _Length(NamedTuple):
+    """The mean length w of noise for sensitivity 1, and ceil(2w)."""
+
+    mean: Exact
+    rank: int
+
+
+def _length(eps: BallBudget, d: int) -> _Length:
+    d = read_integer("d", d, least=1)
+    if isinstance(eps, GaussianNoise):
+        mean = float(_gaussian_distance(np.asarray(0.0), eps.sigma, d))
+        return _Length(mean, ceil(2 * mean))
+    exact = read_eps(eps)
+    return _Length(d / exact, rank((eps if isinstance(eps, float) else exact) / d))
+
+
+def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
+    """Return E|b + s Z| for vectors b of given lengths and standard normal Z.
+
+    For s = 1 it is sqrt(2/pi) times the integral of (1 - (cos t)^d e^(-x (sin t)^2)) / (sin t)^2
+    from 0 to pi/2, x = b^2 / 2: `scipy.special.hyp1f1` overflows for some x from d = 100 on. The
+    exponential is nil from M (sin t)^2 = 40 on, M = x + d/2, and the integral of the rest a
+    cotangent.
+    """
+    with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
+        ratio = np.minimum(bias / scale, 1e8 * sqrt(d))[..., None]
+    x = ratio**2 / 2
+    end = np.arcsin(np.minimum(1, np.sqrt(40 / (x + d / 2))))
+    square = np.sin(end * (1 + _NODES) / 2) ** 2
+    heights = -np.expm1(d / 2 * np.log1p(-square) - x * square) / square
+    integral = end[..., 0] / 2 * (heights @ _WEIGHTS) + 1 / np.tan(end[..., 0])
+    distance: Floats = np.where(bias > 1e8 * sqrt(d) * scale, bias, scale * sqrt(2 / pi) * integral)
+    return distance[()]
+
+
+def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
+    """Return E|b + s Z| for vectors b of given lengths and Z of density exp(-|z|), but a factor.
+
+    Over the directions of Z of length r, the mean of |b + s Z| is that of their lengths' maximum
+    times 2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of the smaller to the larger.
+    """
+    with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
+        ratio = np.minimum(bias / scale, LARGEST)[..., None]
+    shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
+    begin, share = np.clip(ratio, shortest, longest), (1 + _NODES) / 2
+    integral = np.zeros(np.shape(bias))
+    for end in (shortest, longest):
+        # The nodes crowd where both lengths are the same: a derivative is infinite there.
+        length = begin + (end - begin) * share**3
+        longer, shorter = np.maximum(ratio, length), np.minimum(ratio, length)
+        mean = longer * hyp2f1(-0.5, (1 - d) / 2, d / 2, (shorter / longer) ** 2)
+        density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
+        integral += np.abs(end - begin)[..., 0] * ((mean * density * share**2) @ (1.5 * _WEIGHTS))
+    far = bias > LARGEST * scale
+    distance: Floats = np.where(far, bias, scale * integral)[()]
+    return distance
+
+
+def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
     check_instance("users", users, Contributions)
-    vectors, generator = read_floats("sums", sums), read_rng(rng)
+    vectors = read_floats("sums", sums)
     if vectors.ndim < 2 or vectors.shape[-2] != users.n_users or not vectors.shape[-1]:
         raise ValueError(
             f"`sums` must have shape (..., {users.n_users}, d), a vector for each user, "
@@ -110,11 +313,4 @@ def mean_in_ball(
     reach = users.largest_sums.astype(np.float64) / 2
     length = np.linalg.norm(vectors, axis=-1)
     refuse_entries("sums", "of length at most R m_l", length, length > reach * (1 + _ROUNDING))
-    d, exact = vectors.shape[-1], read_eps(eps)
-    width = float(threshold(users, (eps if isinstance(eps, float) else exact) / d))
-    total = clip_to_ball(vectors, width / 2).sum(axis=-2)
-    direction = generator.normal(size=total.shape)
-    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-    reached = generator.gamma(d, _noise_scale(width, eps), total.shape[:-1])
-    release: Floats = (total + direction * reached[..., None]) / users.total
-    return release
+    return vectors

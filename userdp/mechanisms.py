@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from userdp._checks import Exact, Floats, RNGLike, check_instance, read_rng, read_size
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import NoiseName, Objective, _read_noise
+from userdp.noise import Budget, LaplaceNoise, NoiseName, Objective, _read_noise
 from userdp.worstcase import threshold
 
 _SMALLEST_EXPONENT = -1074
@@ -59,7 +59,7 @@ def laplace(
     >>> float(laplace([3.0, 1.0], users, eps=1, rng=0).round(4))
     1.0561
     """
-    return clipped_mean(sums, users, 2 * _largest(users), eps, centre=0, rng=rng)
+    return clipped_mean(sums, users, 2 * _largest(users), LaplaceNoise(eps), centre=0, rng=rng)
 
 
 def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
@@ -89,14 +89,14 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     >>> float(laplace_mean_error([3.0, 1.0], Contributions([4, 1], upper=1), eps=2))
     0.4
     """
-    return clipped_mean_error(sums, users, 2 * _largest(users), eps, centre=0)
+    return clipped_mean_error(sums, users, 2 * _largest(users), LaplaceNoise(eps), centre=0)
 
 
 def clipped_mean(
     sums: npt.ArrayLike,
     users: Contributions,
     total_width: Exact,
-    eps: Epsilon,
+    eps: Budget,
     *,
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
@@ -113,8 +113,10 @@ def clipped_mean(
 
     Parameters
     ----------
-    sums, users, eps, rng
+    sums, users, rng
         As in `laplace`.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of each release; or a law, whose promise then takes the place of eps-DP.
     total_width, centre
         As in `centred_clipping`; public, and not computed from the samples.
     noise : {"laplace", "staircase"}, optional
@@ -154,7 +156,7 @@ def clipped_mean_error(
     sums: npt.ArrayLike,
     users: Contributions,
     total_width: Exact,
-    eps: Epsilon,
+    eps: Budget,
     *,
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
@@ -193,7 +195,7 @@ def clipped_mean_error(
 def opt_worst_case(
     sums: npt.ArrayLike,
     users: Contributions,
-    eps: Epsilon,
+    eps: Budget,
     *,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
@@ -208,7 +210,7 @@ def opt_worst_case(
     Parameters
     ----------
     sums, users, eps, rng
-        As in `laplace`.
+        As in `clipped_mean`.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error is smallest: see `worst_case_error`.
     noise : {"laplace", "staircase"}, optional
@@ -237,7 +239,7 @@ def opt_worst_case(
 def opt_worst_case_mean_error(
     sums: npt.ArrayLike,
     users: Contributions,
-    eps: Epsilon,
+    eps: Budget,
     *,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
@@ -247,7 +249,7 @@ def opt_worst_case_mean_error(
     Parameters
     ----------
     sums, users, eps
-        As in `laplace_mean_error`.
+        As in `clipped_mean`.
     objective, noise : str, optional
         As in `opt_worst_case`.
 

@@ -21,8 +21,8 @@ from userdp._checks import (
     refuse_type,
 )
 from userdp._progress import progress
-from userdp.model import Contributions, Epsilon, _read_sums
-from userdp.noise import NoiseName, _read_noise
+from userdp.model import Contributions, _read_sums
+from userdp.noise import Budget, NoiseName, _read_noise
 from userdp.samplers import Sampler
 from userdp.worstcase import (
     centred_clipping,
@@ -127,7 +127,7 @@ class Tradeoff:
 
 def tradeoff(
     users: Contributions,
-    eps: Epsilon,
+    eps: Budget,
     prior: Sampler,
     n_trials: int = 1000,
     *,
@@ -146,8 +146,8 @@ def tradeoff(
     ----------
     users : Contributions
         The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the release (dimensionless, public).
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public), or the law of its noise.
     prior : callable
         The prior as a sampler, for instance `uniform_sums`; called as ``prior(users, n_trials,
         rng=rng)``, it returns user sums of shape (n_trials, L).
@@ -230,7 +230,7 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
     return grid
 
 
-def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Floats:
+def _default_widths(users: Contributions, eps: Budget, noise: NoiseName) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
     largest = float(users.upper) * users.max_count
     width = float(threshold(users, eps, noise=noise))

@@ -22,8 +22,8 @@ from userdp._checks import (
     refuse_type,
     refuse_value,
 )
-from userdp.model import Clipping, Contributions, Epsilon, _read_centre
-from userdp.noise import Noise, NoiseName, Objective, _read_noise, _read_objective
+from userdp.model import Clipping, Contributions, _read_centre
+from userdp.noise import Budget, Noise, NoiseName, Objective, _read_noise, _read_objective
 
 
 def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact:
@@ -138,7 +138,7 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
 def worst_case_error(
     users: Contributions,
     clipping: Clipping,
-    eps: Epsilon,
+    eps: Budget,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
 ) -> Exact:
@@ -156,12 +156,13 @@ def worst_case_error(
         The public counts and bound.
     clipping : Clipping
         The intervals, one a user or one a sample.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget (dimensionless, public); or the law of Z itself, a `GaussianNoise` for
+        instance, whose promise then takes the place of eps-DP.
     objective : {"bound", "l1", "mse"}, optional
         Which error.
     noise : {"laplace", "staircase"}, optional
-        The law of Z: `LaplaceNoise` (Theorem II.1) or `StaircaseNoise`.
+        The law of Z at this budget: `LaplaceNoise` (Theorem II.1) or `StaircaseNoise`.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def worst_case_error(
 
 
 def threshold(
-    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
+    users: Contributions, eps: Budget, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Exact:
     """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
 
@@ -201,8 +202,7 @@ def threshold(
     ----------
     users : Contributions
         The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : float, Fraction, Decimal, str, or a law of noise
     objective, noise : str, optional
         As in `worst_case_error`.
 
@@ -253,7 +253,7 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
 
 
 def optimal_clipping(
-    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
+    users: Contributions, eps: Budget, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Clipping:
     """Return the intervals that minimise `worst_case_error` over the class B: Theorem III.1.
 
@@ -329,7 +329,7 @@ def centred_clipping(
 
 
 def optimal_error(
-    users: Contributions, eps: Epsilon, objective: Objective = "bound", noise: NoiseName = "laplace"
+    users: Contributions, eps: Budget, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Exact:
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
@@ -371,7 +371,7 @@ def optimal_error(
 def symmetric_error(
     users: Contributions,
     total_width: Exact,
-    eps: Epsilon,
+    eps: Budget,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
 ) -> Exact:
@@ -388,8 +388,7 @@ def symmetric_error(
     total_width : float or Fraction
         S, the total width of the intervals of a user's samples (all of U m_l where that is less),
         at least 0, in the unit of the samples.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : float, Fraction, Decimal, str, or a law of noise
     objective, noise : str, optional
         As in `worst_case_error`.
 
