@@ -36,6 +36,7 @@ GOOD = (
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {"project": True, "radius": 1, "threshold_share": 0.5, "noise_share": 0.5, "below": 0}
+    | {"d": 2, "sigma": 1}
 )
 OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
@@ -43,8 +44,9 @@ OTHERWISE = {
     "error_sweep": {"eps": (1,)},
     "mean_error_sweep": {"eps": (1,)},
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
+    "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
-CLASSES = (ud.Contributions, ud.Clipping, ud.LaplaceNoise, ud.StaircaseNoise)
+CLASSES = (ud.Contributions, ud.Clipping, ud.GaussianNoise, ud.LaplaceNoise, ud.StaircaseNoise)
 FUNCTIONS = {
     name: function
     for name, function in vars(ud).items()
@@ -88,7 +90,9 @@ RANGES = [*RECORDS, "plan"]
 SWEEPS = ["error_sweep", "mean_error_sweep"]
 BUDGETS = [*SWEEPS, "plan"]
 BUDGET = sorted({*taking("eps")} - {*BUDGETS})
-BALL = ["clip_to_ball", "mean_in_ball"]
+BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
+BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]})  # take a law in place of eps
+GAUSS = ud.GaussianNoise(1)
 DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
 SHARES = ["threshold_share", "noise_share"]
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
@@ -103,6 +107,8 @@ REFUSED = [
     ("eps", BUDGET, V, ["a tenth", "", "1/2", "nan", "-0.5", "1e999999999"]),
     ("eps", BUDGET, T, [True, np.True_, None, 1j, b"0.5", np.array([0.5])]),
     ("eps", BUDGET, T, said("eps=[0.5]", [0.5])),
+    ("eps", sorted({*BUDGET} - {*BY_LAW}), T, [GAUSS]),
+    ("eps", BUDGETS, T, said("eps=GaussianNoise(sigma=1.0)", [GAUSS])),
     ("eps", BUDGETS, V, [*said("eps=0.0.", [1, 0.0]), *said("eps='x'", ["x"]), *said("none", [])]),
     ("eps", BUDGETS, T, [*said("=True", [1, True]), *said("=array([0.5])", [np.array([0.5])])]),
     ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("array([0.5])", np.array([[0.5]]))]),
@@ -155,6 +161,10 @@ REFUSED = [
     ("objective", taking("objective"), V, [None, 1, "L1", "rmse", *said("=['l1']", ["l1"])]),
     ("objective", taking("objective"), V, said("'bound', 'l1', 'mse', got objective='l2'", "l2")),
     ("noise", taking("noise"), V, ["gauss", None, 2, "", "Laplace"]),
+    ("d", taking("d"), V, [0, 2**53 + 1]),
+    ("d", taking("d"), T, [2.0, True]),
+    ("sigma", taking("sigma"), V, [0, -1, NAN, 9e-101, 2e100]),
+    ("sigma", taking("sigma"), T, ["1", True, None]),
     ("solution", taking("solution"), T, [(1, 2)]),
     ("rank", taking("rank"), V, [0]),
     ("rank", taking("rank"), T, [1.0, True]),
@@ -226,9 +236,9 @@ REFUSED = [
     ("sums", DATA, T, said("masked", MASKED)),
     ("sums", ["release_mean", "simulate_akmv_error"], V, said("shape (1, 2)", [SUMS])),
     ("sums", ["clip_to_ball"], V, said("a single number", 1.0)),
-    ("sums", ["mean_in_ball"], V, said("at most R m_l, got sums[1]=5.1", [[0.0], [-5.1]])),
-    ("sums", ["mean_in_ball"], V, [*said("shape (2,)", [1.0, 2.0]), *said("(1, 1)", [[1.0]])]),
-    ("sums", ["mean_in_ball"], V, said("shape (2, 0)", [[], []])),
+    ("sums", BALL[1:], V, said("at most R m_l, got sums[1]=5.1", [[0.0], [-5.1]])),
+    ("sums", BALL[1:], V, [*said("shape (2,)", [1.0, 2.0]), *said("(1, 1)", [[1.0]])]),
+    ("sums", BALL[1:], V, said("shape (2, 0)", [[], []])),
     ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
     ("radius", BALL[:1], V, [-1, NAN, INF]),
     ("radius", BALL[:1], T, ["1", True, None]),
@@ -263,6 +273,17 @@ ALSO_REFUSED = [
     (V, "`eps`", "finite noise", "clipped_mean", {"eps": 3e-308, "noise": "staircase"}),
     (V, "`eps`", "finite noise", "clipped_mean_error", {"eps": 3e-308, "total_width": 10}),
     (V, "`eps`", "eps=3e-308", "simulate_akmv_error", {"eps": 3e-308}),
+    *[(V, "`rho`", "1e-100 to 1e+100, got rho", GAUSS.zcdp, [x]) for x in (9e-101, 2e100)],
+    (V, "`rho`", "positive", GAUSS.zcdp, [0]),
+    (T, "`rho`", "'1'", GAUSS.zcdp, ["1"]),
+    *[(V, "`eps`", "1e-100 to 1e+100", GAUSS.approximate, [x, 0.1]) for x in (9e-101, 2e100)],
+    (V, "`eps`", "eps=0", GAUSS.approximate, [0, 0.1]),
+    *[(V, "`delta`", f"delta={x}", GAUSS.approximate, [1, x]) for x in (0, 9e-101, 1, 1.5, NAN)],
+    (T, "`delta`", "'1'", GAUSS.approximate, [1, "1"]),
+    (T, "`eps`", "eps=True", GAUSS.delta, [True]),
+    (V, "`sigma`", "finite noise", GAUSS.mean_error, [0, 2.0**1018]),
+    (V, "`noise`", "left out", "threshold", {"eps": GAUSS, "noise": "staircase"}),
+    (V, "`noise`", "got noise='gauss'", "threshold", {"eps": GAUSS, "noise": "gauss"}),
     (V, "`eps`", "for squares", "threshold", {"eps": 1e-200, "objective": "mse"}),
     (V, "`eps`", "for squares", "worst_case_error", {"eps": 1e-200, **SQUARES}),
     *[(V, "`eps`", "eps=0.0", name, {"eps": 0.0, **SQUARES}) for name in BY_NOISE],
@@ -334,7 +355,9 @@ ACCEPTED = [
     ("sums", [*DATA, "release_mean"], [[20.0, 10.0], [20, 10], [20 * (1 + 5e-10), -5e-10]]),
     ("sums", [*DATA, "release_mean"], [np.float32([20, 10]), [Fraction(1, 3), 4], [0.0, 0.0]]),
     ("sums", DATA, [np.float32([20.000002, 10]), np.float32([20 + 10 * 2.0**-19, 10])]),
-    ("sums", ["mean_in_ball"], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
+    ("eps", BY_LAW, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(1e100)]),
+    ("d", taking("d"), [1, 2**53]),
+    ("sums", BALL[1:], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
     ("radius", taking("radius"), [0, Fraction(1, 3)]),
     ("rng", taking("rng"), [None, np.int64(3), np.random.SeedSequence(1), np.random.PCG64(1)]),
     ("rank", taking("rank"), [10**30]),
@@ -382,6 +405,11 @@ ALSO_ACCEPTED = [
     lambda: call("threshold", eps=1e300, objective="l1"),
     lambda: call("threshold", users=EXACT, objective="l1"),
     lambda: ud.StaircaseNoise(1400).mean_error([0, 1e300]),
+    lambda: GAUSS.mean_error([0, 1e308], 2.0**1018 * (1 - 2**-53)),
+    lambda: [GAUSS.zcdp(x) for x in (1e-100, 1, Fraction(1, 3), 1e100)],
+    lambda: [GAUSS.approximate(x, 1e-100) for x in ("1e-100", 1e100)],
+    lambda: [ud.GaussianNoise(x).delta(y) for x in (1e-100, 1e100) for y in (3e-308, 1e308)],
+    lambda: call("threshold", eps=ud.GaussianNoise(1e100), objective="mse"),
     lambda: ud.LaplaceNoise("1e-300").mean_error(1e300, 1e-300),
     lambda: call("tradeoff", total_widths=[0, 1e9]).best(1e9),
     lambda: call("private_mean", value=[NAN, 5, 4], missing="centre"),

@@ -1,15 +1,18 @@
-"""Radial clipping, and a noise with a density of length alone."""
+"""Radial clipping, and noise that prefers no direction: its draws, its guarantee, mean errors."""
 
 from fractions import Fraction
+from itertools import pairwise
+from math import ceil, exp, lgamma, log, sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp.ball import _gamma_distance, _gaussian_distance
 
 ALONE = ud.Contributions([1], upper=6)  # of a single user all is noise
 EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
@@ -89,3 +92,110 @@ def test_budgets_of_any_kind_are_the_same_budget(eps):
     users, sums = ud.Contributions([2, 1], 2), [[1.0, 0.5], [0.25, 0.5]]
     expected = ud.mean_in_ball(sums, users, 0.5, rng=0)
     np.testing.assert_array_equal(ud.mean_in_ball(sums, users, eps, rng=0), expected)
+
+
+def mean_length(d):
+    """Of d standard normal numbers."""
+    return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
+
+
+@given(users=collections(), sigma=st.floats(0.02, 3), d=st.integers(1, 30))
+def test_threshold_and_guarantee_with_gaussian_noise(users, sigma, d):
+    """The best of all breakpoints, for noise of its mean length."""
+    law, w = ud.GaussianNoise(sigma), sigma * mean_length(d)
+    widths = [*sorted(users.largest_sums, reverse=True), *[0] * 200]
+    errors = [float(sum(users.surplus(T)) / 2 + w * float(T)) / users.total for T in widths]
+    assert ud.ball_error(users, law, d) == pytest.approx(min(errors))
+    T = ud.ball_threshold(users, law, d)
+    assert widths[ceil(2 * w) - 1] == T
+    assert errors[widths.index(T)] == pytest.approx(min(errors))
+    if d == 1:
+        assert ud.threshold(users, law) == T
+        assert ud.ball_error(users, law, 1) == pytest.approx(ud.optimal_error(users, law))
+
+
+@given(users=collections(), eps=budgets(), d=st.integers(1, 5))
+def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, d):
+    assert ud.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
+    assert ud.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
+
+
+@EVERY_LENGTH
+def test_gaussian_noise_is_independent_in_every_coordinate(d):
+    law, zeros = ud.GaussianNoise(0.3 / sqrt(d)), np.zeros((40, 5000, 1, d))
+    z = ud.mean_in_ball(zeros, ALONE, law, rng=d) / 6
+    normal = stats.norm(scale=law.sigma).cdf
+    assert all(rejected(z[..., axis], normal) < 9 for axis in range(d))
+    assert rejected(1.1 * z[..., 0], normal) > 30
+    correlation = np.corrcoef(z.reshape(-1, d), rowvar=False)
+    np.testing.assert_allclose(correlation, np.eye(d), atol=0.015)
+
+
+# Mean errors
+
+
+def poisson_mixture(x, d):
+    """E|b + Z| for x = b^2/2: the squared length is chi^2 with 2J more degrees, J Poisson."""
+    total = 0.0
+    for j in range(int(x + 40 * sqrt(x + 4)) + 40):
+        total += exp(j * log(x) - x - lgamma(j + 1)) * mean_length(d + 2 * j)
+    return total
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 20, 150, 1000])
+@pytest.mark.parametrize("bias", [1e-3, 0.4, 1, 6, 10, 30])
+def test_mean_length_of_bias_and_gaussian_noise(d, bias):
+    """At d = 150, bias = 10 scipy's confluent function is infinite."""
+    found = _gaussian_distance(np.array(2 * bias), 2.0, d)
+    assert found == pytest.approx(2 * poisson_mixture(bias**2 / 2, d), rel=1e-10)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
+@pytest.mark.parametrize("bias", [0, 1e-3, 0.4, 1, 6, 100])
+def test_mean_length_of_bias_and_pure_noise(d, bias):
+    """The noise is Gaussian with a random variance, twice a Gamma number of shape (d+1)/2."""
+    shape = (d + 1) / 2
+
+    def weighted(w):
+        density = exp((shape - 1) * log(w) - w - lgamma(shape))
+        return density * float(_gaussian_distance(np.array(float(bias)), sqrt(2 * w), d))
+
+    ends = [1e-300, 1e-6, 0.01, shape / 4, shape, 3 * shape + 40, 3 * shape + 400]
+    parts = [
+        integrate.quad(weighted, *pair, epsabs=1e-13, epsrel=1e-11, limit=300)[0]
+        for pair in pairwise(ends)
+    ]
+    found = _gamma_distance(np.array(3.0 * bias), 3.0, d)
+    assert found == pytest.approx(3 * sum(parts), rel=3e-9)
+
+
+def test_far_from_the_noise_the_bias_is_the_mean_error():
+    for distance in (_gaussian_distance, _gamma_distance):
+        far = distance(np.array([1e300, 1e-300, 0.0]), 1e-300, 5)
+        np.testing.assert_array_equal(far[0], 1e300)
+        assert far[1] > far[2] > 0
+        np.testing.assert_array_equal(distance(np.array(1e300), 1e-30, 2), 1e300)
+
+
+@pytest.mark.parametrize("eps", [2, ud.GaussianNoise(0.7)])
+def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
+    users, rng = ud.Contributions([5, 3, 1, 1], upper=2), np.random.default_rng(3)
+    far = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
+    sums = np.array([far, far * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
+    errors = ud.ball_mean_error(sums, users, eps)
+    released = ud.mean_in_ball(np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng)
+    off = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
+    np.testing.assert_array_less(abs(off.mean(axis=0) - errors), 5 * off.std(axis=0) / 50_000**0.5)
+    assert errors[0] == errors.max() < ud.ball_error(users, eps, 3)
+    alone = ud.ball_mean_error(sums[0], users, eps)
+    assert alone.shape == ()
+    assert alone == pytest.approx(errors[0])
+
+
+def test_mean_error_on_the_line_and_of_a_constant():
+    users, sums = ud.Contributions([4, 2, 1], upper=2), np.array([[3.0], [-2.0], [0.5]])
+    for eps in (1.0, ud.GaussianNoise(1.1)):
+        T = ud.threshold(users, eps)
+        scalar = ud.clipped_mean_error(sums[:, 0] + users.counts, users, T, eps)
+        assert ud.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
+    assert ud.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from scipy.special import gammainccinv, hyp2f1
 
 from userdp._checks import (
-    LARGEST,
     Exact,
     Floats,
     RNGLike,
@@ -103,7 +102,7 @@ def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions or `d` no integer of at least 1; as `read_eps`.
+        If `users` is no Contributions or `d` no integer from 1 to 2^53; as `read_eps`.
 
     Examples
     --------
@@ -252,7 +251,7 @@ class _Length(NamedTuple):
 
 
 def _length(eps: BallBudget, d: int) -> _Length:
-    d = read_integer("d", d, least=1)
+    d = read_integer("d", d, least=1, most=2**53)
     if isinstance(eps, GaussianNoise):
         mean = float(_gaussian_distance(np.asarray(0.0), eps.sigma, d))
         return _Length(mean, ceil(2 * mean))
@@ -269,24 +268,24 @@ def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
     cotangent.
     """
     with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
-        ratio = np.minimum(bias / scale, 1e8 * sqrt(d))[..., None]
+        ratio = np.minimum(bias / scale, 1e8 * d)[..., None]
     x = ratio**2 / 2
     end = np.arcsin(np.minimum(1, np.sqrt(40 / (x + d / 2))))
     square = np.sin(end * (1 + _NODES) / 2) ** 2
     heights = -np.expm1(d / 2 * np.log1p(-square) - x * square) / square
     integral = end[..., 0] / 2 * (heights @ _WEIGHTS) + 1 / np.tan(end[..., 0])
-    distance: Floats = np.where(bias > 1e8 * sqrt(d) * scale, bias, scale * sqrt(2 / pi) * integral)
+    distance: Floats = np.where(bias > 1e8 * d * scale, bias, scale * sqrt(2 / pi) * integral)
     return distance[()]
 
 
 def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     """Return E|b + s Z| for vectors b of given lengths and Z of density exp(-|z|), but a factor.
 
-    Over the directions of Z of length r, the mean of |b + s Z| is that of their lengths' maximum
-    times 2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of the smaller to the larger.
+    Over the directions of Z, the mean length of the sum of two vectors is that of the longer times
+    2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of their lengths.
     """
     with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
-        ratio = np.minimum(bias / scale, LARGEST)[..., None]
+        ratio = np.minimum(bias / scale, 1e8 * d)[..., None]
     shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
     begin, share = np.clip(ratio, shortest, longest), (1 + _NODES) / 2
     integral = np.zeros(np.shape(bias))
@@ -294,12 +293,28 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
         # The nodes crowd where both lengths are the same: a derivative is infinite there.
         length = begin + (end - begin) * share**3
         longer, shorter = np.maximum(ratio, length), np.minimum(ratio, length)
-        mean = longer * hyp2f1(-0.5, (1 - d) / 2, d / 2, (shorter / longer) ** 2)
+        mean = longer * _mean_over_directions((shorter / longer) ** 2, d)
         density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
         integral += np.abs(end - begin)[..., 0] * ((mean * density * share**2) @ (1.5 * _WEIGHTS))
-    far = bias > LARGEST * scale
+    far = bias > 1e8 * d * scale
     distance: Floats = np.where(far, bias, scale * integral)[()]
     return distance
+
+
+def _mean_over_directions(square: Floats, d: int) -> Floats:
+    """Return 2F1(-1/2, (1-d)/2; d/2; t^2) for t from 0 to 1.
+
+    `scipy.special.hyp2f1` knows no number near 1 from d = 140 on. There the series does: its terms
+    fall like exp(-2 k^2 / d).
+    """
+    if d <= 30:
+        known: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)
+        return known
+    term = total = np.ones_like(square)
+    for k in range(20 + int(6 * sqrt(d))):
+        term = term * square * ((k - 0.5) * (k + (1 - d) / 2) / ((k + d / 2) * (k + 1)))
+        total = total + term
+    return total
 
 
 def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
