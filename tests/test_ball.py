@@ -151,7 +151,7 @@ def test_mean_length_of_bias_and_gaussian_noise(d, bias):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
-@pytest.mark.parametrize("bias", [0, 1e-3, 0.4, 1, 6, 100])
+@pytest.mark.parametrize("bias", [0, 1e-3, 0.4, 1, 6, 150])
 def test_mean_length_of_bias_and_pure_noise(d, bias):
     """The noise is Gaussian with a random variance, twice a Gamma number of shape (d+1)/2."""
     shape = (d + 1) / 2
