@@ -46,6 +46,11 @@ def test_gaps_in_the_proof_of_lemma_iii_2():
         assert ud.sensitivity(users, before) == ud.sensitivity(users, after)
         noise = ud.sensitivity(users, after) / eps
         assert ud.printed_bias(users, before) + noise == ud.printed_bias(users, after) + noise
+    assert ud.printed_bias(users, before) > Fraction(1, 8)  # centred, as wide: no minimiser
+    off_centre = ud.Clipping([HALF, ZERO], [ONE, HALF])
+    assert ud.worst_case_error(users, off_centre, 1) == ud.optimal_error(users, 1)
+    stepped = ud.Clipping([HALF, ZERO], [HALF, HALF])
+    assert ud.worst_case_error(users, stepped, 1) > ud.optimal_error(users, 1)
 
 
 def test_printed_multipliers():
