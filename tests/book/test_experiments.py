@@ -25,7 +25,7 @@ def test_averaging_keeps_worst_case_bias_and_sensitivity(users, data):
     }
     bias = max(abs(sum(users.counts * x) - total) for x, total in sums.items())
     change = max(
-        abs(sums[x] - sums[x[:i] + (level,) + x[i + 1 :]])
+        abs(sums[x] - sums[(*x[:i], level, *x[i + 1 :])])
         for x in sums
         for i in range(len(ends))
         for level in levels
