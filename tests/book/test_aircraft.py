@@ -94,6 +94,15 @@ def test_protected_counts_spend_at_most_the_budget(one, other, public):
         assert ratio <= Fraction(max(n, k), cap) <= 1
 
 
+@pytest.mark.parametrize("off", [0, 5, 100])
+def test_protecting_counts_is_nearly_free_only_where_the_centre_is_good(off):
+    """Of users who are all alike: the error over that of the same noise on a public count."""
+    r, scale, n = 150, 1000, np.full(1000, 365)
+    price = (1 + off / r + (off / r) ** 2) / (1 + off / r)  # of one Laplace variable less another
+    error = PAGE.protected_error(n * off, n, 400 + off, 10**9, 400, r * scale, scale)
+    assert error * n.sum() / (r * scale) == pytest.approx(price, rel=1e-3)
+
+
 @given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
 def test_identity_of_the_error(lists, public, z):
     cap, r, c = public
