@@ -65,6 +65,13 @@ def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
             assert error == laplace
 
 
+def test_akmv_with_a_small_share_for_its_threshold_beats_the_optimum():
+    """Only the even split, which is the paper's, loses at every budget."""
+    for eps in np.geomspace(0.01, 2, 40):
+        split = ud.akmv_mean_error(SUMS, USERS, eps, threshold_share=0.1, noise_share=0.9)
+        assert (split < ud.opt_worst_case_mean_error(SUMS, USERS, eps)) == (eps > 1 / 3)
+
+
 def test_settings():
     """Narrower widths err less, and have larger certificates."""
     choices = ud.tradeoff(

@@ -5,6 +5,8 @@ from fractions import Fraction
 import numpy as np
 from page_functions import functions_of
 
+import userdp as ud
+
 PAGE = functions_of("lemma", Fraction=Fraction)
 
 
@@ -19,3 +21,14 @@ def test_enumeration_tries_more_than_the_ends_and_every_neighbour():
     assert PAGE.enumerate_worst(hill, [2], 4) == (4, 2)
     first = PAGE.enumerate_worst(lambda data: data[..., 0], [1, 2], 4)
     assert first == (Fraction(8, 3), Fraction(4, 3))
+
+
+def test_the_mean_of_the_kept_samples_is_no_clipped_mean():
+    """One sample moves a clipped mean by a share of 1/N at most, and the mean of n kept by 1/n."""
+    for counts, kept in (([2], 1), ([2, 1], 2)):
+        one = ud.Contributions(np.ones(sum(counts), dtype=int), Fraction(1))  # a user a sample
+        most = max(
+            ud.sensitivity(one, ud.Clipping([Fraction(a)] * one.total, [Fraction(b)] * one.total))
+            for a, b in ((0, 0), (0, 1), (1, 1))
+        )
+        assert most == Fraction(1, one.total) < Fraction(1, kept)
