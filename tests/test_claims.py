@@ -16,7 +16,7 @@ NUMBERED = [
     *("fig-1", "fig-2", "fig-3"),
 ]
 VERDICTS = ["holds", "holds, imprecise", "repaired", "wrong as printed", "reproduced", "differs"]
-VERDICTS += ["ambiguous"]
+VERDICTS += ["ambiguous", "not examined"]
 KEYS = {"id", "where", "says", "verdict", "page", "label", "functions", "tests"}
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
@@ -52,6 +52,15 @@ def test_the_page_shows_every_row():
 def test_identifiers_are_unique():
     identifiers = [row["id"] for row in ROWS]
     assert len(identifiers) == len(set(identifiers))
+
+
+def test_no_two_rows_are_the_same_claim():
+    """What the book adds does not stand under the paper's own number, with another verdict."""
+    *paper, beyond = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
+    places = {row["where"] for part in paper for row in part["rows"]}
+    assert not places & {row["where"] for row in beyond["rows"]}
+    said = [row["says"] for row in ROWS]
+    assert len(said) == len(set(said))
 
 
 @every_row
