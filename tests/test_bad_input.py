@@ -245,6 +245,8 @@ ALSO_REFUSED = [
     *[(T, "`eps`", "eps=True", name, {"eps": True, **SQUARES}) for name in BY_NOISE],
     (V, "`upper`", "upper=1e+308", "private_mean", {"lower": -1e308, "upper": 1e308}),
     (V, "`upper`", "upper=1", "plan", {"lower": 2, "upper": 1}),
+    (V, "`upper`", "farther from", "plan", {"lower": 2.0**52, "upper": 2.0**52 + 255}),
+    (V, "`objective`", "one of", "release_mean", {"total_width": 1, "objective": "l7"}),
     (V, "`counts`", "shape (0,)", "plan", {"counts": []}),
     (V, "`counts`", "counts[1]=0", "plan", {"counts": [1, 0]}),
     (V, "`lower`", "shapes (0,) and (0,)", "Clipping", {"lower": [], "upper": []}),
@@ -350,6 +352,7 @@ ALSO_ACCEPTED = [
     lambda: call(RECORDS[1], user=[], value=[]),
     lambda: PROTECTED.worst_case_l1(1),
     lambda: call("plan", counts=[1], upper=1e-279, eps="0.1"),
+    lambda: call("plan", counts=[1], lower=2.0**52, upper=2.0**52 + 256),  # eight bits
     lambda: PLAN.smallest_eps(5 - 1e-9),
     lambda: MADE.interval(1 - 1e-9),
     lambda: ud.release_mean([3], ud.Contributions([10**15], 65), 1, total_width=Fraction(1, 3)),
