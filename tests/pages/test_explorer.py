@@ -39,9 +39,6 @@ def site(tmp_path_factory):
         yield address + "/index.html"
 
 
-# --- The same numbers -----------------------------------------------------------------------------
-
-
 def problems(grid):
     """Collections, each with a stretched-out part of the grid and with budgets at its ties.
 
@@ -105,8 +102,6 @@ def test_mirror_gives_the_numbers_of_userdp(page, site):
                 different.append((counts, eps))
     assert different == []
 
-
-# --- What is shown --------------------------------------------------------------------------------
 
 STATES = {
     "eps=0.5": GEOMETRIC,
@@ -217,9 +212,6 @@ def test_colours_are_those_of_the_books_figures():
     for name, mechanism in names.items():
         red, green, blue = (round(255 * part) for part in plotting.LOOKS[mechanism]["color"])
         assert f"--{name}: #{red:02x}{green:02x}{blue:02x}" in style
-
-
-# --- Setting it -----------------------------------------------------------------------------------
 
 
 def shown_eps(page):
@@ -368,9 +360,6 @@ def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scrip
     page.goto((BUILT / "book" / "explorer.html").as_uri())  # where scripts do not load
     expect(live).to_have_count(0)
     assert figure.bounding_box()["height"] > 100
-
-
-# --- On its pages ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["optimum", "figure-1", "akmv"])
