@@ -44,7 +44,6 @@ def largest_change(counts, upper, clipping):
 
 
 def kth_largest_sum(counts, upper, eps):
-    """T_eps by sorting, with k counted up from one until k eps >= 2."""
     k = next(k for k in itertools.count(1) if k * eps >= 2)
     return sorted((upper * m for m in counts), reverse=True)[k - 1] if k <= len(counts) else 0
 
@@ -56,12 +55,10 @@ def objective(counts, upper, eps, total_width):
 
 
 def smallest_error(counts, upper, eps):
-    """Minimum of phi over its breakpoints; phi is convex and piecewise linear."""
     return min(objective(counts, upper, eps, S) for S in [0, *(upper * m for m in counts)])
 
 
 def smallest_error_by_linear_program(counts, upper, eps):
-    """Minimum of (8) over alpha_1..alpha_L, S by a general solver, in floats."""
     n = len(counts)
     cost = np.append(np.ones(n), 1 / eps)
     constraints = np.hstack([-2 * np.eye(n), -np.ones((n, 1))])

@@ -25,7 +25,6 @@ def budgets(draw, n_users=6):
 
 @st.composite
 def collections(draw, max_samples=24):
-    """Users with an exact bound."""
     chosen = draw(counts.filter(lambda values: sum(values) <= max_samples))
     return ud.Contributions(chosen, draw(fractions))
 
@@ -43,7 +42,6 @@ def clippings(draw, users, per_sample):
 
 @st.composite
 def datasets(draw, users):
-    """One sum a user, in floats."""
     n = users.n_users
     shares = draw(st.lists(st.floats(0, 1), min_size=n, max_size=n))
     return shares * users.largest_sums.astype(float)

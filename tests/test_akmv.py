@@ -102,9 +102,6 @@ def test_uniforms_at_their_ends_never_choose_an_empty_cell(level, place, expecte
     assert 0 <= draws[2] <= 4
 
 
-# The paper's error, bias plus mean size of the noise.
-
-
 @pytest.mark.parametrize("seed", range(25))
 def test_quadrature_of_the_definition(seed):
     problem = random_problem(seed)
@@ -155,9 +152,6 @@ def test_at_least_twice_the_optimum_on_the_dataset_of_figure_1(users, data):
     eps = data.draw(budgets(users.n_users))
     error = ud.akmv_error(users.largest_sums, users, eps)
     assert error >= 2 * float(ud.optimal_error(users, eps)) * (1 - 1e-12)
-
-
-# The mean absolute error.
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -49,7 +49,6 @@ FUNCTIONS = {
 
 
 def call(name, **changed):
-    """Call a public function with good arguments, but for those that are changed."""
     known = GOOD | OTHERWISE.get(name, {})
     wanted = inspect.signature(FUNCTIONS[name]).parameters
     assert changed.keys() <= wanted.keys()

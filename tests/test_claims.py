@@ -23,7 +23,6 @@ every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS]
 
 
 def labels(name):
-    """What can be referred to on a page: statements, sections, equations, figures."""
     cells = page(name).cells
     text = "\n".join(cell.source for cell in cells)
     figures = {cell.metadata.get("mystnb", {}).get("figure", {}).get("name") for cell in cells}
@@ -36,7 +35,6 @@ def test_every_numbered_statement_of_the_paper_has_a_row():
 
 
 def test_the_page_shows_every_row():
-    """The stored output of the claims page, in the order of the file."""
     cells = page("claims").cells
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     shown = "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)

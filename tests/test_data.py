@@ -100,7 +100,6 @@ def test_figures_2_and_3(figure, name):
 
 
 def test_benchmarks_meet_their_targets():
-    """Not timed here: what `make bench` last measured."""
     results = pd.read_csv(DATA / "benchmarks.csv")
     figures = results[results.What.str.startswith("Figures 2 and 3")].Result
     loops = results[results.What.str.contains("against a loop")].Result

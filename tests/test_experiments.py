@@ -31,17 +31,12 @@ PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaus
 
 
 class Recording:
-    """A sampler that remembers what it drew."""
-
     def __init__(self):
         self.drawn = []
 
     def __call__(self, users, n_trials, *, rng):
         self.drawn.append(ud.uniform_sums(users, n_trials, rng=rng))
         return self.drawn[-1]
-
-
-# The arithmetic
 
 
 @pytest.mark.parametrize("block", [3, 8, 40, 10**6])
@@ -102,9 +97,6 @@ def test_records_hold_one_row_a_mechanism_and_budget():
     ]
     told = rows[3]["error"], rows[3]["standard_error"], rows[3]["trials"]
     assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
-
-
-# The streams
 
 
 @pytest.fixture(scope="module")
@@ -180,9 +172,6 @@ def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_
     assert 0.5 < np.mean(z**2) < 1.6
 
 
-# The progress bar
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -227,7 +216,6 @@ class Crew:
 
 @pytest.mark.parametrize("options", [{}, {"workers": 1}, {"workers": 2}, {"workers": 3}])
 def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, options):
-    """A single one is the caller."""
     monkeypatch.setattr(experiments, "_BLOCK", 8)  # six blocks
     workers = options.get("workers", 1)
     crew = Crew(workers)

@@ -115,7 +115,6 @@ def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
 
 @given(users=collections(), eps=st.floats(0.05, 5), k=st.integers(1, 101))
 def test_floats_are_certified_to_rounding(users, eps, k):
-    """Also at the ties."""
     rounded = ud.Contributions(users.counts, float(users.upper))
     conditions = ud.kkt_certificate(rounded, eps)
     assert all(type(violation) is float for violation in conditions)

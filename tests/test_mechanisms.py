@@ -78,9 +78,6 @@ def test_opt_worst_case_takes_the_threshold_of_its_noise():
     assert released == ud.clipped_mean(SUMS, USERS, width, eps, **options)
 
 
-# Mean errors, with the noise integrated out.
-
-
 @given(users=collections(), data=st.data())
 def test_opt_worst_case_is_biased_by_what_its_intervals_cut_off(users, data):
     eps, sums = data.draw(budgets(users.n_users)), data.draw(datasets(users))

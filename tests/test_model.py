@@ -31,7 +31,6 @@ def test_extreme_collection_has_the_papers_numbers(n_users, max_count):
 
 @pytest.mark.parametrize(("upper", "exact"), [(65, False), (65.0, False), (Fraction(65), True)])
 def test_a_fraction_makes_results_exact(upper, exact):
-    """Whatever the intervals are of."""
     users, wanted = ud.Contributions([2, 1], upper), Fraction if exact else float
     best, one = ud.optimal_clipping(users, 1.5), Fraction(1)
     low, high = (ud.Clipping([one * a] * 2, [one * b] * 2) for a, b in ((1, 2), (63, 64)))
@@ -70,8 +69,6 @@ def test_sums_off_by_rounding_are_projected_and_others_refused():
 
 
 # Reading eps, and k = ceil(2/eps) where floats would get it wrong.
-
-
 def test_every_float_two_over_k_has_rank_k():
     wrong = [k for k in range(1, 20_001) if ud.rank(2 / k) != k]
     assert wrong == []

@@ -42,7 +42,6 @@ ALLOWED = {
 
 
 def faults(notebook):
-    """What a notebook holds beside text, code and outputs of the allowed kinds."""
     found = [f"metadata {name}" for name in {*notebook.metadata} - {"kernelspec", "language_info"}]
     for cell in notebook.cells:
         if cell.cell_type not in {"code", "markdown"} or cell.get("attachments"):

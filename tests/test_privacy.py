@@ -34,7 +34,6 @@ HEAVY = ud.Contributions([10**15, 1, 1, 1], 65)
 
 
 def clipped(sums, users, eps, width, centre, **options):
-    """The width and the centre in units of U."""
     U = users.upper
     return ud.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
 
@@ -74,7 +73,6 @@ every_eps = pytest.mark.parametrize("eps", BUDGETS)
 
 
 # Exact audits, of the joint law of threshold and output in the case of AKMV.
-
 AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
 
 
@@ -153,9 +151,6 @@ def test_an_audit_sees_noise_that_is_too_small_and_a_scale_from_the_data(monkeyp
     assert spent("laplace", 1, 80) == np.inf
 
 
-# The audits see what they are for.
-
-
 @pytest.mark.parametrize("factor", [2, 0.5])
 def test_an_audit_sees_a_threshold_drawn_with_another_exponent(monkeypatch, factor):
     drawn = AKMV._cells_of
@@ -211,7 +206,6 @@ def test_recorder_answers_without_any_numbers_and_refuses_other_uses():
 
 
 # The figure of every single pair, not only the largest of many.
-
 TAME = ud.Contributions([3, 2, 2], 1)
 
 
@@ -288,8 +282,6 @@ def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise):
 
 
 # Grey box: what is asked of the Generator.
-
-
 @pytest.mark.parametrize("eps", [0.1, 2])
 @pytest.mark.parametrize("name", MEANS)
 def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
@@ -323,11 +315,7 @@ def test_akmv_makes_the_same_calls():
                 np.testing.assert_array_equal(one, many[row])
 
 
-# Samplers against densities.
-
-
 def law_of(cells, t):
-    """The distribution function, from the densities of the cells, at t."""
     inside = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
     return np.sum(inside * np.exp(cells.log_density), axis=-1)
 
@@ -392,9 +380,6 @@ def test_staircase_sampler_is_the_inverse_of_its_density(eps):
         part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
         size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
         np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
-
-
-# Sums in floating point.
 
 
 def test_influence_on_the_computed_total_never_exceeds_the_width():

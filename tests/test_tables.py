@@ -16,7 +16,6 @@ FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0
 
 @pytest.fixture(autouse=True)
 def data(tmp_path, monkeypatch):
-    """A folder to write to."""
     (tmp_path / "data").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path / "data"

@@ -128,7 +128,6 @@ def test_the_ledger_and_the_feet_of_chapters_lead_to_tests():
 
 
 def entries():
-    """The reference page in pieces: what it says of each function and class."""
     html = (BUILT / "book" / "reference.html").read_text().partition('class="prev-next-area"')[0]
     starts = [*re.finditer(r'<dt class="sig[^>]* id="([^"]+)"', html), None]
     return {

@@ -152,7 +152,6 @@ def axis(page, picture, name):
 
 
 def drawn_dot(page, picture, mark):
-    """Where a mark is drawn, in the values of the axes."""
     places = page.locator(f".{picture} {mark}").first.evaluate(
         "(dot) => [dot.cx.baseVal.value, dot.cy.baseVal.value]"
     )

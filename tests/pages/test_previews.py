@@ -45,7 +45,6 @@ def link(page, address):
 
 
 def opened(page, target=None):
-    """The preview, once it is open."""
     if target:
         page.mouse.move(1, 1)
         target.hover()

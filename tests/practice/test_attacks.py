@@ -42,8 +42,6 @@ def of_table(data, **options):
 
 
 # 1. Missing users are nobody.
-
-
 @pytest.mark.parametrize(("kind", "holder"), HELD)
 def test_missing_users_are_not_users(kind, holder):
     """Each as a user of its own, one person's rows would count several times."""
@@ -63,8 +61,6 @@ def test_missing_users_are_not_users(kind, holder):
 
 
 # 2. Arrays that change during the call, and values that are anything.
-
-
 @pytest.mark.parametrize("what", ["users", "values"])
 def test_arrays_are_copied_at_the_door(what):
     users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
@@ -104,8 +100,6 @@ def test_every_level_is_on_the_grid_whatever_the_values_are():
 
 
 # 3. Dropping depends on what is protected: no budget is stated.
-
-
 @pytest.mark.parametrize("rules", [{"missing": "drop"}, {"outside": "drop"}])
 @pytest.mark.parametrize("kind", ["mapping", "Ibis"])
 def test_no_budget_is_stated_where_rows_are_dropped(tmp_path, kind, rules):
@@ -117,9 +111,6 @@ def test_no_budget_is_stated_where_rows_are_dropped(tmp_path, kind, rules):
     assert "not stated" in made.promise
     assert "eps not stated" in repr(made)
     assert "eps =" not in repr(made)
-
-
-# 4. Files.
 
 
 def stored(folder, users, name="t.parquet"):
@@ -258,8 +249,6 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(tmp_path):
 
 
 # 5. Ids never pass through floats, and nothing makes two of them one.
-
-
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize("kind", TABLES)
 def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
@@ -269,14 +258,13 @@ def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
     assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
 
 
-APART = ["a a\0 a\0\0", "\u00e9 e\u0301 e", "a A a\t", "1 \uff11 01"]
+APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
 
 
 @pytest.mark.parametrize("users", APART)
 @pytest.mark.parametrize("kind", TABLES)
 def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
-    """Zero bytes, normal forms, case and blanks, width."""
-    data = TABLES[kind](rows_of(users.split(" "), [1.0, 2.0, 3.0]), tmp_path)
+    data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
     assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
@@ -297,8 +285,6 @@ def test_floats_are_ids_where_their_type_tells_whole_numbers_apart(tmp_path, kin
 
 
 # 6, 8. One state of the table, and one type of float.
-
-
 def test_values_are_compared_as_the_floats_they_become(opendp):
     """0.1 in single precision lies above 0.1, 1/3 in extended precision above its double."""
     single = np.array([0.1, 0.05], np.float32)
@@ -330,7 +316,6 @@ VIEWS = {
 
 @pytest.fixture
 def shop():
-    """A connection with views that need not be the same twice."""
     connection = ibis.duckdb.connect()
     connection.raw_sql(
         "CREATE TABLE t AS SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)"
@@ -382,8 +367,6 @@ def test_values_that_are_others_each_time_stay_within_what_the_noise_covers(shop
 
 
 # 7. Bounds with 17 digits, and bounds that floats cannot hold.
-
-
 def test_literals_reach_duckdb_exactly():
     """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
     rng = np.random.default_rng(32)
@@ -423,15 +406,11 @@ def test_bounds_between_which_floats_cannot_tell_values_apart_are_refused(lower)
 
 @pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
 def test_intervals_cover_where_floats_are_coarse(lower, opendp):
-    """The grid is no finer than the floats near the bounds, and their error is counted."""
     bounds = {"lower": lower, "upper": lower + 2}
     values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
     made = mean_of(np.arange(500), values, **bounds, eps=100)
     exact = sum(map(Fraction, values.tolist())) / 500
     assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
-
-
-# 9. Threads.
 
 
 def test_threads_share_a_connection_and_a_memtable():
@@ -447,8 +426,6 @@ def test_threads_share_a_connection_and_a_memtable():
 
 
 # 10. Nothing protected prints or serialises.
-
-
 def test_sums_of_a_release_are_not_quoted():
     users = ud.Contributions([2, 1], 10)
     for sums in ([77.125, 1.0], ["secret", 1.0], [1.0, NAN], [1.0], np.array([[1.0, 2.0]] * 3)):

@@ -65,7 +65,6 @@ def kinds_of(row, rng, dropped=1):
 
 
 # 1. What OpenDP answers is what is released; that 25.5 is rare is no reason to draw again.
-
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
@@ -92,7 +91,6 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
 
 
 def quiet_release(*arguments):
-    """Return a release, and what it warns of."""
     call = release_of(*arguments)
     with warnings.catch_warnings(action="always", record=True) as caught:
         warnings.simplefilter("ignore", ResourceWarning)  # of what others left behind
@@ -118,7 +116,6 @@ def check_mean(row, made, users, values, asked, answers):
 
 
 def check_protected(row, made, users, values, asked, answers):
-    """Two draws, one for the sum and one for the weight."""
     low, high, _, _ = numbers_of(row)
     assert made.centre == pytest.approx(centre_of(row), abs=made.step)
     furthest = max(made.centre - low, high - made.centre)
@@ -137,7 +134,6 @@ def check_protected(row, made, users, values, asked, answers):
 
 
 def check_shown(made):
-    """The mean is what is shown, published and put into an interval."""
     published, (low, high) = json.loads(made.public_json()), made.interval()
     assert made.public() == published
     assert published["mean"] == made.mean
@@ -150,8 +146,6 @@ def check_shown(made):
 
 
 # 2. On neighbouring tables nothing but that answer differs.
-
-
 def neighbours(row, rng):
     """Return pairs of tables that differ in one user, with whether they are to be refused."""
     pairs, protecting = [], row["entry"] == "protected"
@@ -170,8 +164,6 @@ def neighbours(row, rng):
 
 
 class Seen(NamedTuple):
-    """All that can be seen of a call."""
-
     made: list
     refused: bool
     warned: list
@@ -184,7 +176,6 @@ class Seen(NamedTuple):
 
 @pytest.fixture
 def observed(monkeypatch, capfd):
-    """Return a function that makes a release, and returns all that can be seen of it."""
     logged, slept, here, sleep = [], [], current_thread(), time.sleep
     ours = lambda: current_thread() is here  # noqa: E731  # what other threads do is their matter
     monkeypatch.setattr(logging.Logger, "isEnabledFor", lambda self, level: ours())
@@ -260,7 +251,6 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
 
 
 # 3. Releases follow OpenDP's law, with OpenDP's own noise, which takes no seed.
-
 # The chance that sound code fails this file is 1e-6 (a union bound): three tests of each of the
 # five numbers that have noise share it.
 ALARM = 1e-6 / (3 * 5)
@@ -310,7 +300,6 @@ def samples_of(entry, folder):
 
 
 def chances(sizes, positive):
-    """Return the chances of such sizes, signs and so many zeros under the Laplace law."""
     n = sizes.size
     below = stats.gamma(n).cdf(sizes.sum())
     return [

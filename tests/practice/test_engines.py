@@ -82,7 +82,6 @@ def moved(values, grid):
 
 
 def definition(users, values, grid, lowest, highest):
-    """The clipped total in Python's whole numbers."""
     sums = defaultdict(int)
     for user, value in zip(users.tolist(), values.tolist(), strict=True):
         sums[user] += floor((value - grid.lower) * (grid.top / grid.width) + 0.5) - grid.origin

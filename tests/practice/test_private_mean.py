@@ -77,7 +77,6 @@ def test_noise_and_certificate_of_an_uneven_clipping(opendp, centre, ends):
 
 
 def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
-    """And as few as floats near the bounds can tell apart."""
     for counts, eps, lower, upper, bits in [
         ([1], 1, 0, 1, 40),
         ([2**15 - 1], 1, 0, 1, 38),  # a user's sum is below 2^53
@@ -107,9 +106,6 @@ def test_rounding_is_counted_where_levels_are_few(opendp):
     assert low < made.mean < high
 
 
-# Projection.
-
-
 def test_projection_adds_to_no_error(opendp):
     rng = np.random.default_rng(84)
     moved = 0
@@ -133,17 +129,11 @@ def test_projection_adds_to_no_error(opendp):
     assert moved > 20
 
 
-# Noise from OpenDP.
-
-
 def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
     """2 / (2/49) is above 49 in floating point: the threshold is still that of rank 49."""
     users = np.repeat(np.arange(60), np.arange(1, 61))
     made = ud.private_mean(users, users * 0.0, lower=0, upper=1, eps=2 / 49)
     assert made.total_width == pytest.approx(12)
-
-
-# Intervals.
 
 
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
@@ -229,9 +219,6 @@ def test_rows_of_a_table_are_tallied():
     assert found == (4, 2, 0, 0)
 
 
-# What is shown.
-
-
 def test_result_is_shown_as_a_table(opendp):
     made = ud.private_mean(
         ["a", "a", "b", "b"], [1.0, 7, 3, 4], lower=0, upper=6, eps=3, outside="clamp"
@@ -257,9 +244,6 @@ def test_result_is_shown_as_a_table(opendp):
     assert "replacing one user&#x27;s values" in html
     with pytest.raises(AttributeError):
         made.mean = 3.0
-
-
-# As a measurement of OpenDP.
 
 
 def test_measurement_moves_by_what_its_noise_covers(opendp):

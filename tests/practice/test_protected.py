@@ -104,7 +104,6 @@ def test_all_of_the_budget_can_be_spent(opendp):
 
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
 def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
-    """At every delta that is tried, in plain arithmetic."""
     made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
     for n in (1, 1.7, 30, 200, 5000.5):
         s, b, q = 2 * 10 / eps / n, made.worst_case_bias, made.furthest

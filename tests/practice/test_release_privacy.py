@@ -37,7 +37,6 @@ def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_widt
 @pytest.mark.parametrize("centre", [None, 2.0])
 @pytest.mark.parametrize("objective", ["bound", "mse"])
 def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective):
-    """And the noise has as many bits as it is allowed."""
     sums = 0.98765 * SUMS
     for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None)):
         options = {"objective": objective, "centre": centre, "total_width": given}

@@ -27,7 +27,6 @@ NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no 
 
 
 def is_java_17():
-    """Whether the Java that Spark would start is of that version."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     said = java and subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
@@ -89,7 +88,6 @@ def columns(dirty):
 
 @pytest.fixture(scope="module")
 def spark():
-    """An Ibis connection to Spark in this process, with two threads."""
     assert JAVA, NEEDED
     import ibis
     from pyspark.sql import SparkSession
@@ -104,7 +102,6 @@ def spark():
 
 @pytest.fixture(scope="module")
 def sources(request, spark, tmp_path_factory):
-    """What a tally finds, and the same rows for every engine: in memory, and in a file."""
     import pyarrow.parquet as pq
 
     kind = request.param
