@@ -62,18 +62,6 @@ def test_noise_in_a_ball_has_its_length_and_no_direction(d):
     np.testing.assert_allclose((direction**2).mean(axis=(0, 1)), 1 / d, atol=0.01)
 
 
-def test_noise_in_three_dimensions_has_the_marginal_of_its_density():
-    """Integrating exp(-|z|) over two coordinates leaves 2 pi (1 + |x|) exp(-|x|)."""
-
-    def law(x):
-        half = 0.5 * (2 + np.abs(x)) * np.exp(-np.abs(x)) / 2
-        return np.where(x < 0, half, 1 - half)
-
-    z = noise(3, 7) / 3
-    assert all(rejected(z[..., axis], law) < 9 for axis in range(3))
-    assert rejected(1.1 * z[..., 0], law) > 20
-
-
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5), seed=st.integers(0, 99))
 def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it(
     users, eps, d, seed

@@ -12,7 +12,6 @@ from strategies import budgets, clippings, collections
 
 import userdp as ud
 
-shares = st.fractions(0, 1, max_denominator=12)
 
 
 def largest_sensitivity(users):
@@ -25,18 +24,6 @@ def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
     arguments = users.counts.tolist(), users.upper, ud.centred_clipping(users, users.total * delta)
     assert oracle.largest_bias(*arguments) == ud.smallest_bias(users, delta)
     assert oracle.largest_change(*arguments) == min(delta, largest_sensitivity(users))
-
-
-@given(users=collections(), data=st.data())
-def test_frontier_is_convex_between_the_constant_and_the_mean(users, data):
-    first, second, weight = (data.draw(shares) for _ in range(3))
-    beta = lambda x: ud.smallest_bias(users, x * largest_sensitivity(users))  # noqa: E731
-    between = weight * first + (1 - weight) * second
-    assert beta(between) <= weight * beta(first) + (1 - weight) * beta(second)
-    assert (beta(0), beta(1)) == (users.upper / 2, 0)
-    assert beta(between) > 0 or between == 1
-    equal = len(set(users.counts.tolist())) == 1
-    assert equal == (beta(Fraction(1, 2)) == users.upper / 4)  # on the chord
 
 
 LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
@@ -81,12 +68,3 @@ def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):
     errors = np.array([law(eps).mean_error(sizes, change) for change in sizes])
     assert (np.diff(errors, axis=0) >= -1e-12).all()
     assert (np.diff(errors, axis=1) >= -1e-12).all()
-
-
-@given(users=collections(), data=st.data())
-def test_the_line_of_slope_one_over_eps_touches_at_the_threshold(users, data):
-    eps = data.draw(budgets(users.n_users))
-    touch, height = ud.threshold(users, eps) / users.total, ud.optimal_error(users, eps)
-    assert ud.smallest_bias(users, touch) + touch / eps == height
-    delta = data.draw(shares) * largest_sensitivity(users)
-    assert ud.smallest_bias(users, delta) + delta / eps >= height

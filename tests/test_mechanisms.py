@@ -12,6 +12,19 @@ import userdp as ud
 from userdp.audit import Recorder
 
 
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, noise):
+    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
+    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
+    assert len(set(widths.values())) == 2
+    common, options = (sums, users, widths[noise], eps), {"objective": objective, "noise": noise}
+    expected = ud.clipped_mean_error(*common, noise=noise)
+    assert ud.opt_worst_case_mean_error(sums, users, eps, **options) == expected
+    released = ud.clipped_mean(*common, noise=noise, rng=4)
+    assert ud.opt_worst_case(sums, users, eps, **options, rng=4) == released
+
+
 @pytest.mark.parametrize("eps", BUDGETS)
 def test_laplace_is_the_mean_with_noise_for_its_sensitivity(eps):
     release = ud.laplace(SUMS, USERS, eps, rng=Recorder())
@@ -70,14 +83,6 @@ def test_a_constant_output_carries_no_noise():
     np.testing.assert_array_equal(releases, [5.0, 5.0])
 
 
-def test_opt_worst_case_takes_the_threshold_of_its_noise():
-    eps, options = 1.98, {"noise": "staircase", "rng": 4}
-    width = ud.threshold(USERS, eps, noise="staircase")
-    assert width > ud.threshold(USERS, eps)
-    released = ud.opt_worst_case(SUMS, USERS, eps, **options)
-    assert released == ud.clipped_mean(SUMS, USERS, width, eps, **options)
-
-
 @given(users=collections(), data=st.data())
 def test_opt_worst_case_is_biased_by_what_its_intervals_cut_off(users, data):
     eps, sums = data.draw(budgets(users.n_users)), data.draw(datasets(users))
@@ -100,15 +105,3 @@ def test_leading_axes_of_errors_are_datasets(mean_error):
     assert errors.shape == (2, 2)
     assert errors[1, 1] == pytest.approx(mean_error(batch[1, 1], users, 1), rel=1e-14)
     assert np.shape(mean_error(batch[0, 0], users, 1)) == ()
-
-
-@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
-@pytest.mark.parametrize("noise", ["laplace", "staircase"])
-def test_opt_worst_case_mean_error_is_that_of_its_width_and_its_noise(objective, noise):
-    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
-    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
-    assert len(set(widths.values())) == 2
-    width = widths[noise]
-    expected = ud.clipped_mean_error(sums, users, width, eps, noise=noise)
-    error = ud.opt_worst_case_mean_error(sums, users, eps, objective=objective, noise=noise)
-    assert error == expected

@@ -6,7 +6,6 @@ from itertools import pairwise
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import backlinks
 import built
 import contents
 import pytest
@@ -68,18 +67,6 @@ def test_only_what_the_repository_has_is_linked_there(monkeypatch, known, change
         assert links["userdp/model.py"] == f"{address}/blob/{commit}/userdp/model.py"
     else:
         assert not any(links.values())
-
-
-def test_places_of_members_and_of_values():
-    total = "Contributions.total"
-    assert sources.place("userdp", total) == ("userdp/model.py", total)
-    file, unit = sources.place("userdp", "StaircaseNoise.mean_error")
-    assert file == "userdp/noise.py"
-    assert unit.endswith(".mean_error")
-    assert sources.place("userdp", "model.Epsilon") is None
-    # Which no line of the file defines.
-    for module, name in (("experiments", "Sweep.__init__"), ("audit", "np.linspace")):
-        assert sources.place(f"userdp.{module}", name) is None
 
 
 @pytest.fixture
@@ -156,12 +143,3 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
         if cell.cell_type == "code" and re.search(calls, cell.source)
     }
     assert {href for href in hrefs(entry) if re.fullmatch(r"[\w-]+\.html", href)} == chapters
-
-
-def test_a_claim_is_told_with_its_verdict_unless_it_holds():
-    row = {"id": "eq-1", "label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
-    says = r": Of \ :math:`a_1`\ ."
-    assert backlinks.claim(row) == ":prf:ref:`thm-x`, in the paper (1)" + says
-    assert backlinks.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
-    row |= {"label": "sec-x", "verdict": "wrong as printed"}
-    assert backlinks.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"

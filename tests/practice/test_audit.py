@@ -309,13 +309,6 @@ def chances(sizes, positive):
     ]
 
 
-def power(n, alarm):
-    """Return how likely an alarm is if noise is off by 1.3, either way, or missing once in 50."""
-    sizes, near = stats.gamma(n), stats.binom(n, NEAR).isf(alarm)
-    found = sizes.sf(sizes.isf(alarm / 2) / 1.3), sizes.cdf(sizes.ppf(alarm / 2) * 1.3)
-    return [*found, stats.binom(n, 1 / 50).sf(near)]
-
-
 @pytest.mark.parametrize("entry", LAW)
 def test_releases_follow_the_law(entry, tmp_path):
     samples = samples_of(entry, tmp_path)
@@ -330,8 +323,7 @@ PLANTED = {"sound": (1, 0), "too small": (1 / 1.3, 0), "none in one of fifty": (
 
 @pytest.mark.parametrize("planted", PLANTED)
 def test_planted_faults_are_found(planted, monkeypatch, tmp_path):
-    """With a chance of 0.99, computed; and with noise of a seed, so that there is one outcome."""
-    assert min(power(ENOUGH, ALARM)) > 0.99
+    """With noise of a seed, so that there is one outcome."""
     factor, share = PLANTED[planted]
     rng = np.random.default_rng(5)
     noise = lambda scale: round((rng.random() >= share) * rng.laplace(0, factor * scale))  # noqa: E731
