@@ -13,7 +13,6 @@ from strategies import budgets, clippings, collections
 import userdp as ud
 
 
-
 def largest_sensitivity(users):
     return users.upper * users.max_count / users.total
 

@@ -113,7 +113,8 @@ def test_projection_adds_to_no_error(opendp):
         users, values, lower, upper = random_table(rng)
         opendp.added = int(rng.integers(-(2**44), 2**44))
         bounds = {"lower": lower, "upper": upper, "eps": 0.7}
-        plain, kept = (ud.private_mean(users, values, **bounds, project=p) for p in (False, True))
+        kept = ud.private_mean(users, values, **bounds)
+        plain = ud.private_mean(users, values, **bounds, project=False)
         truth = values.mean()
         assert kept.mean == min(max(plain.mean, lower), upper)
         assert abs(kept.mean - truth) <= abs(plain.mean - truth) + 1e-12
