@@ -186,5 +186,4 @@ TABLES = {
     "CSV": csv,
     "CSV, packed": lambda rows, folder: str(csv(rows, folder, "records.csv.gz")),
 }
-ENGINES = ["Ibis", "Parquet", "CSV"]
-"""Where queries do the work."""
+ENGINES = ["Ibis", "Parquet", "CSV"]  # where queries do the work
