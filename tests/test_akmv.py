@@ -17,8 +17,6 @@ from userdp.akmv import _scaled_e3
 
 PAPER = {"geometric": GEOMETRIC, "extreme": EXTREME}
 
-# The private quantile.
-
 
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(BUDGETS)

@@ -1,7 +1,6 @@
 """Sweeps: their arithmetic and their streams."""
 
 import io
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -190,16 +189,6 @@ def test_progress_is_told_the_number_of_its_steps(monkeypatch, run):
     both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
     run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
     assert told == [4 * 2 * 5] + [None] * 40
-
-
-def test_tqdm_is_not_loaded_where_there_is_no_terminal():
-    code = (
-        "import sys, userdp as ud\n"
-        "ud.error_sweep({'L': ud.laplace}, ud.Contributions([1], 1), [1], ud.uniform_sums, 2)\n"
-        "sys.exit('tqdm' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], check=False, stderr=subprocess.PIPE)
-    assert (run.returncode, run.stderr) == (0, b"")
 
 
 class Crew:

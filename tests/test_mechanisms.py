@@ -12,19 +12,6 @@ import userdp as ud
 from userdp.audit import Recorder
 
 
-@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
-@pytest.mark.parametrize("noise", ["laplace", "staircase"])
-def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, noise):
-    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
-    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
-    assert len(set(widths.values())) == 2
-    common, options = (sums, users, widths[noise], eps), {"objective": objective, "noise": noise}
-    expected = ud.clipped_mean_error(*common, noise=noise)
-    assert ud.opt_worst_case_mean_error(sums, users, eps, **options) == expected
-    released = ud.clipped_mean(*common, noise=noise, rng=4)
-    assert ud.opt_worst_case(sums, users, eps, **options, rng=4) == released
-
-
 @pytest.mark.parametrize("eps", BUDGETS)
 def test_laplace_is_the_mean_with_noise_for_its_sensitivity(eps):
     release = ud.laplace(SUMS, USERS, eps, rng=Recorder())
@@ -105,3 +92,16 @@ def test_leading_axes_of_errors_are_datasets(mean_error):
     assert errors.shape == (2, 2)
     assert errors[1, 1] == pytest.approx(mean_error(batch[1, 1], users, 1), rel=1e-14)
     assert np.shape(mean_error(batch[0, 0], users, 1)) == ()
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, noise):
+    users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
+    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
+    assert len(set(widths.values())) == 2
+    common, options = (sums, users, widths[noise], eps), {"objective": objective, "noise": noise}
+    expected = ud.clipped_mean_error(*common, noise=noise)
+    assert ud.opt_worst_case_mean_error(sums, users, eps, **options) == expected
+    released = ud.clipped_mean(*common, noise=noise, rng=4)
+    assert ud.opt_worst_case(sums, users, eps, **options, rng=4) == released

@@ -34,8 +34,6 @@ MEANS = {
     "clipped wide": partial(clipped, width=1e3, centre=0.5),
     "clipped staircase": partial(clipped, width=1.1, centre=0.2, noise="staircase"),
 }
-
-
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
 
 
@@ -55,9 +53,7 @@ def spent(name, eps, n_pairs, seed=1):
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
-
-
-# Exact audits, of the joint law of threshold and output in the case of AKMV.
+# Of so many pairs, of a seed.
 AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
 
 

@@ -20,6 +20,7 @@ from userdp.practice._records import Rules, Survey
 LOWER, UPPER = -2.0, 6.0
 GRID = Grid(LOWER, UPPER, bits=20, origin=2**19)
 VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0, -7.0]
+OTHERS = dict.fromkeys(["Arrow", "Ibis", "Parquet"], (pa.float32(), pa.decimal128(9, 3)))
 USERS = {
     "text": ["b", "a", None, "b", "c", "a", "b", "d"],
     "whole numbers": [4, 2, None, 4, 3, 2, 4, 1],
@@ -68,9 +69,6 @@ def check(records):
 def test_small_table(kind, users, tmp_path):
     for values in (VALUES, *(pa.array(VALUES).cast(type_) for type_ in OTHERS.get(kind, ()))):
         check(read_records("user", "value", TABLES[kind](rows_of(USERS[users], values), tmp_path)))
-
-
-OTHERS = dict.fromkeys(["Arrow", "Ibis", "Parquet"], (pa.float32(), pa.decimal128(9, 3)))
 
 
 def moved(values, grid):
