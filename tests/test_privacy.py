@@ -322,19 +322,19 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
         for sums in np.concatenate([pairs.first, pairs.second[:1]]):
             cells = ud.quantile_cells(sums, pairs.users, rank, eps)
             many = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
-            draws, again = (
+            (cell, T), again = (
                 AKMV._draw_from(law, audit.Recorder(random=[levels, places]), shape)
                 for law in (cells, many)
             )
-            np.testing.assert_array_equal(draws, again)
-            below = law_of(cells, cells.lower[draws.cell])
-            chance = cells.probability[draws.cell]
+            np.testing.assert_array_equal((cell, T), again)
+            below = law_of(cells, cells.lower[cell])
+            chance = cells.probability[cell]
             assert np.all(chance > 0)
             np.testing.assert_allclose(
-                law_of(cells, draws.threshold), below + places * chance, rtol=0, atol=1e-12
+                law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
             )
             # A cell is chosen by the levels that its probability covers, counted from the top.
-            above = np.cumsum(cells.probability)[draws.cell]
+            above = np.cumsum(cells.probability)[cell]
             assert np.all(levels <= above + 1e-12)
             assert np.all(levels >= above - chance - 1e-12)
 
