@@ -6,9 +6,9 @@ from typing import Any
 
 import nbformat
 import yaml
-from built import ROOT
 from nbformat import NotebookNode
 
+ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
 
 
@@ -16,9 +16,9 @@ BOOK = ROOT / "book"
 def parts() -> dict[str, list[str]]:
     """Return the names of the pages of each part; the landing page is in the first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
     files = {p["caption"]: [Path(entry["file"]) for entry in p["chapters"]] for p in toc["parts"]}
-    next(iter(files.values())).insert(0, Path(toc["root"]))
-    return {p: [file.name for file in some if file.parent.name] for p, some in files.items()}
+    return {part: [file.name for file in some if file.parent.name] for part, some in files.items()}
 
 
 def pages() -> list[str]:
@@ -29,8 +29,7 @@ def pages() -> list[str]:
 @cache
 def page(name: str) -> NotebookNode:
     """Return a page; one of prose as a single cell."""
-    path = BOOK / f"{name}.ipynb"
-    if path.exists():
+    if (path := BOOK / f"{name}.ipynb").exists():
         return nbformat.read(path, as_version=4)
     prose = nbformat.v4.new_markdown_cell(path.with_suffix(".md").read_text("utf-8"))
     return nbformat.v4.new_notebook(cells=[prose])

@@ -11,45 +11,70 @@ modules, "noise" for instance: then only these are broken, and only their counts
 """
 
 import gc
-import hashlib
-import json
 import os
 import resource
 import shutil
 import signal
 import sys
 from collections import Counter, defaultdict
-from difflib import ndiff
 from itertools import accumulate, compress
-from multiprocessing import Array, Pipe, get_context
+from multiprocessing import Pipe, get_context
 from pathlib import Path
 
-import libcst as cst
 import pandas as pd
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from _pytest.warnings import catch_warnings_for_item
-from built import ROOT
+from contents import BOOK, ROOT
 from hypothesis import Phase, settings
 from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths
 from mutmut.configuration import config
 from mutmut.mutation.data import SourceFileMutationData
-from mutmut.mutation.diff_apply import read_functions_from_index
+from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.mutation.mutators import mutation_operators, operator_string
 from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.file_utils import walk_mutatable_files
 from tqdm import tqdm
 
-COUNTS, SURVIVORS = ROOT / "book/data/mutants.csv", ROOT / "tests/survivors.yml"
+COUNTS = BOOK / "data" / "mutants.csv"
 LEAST_SHARE = 0.98
 PROCESSES = os.cpu_count() or 1
+MODULES = {*sys.argv[1:]}
+MUTANTS, ALIVE = {}, []
 SECONDS = 6, 3
 """Tests of a mutant, by the time they take on sound code: one of each kind, and others, the fast
 ones first. To leave tests out can only make more mutants survive."""
 CPU_SECONDS, MEMORY = 30, 8 * 2**30
 """With more than these a mutant is taken to hang."""
+
+
+def make_mutants():
+    """Write the package and its mutants to mutants/, and note the file of each."""
+    shutil.rmtree("mutants", ignore_errors=True)
+    Path("mutants").mkdir()
+    set_mutant_under_test("mutant_generation")
+    copy_src_dir()
+    copy_also_copy_files()
+    setup_source_paths()
+    # Strings are changed but for those with a space: the words of a message.
+    words = lambda node: [] if " " in getattr(node, "value", "") else operator_string(node)  # noqa: E731
+    mutation_operators[:] = [
+        (kind, words if change is operator_string else change)
+        for kind, change in mutation_operators
+    ]
+    create_mutants(PROCESSES)
+    for path in walk_mutatable_files():
+        data = SourceFileMutationData(path=path)
+        data.load()
+        if not MODULES or {module(path), path.parent.name} & MODULES:
+            MUTANTS.update(dict.fromkeys(data.exit_code_by_key, path))
+
+
+def module(path):
+    """Return what a file is called in the counts, "practice._sums" for instance."""
+    return ".".join(path.with_suffix("").parts[1:])
 
 
 def passes(item):
@@ -93,162 +118,114 @@ def who_calls_what(items):
                 others[function].append(entry)
     print(f"{len(items)} tests pass, and call {len(kinds)} functions.", flush=True)
     chosen = defaultdict(list)
-    for function, by_kind in kinds.items():
-        entries = within(by_kind.values(), SECONDS[0]) + within(others[function], SECONDS[1])
+    for function, first in kinds.items():
+        entries = within(first.values(), SECONDS[0]) + within(others[function], SECONDS[1])
         chosen[function] = [item for _, item in within(entries, sum(SECONDS))]
     return chosen
 
 
-def be_broken(name, items, killer, number):
-    """Be a forked process with one mutant: exit with 1 once a test fails, and say which."""
-    code = 2
+def be_broken(name, items):
+    """Be a forked process with one mutant: exit with the number of the test that fails, or 0."""
+    code = 255  # which test it was is not known: this went wrong itself, or there are too many
     try:
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         signal.alarm(10 * CPU_SECONDS)
         set_mutant_under_test(name)
-        killer[number] = next((i for i, item in enumerate(items) if not passes(item)), -1)
-        code = int(killer[number] >= 0)
+        code = min(next((i for i, item in enumerate(items, 1) if not passes(item)), 0), 255)
     finally:
         os._exit(code)
 
 
 def survivors(names, tests):
     """Run the tests of each mutant, in as many processes as there are processors."""
-    killer = Array("i", [-1] * len(names), lock=False)
-    running, alive = {}, set()
+    running, alive = {}, []
 
     def wait():
         """Wait for a process; a test that has killed is tried first on the next mutant."""
-        pid, status = os.waitpid(-1, 0)
-        number, name, listed, items = running.pop(pid, (0, "", [], ()))
+        pid, status = os.wait()
+        name, items = running.pop(pid, (None, ()))
         if name and status == 0:
-            alive.add(name)
-        if name and killer[number] >= 0:
-            listed.remove(items[killer[number]])
-            listed.insert(0, items[killer[number]])
+            alive.append(name)
+        elif os.WIFEXITED(status) and 0 < (number := os.WEXITSTATUS(status)) < 255:
+            killer = items[number - 1]
+            listed = tests[name.partition("__mutmut_")[0]]
+            listed.remove(killer)
+            listed.insert(0, killer)
 
-    for number, name in enumerate(tqdm(names, unit="mutant", disable=None)):
+    for name in tqdm(names, unit="mutant", disable=None):
         if len(running) >= PROCESSES:
             wait()
-        listed = tests[name.partition("__mutmut_")[0]]
-        items = tuple(listed)
+        items = (*tests[name.partition("__mutmut_")[0]],)
         pid = os.fork()
         if pid == 0:
-            be_broken(name, items, killer, number)
-        running[pid] = number, name, listed, items
+            be_broken(name, items)
+        running[pid] = name, items
     while running:
         wait()
-    return alive
+    return sorted(alive)
 
 
-class Mutation:
-    """A pytest plugin that runs the collected tests on every mutant, instead of once."""
-
-    def __init__(self, mutants):
-        self.mutants, self.alive = sorted(mutants), None
-        # To fail is enough: hypothesis need not look for the smallest example of it.
-        settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
-
-    def pytest_collection(self):
-        """Replace the settings that the tests have."""
-        settings.load_profile("mutate")
-
-    def pytest_runtestloop(self, session):
-        """Replace pytest's own loop."""
-        if session.testsfailed:
-            pytest.exit("The tests could not be collected.", 2)
-        tests = who_calls_what(session.items)
-        gc.freeze()
-        self.alive = survivors(self.mutants, tests)
-        return True
+def pytest_runtestloop(session):
+    """Run the collected tests on every mutant, instead of once: this file is a plugin of pytest."""
+    if session.testsfailed:
+        pytest.exit("The tests could not be collected.", 2)
+    tests = who_calls_what(session.items)
+    gc.freeze()
+    ALIVE.extend(survivors(sorted(MUTANTS), tests))
+    return True
 
 
-def describe(name, path):
-    """Return the function of a mutant, and the lines that it changes as they were and become."""
-    original, mutant = (
-        cst.Module(body=[function]).code.splitlines()
-        for function in read_functions_from_index(name, path)
-    )
-    changed = list(ndiff(original, mutant))
-    was, becomes = (
-        " ".join(line[2:].strip() for line in changed if line.startswith(sign)) for sign in "-+"
-    )
-    function = name.partition("__mutmut_")[0].removeprefix("userdp.")
-    function = function.replace(".x_", ".").replace(".xǁ", ".").replace("ǁ", ".")
-    return {"in": function, "was": was, "becomes": becomes}
-
-
-def make_mutants(modules):
-    """Write the package and its mutants to mutants/; return their files and modules by name."""
-    shutil.rmtree("mutants", ignore_errors=True)
-    Path("mutants").mkdir()
-    set_mutant_under_test("mutant_generation")
-    copy_src_dir()
-    copy_also_copy_files()
-    setup_source_paths()
-    # Strings are changed but for those with a space: the words of a message.
-    words = lambda node: [] if " " in getattr(node, "value", "") else operator_string(node)  # noqa: E731
-    mutation_operators[:] = [
-        (kind, words if operator is operator_string else operator)
-        for kind, operator in mutation_operators
-    ]
-    create_mutants(PROCESSES)
-    mutants = {}
-    for path in sorted(walk_mutatable_files()):
-        data, module = SourceFileMutationData(path=path), ".".join(path.with_suffix("").parts[1:])
-        data.load()
-        if not modules or {module, module.partition(".")[0]} & {*modules}:
-            mutants |= dict.fromkeys(data.exit_code_by_key, (path, module))
-    return mutants
-
-
-def count(mutants, alive, modules):
+def count():
     """Write how many mutants of each module there are and survive; return the share killed."""
-    every = [(module, 1, name not in alive, name in alive) for name, (_, module) in mutants.items()]
-    names = ["module", "mutants", "killed", "survived"]
-    counts = pd.DataFrame(every, columns=names).groupby("module").sum()
-    if modules and COUNTS.exists():
-        counts = counts.combine_first(pd.read_csv(COUNTS, index_col="module"))[names[1:]].astype(
-            int
-        )
-    counts.to_csv(COUNTS, lineterminator="\n")
-    # Without keep_record: what is loaded here is the broken copy.
-    digest = hashlib.sha256(COUNTS.read_bytes()).hexdigest()
-    said = {"command": "make mutate", "script": "tools/mutate.py", "seed": None, "sha256": digest}
-    COUNTS.with_suffix(".json").write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+    from userdp.plotting import keep_record  # is not broken
+
+    every = pd.Series({name: name in ALIVE for name in MUTANTS}).groupby(
+        lambda n: module(MUTANTS[n])
+    )
+    counts = pd.DataFrame({"mutants": every.size(), "survived": every.sum()})
+    counts.insert(1, "killed", counts.mutants - counts.survived)
+    if MODULES:
+        counts = counts.combine_first(pd.read_csv(COUNTS, index_col="module")).astype(int)
+    counts[["mutants", "killed", "survived"]].to_csv(
+        COUNTS, index_label="module", lineterminator="\n"
+    )
+    keep_record(COUNTS, command="make mutate", script="tools/mutate.py")
     print(counts)
     return counts.killed.sum() / counts.mutants.sum()
 
 
-def report(mutants, alive, modules):
-    """Print the counts and the survivors that are not listed; return the exit status."""
-    share = count(mutants, alive, modules)
+def unlisted():
+    """Return which survivors are more than their function has in the list, by function."""
+    found = defaultdict(list)
+    for name in ALIVE:
+        function = name.partition("__mutmut_")[0].removeprefix("userdp.")
+        found[function.replace(".x_", ".").replace(".xǁ", ".").replace("ǁ", ".")].append(name)
     listed = Counter()
-    for group in yaml.safe_load(SURVIVORS.read_text("utf-8")):
+    for group in yaml.safe_load((ROOT / "tests/survivors.yml").read_text("utf-8")):
         listed.update(group["in"])
-    found = [describe(name, mutants[name][0]) for name in sorted(alive)]
-    lives = Counter(mutant["in"] for mutant in found)
-    broken = tuple({f"{module}." for _, module in mutants.values()})
-    known = Counter({name: n for name, n in listed.items() if name.startswith(broken)})
-    unlisted = [mutant for mutant in found if mutant["in"] in lives - known]
-    told = {"More survive than are listed": unlisted, "Fewer do": dict(known - lives)}
-    print(yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=200))
-    return int(bool(unlisted) or share < LEAST_SHARE)
+    return {name: several for name, several in found.items() if len(several) > listed[name]}
 
 
-def main(modules):
+def main():
     """Run everything, and return the exit status."""
     os.chdir(ROOT)
-    mutants = make_mutants(modules)
-    plugin = Mutation(mutants)
+    make_mutants()
     os.chdir("mutants")
-    options = ["--rootdir=.", "-q", "--tb=native", "--assert=plain", *config().pytest_add_cli_args]
-    pytest.main(options + config().pytest_add_cli_args_test_selection, plugins=[plugin])
+    # To fail is enough: hypothesis need not look for the smallest example of it.
+    settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
+    options = ["--rootdir=.", "-q", "--tb=native", "--assert=plain", "--hypothesis-profile=mutate"]
+    options += config().pytest_add_cli_args + config().pytest_add_cli_args_test_selection
+    if status := pytest.main(options, plugins=[sys.modules[__name__]]):
+        return status
     os.chdir(ROOT)
-    return 2 if plugin.alive is None else report(mutants, plugin.alive, modules)
+    share, more = count(), unlisted()
+    for function, names in more.items():
+        print(f"More survive in {function} than are listed:")
+        print(*(get_diff_for_mutant(name, path=MUTANTS[name]) for name in names), sep="\n")
+    return bool(more) or share < LEAST_SHARE
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(int(main()))

@@ -5,7 +5,6 @@ that calls it. In print the entries stay short: there is none of it.
 """
 
 import re
-from functools import cache
 from typing import Any
 
 from contents import ledger, page, pages
@@ -13,17 +12,6 @@ from sphinx.application import Sphinx
 
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
 """How to refer to a label of each kind; to the others, as to a statement."""
-
-
-@cache
-def chapters() -> dict[str, set[str]]:
-    """Return the pages, each with what its cells call."""
-    found = {}
-    for name in pages():
-        cells = (cell.source for cell in page(name).cells if cell.cell_type == "code")
-        calls = re.findall(r"\b(ud|audit)\.(\w+)", "\n".join(cells))
-        found[name] = {f"userdp.{'audit.' * (module == 'audit')}{what}" for module, what in calls}
-    return found
 
 
 def link(row: dict[str, Any]) -> str:
@@ -41,24 +29,23 @@ def claim(row: dict[str, Any]) -> str:
     return re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", f"{place}: {row['says']}") + verdict
 
 
-def entry(name: str) -> list[str]:
-    """Return the lines that end the documentation of userdp.threshold, for instance."""
-    rows = [row for row in ledger() if name in {f"userdp.{known}" for known in row["functions"]}]
+def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
+    short = name.removeprefix("userdp.")
+    rows = [row for row in ledger() if short in row["functions"]]
     tests = dict.fromkeys(f":test:`{test}`" for row in rows for test in row["tests"])
-    places = [f":doc:`/book/{page}`" for page, names in chapters().items() if name in names]
-    counts = {"claim": len(rows), "chapter": len(places), "test": len(tests)}
-    title = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+    call = re.compile(rf"\b{short if short.startswith('audit.') else f'ud.{short}'}\b")
+    cells = [(p, c.source) for p in pages() for c in page(p).cells if c.cell_type == "code"]
+    places = dict.fromkeys(f":doc:`/book/{p}`" for p, code in cells if call.search(code))
     body = [f"- {claim(row)}" for row in rows]
     body += ["", "*Chapters*: " + ", ".join(places)] if places else []
     body += ["", "*Tests of the claims*: " + ", ".join(tests)] if tests else []
-    box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
-    box += [f"   {line}" for line in body]
-    return ["", ".. only:: html", "", *(f"   {line}" for line in box), ""] if body else []
-
-
-def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Add to a documented object where the book uses it."""
-    lines += entry(name)
+    if body:
+        counts = {"claim": len(rows), "chapter": len(places), "test": len(tests)}
+        title = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+        box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
+        box += [f"   {line}" for line in body]
+        lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

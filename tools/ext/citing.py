@@ -21,15 +21,6 @@ from sphinx.util.docutils import SphinxDirective
 PAPER = "rameshwar2025bounding"
 
 
-def entry(kind: str, key: str, config: Config, **fields: str) -> Entry:
-    """Return an entry of the companion's author and year; braces keep capitals as they are."""
-    fields |= {"year": config.copyright, "note": built.version()}
-    made = Entry(kind, {name: value for name, value in fields.items() if value})
-    made.persons["author"] = [Person(f"{{{config.author}}}")]
-    made.key = key
-    return made
-
-
 def paper(config: Config) -> Entry:
     """Return the paper's entry, without the note on which version this book reads."""
     cited = parse_file(BOOK / "references.bib").entries[PAPER]
@@ -37,16 +28,16 @@ def paper(config: Config) -> Entry:
     return cited
 
 
-def companion(config: Config) -> Entry:
-    """Return the entry of the book and the software as a whole."""
-    title, url = f"{{{config.html_title}}}", config.html_baseurl
-    return entry("software", "userdp", config, title=title, url=url)
-
-
-def page(config: Config, name: str, title: str, url: str) -> Entry:
-    """Return the entry of one page."""
-    titles = {"title": f"{{{title}}}", "booktitle": f"{{{config.html_title}}}"}
-    return entry("incollection", f"userdp-{name}", config, **titles, url=url)
+def companion(config: Config, page: str = "", title: str = "", url: str = "") -> Entry:
+    """Return the entry of the book and the software, or of a page; braces keep capitals."""
+    book, kind = f"{{{config.html_title}}}", "incollection" if page else "software"
+    fields = {"title": f"{{{title}}}", "booktitle": book} if page else {"title": book}
+    fields |= {"url": url or (not page and config.html_baseurl)}
+    fields |= {"year": config.copyright, "note": built.version()}
+    made = Entry(kind, {name: value for name, value in fields.items() if value})
+    made.persons["author"] = [Person(f"{{{config.author}}}")]
+    made.key = f"userdp-{page}" if page else "userdp"
+    return made
 
 
 def bibtex(entry: Entry) -> str:
@@ -80,14 +71,13 @@ def add_box(
     """Put a folded box with entries for the page and for the paper at the foot of a page."""
     if content is None:  # the search, an index, a page for wrong addresses
         return
-    highlight = app.builder.highlighter.highlight_block
-    if pagename == app.config.root_doc:
-        what, cited = "book", companion(app.config)
-    else:
+    what, cited = "book", companion(app.config)
+    if pagename != app.config.root_doc:
         name, title = pagename.split("/")[-1].lower(), app.env.titles[pagename].astext()
-        what, cited = "page", page(app.config, name, title, context.get("pageurl") or "")
+        what, cited = "page", companion(app.config, name, title, context.get("pageurl") or "")
     first, second = (
-        f'<div class="highlight-bibtex notranslate">{highlight(bibtex(made), "bibtex")}</div>\n'
+        '<div class="highlight-bibtex notranslate">'
+        f"{app.builder.highlighter.highlight_block(bibtex(made), 'bibtex')}</div>\n"
         for made in (cited, paper(app.config))
     )
     context["body"] += (

@@ -9,11 +9,13 @@ the very commit that was built. To these pages lead the signatures of the refere
 import ast
 import functools
 import inspect
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import built
+from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -21,20 +23,15 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxRole
 
 FILES = [
-    str(path.relative_to(built.ROOT))
+    str(path.relative_to(ROOT))
     for folder in ("userdp", "tests")
-    for path in sorted((built.ROOT / folder).rglob("*.py"))
+    for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-
-
-def page(file: str) -> str:
-    """Return the name of a file's page."""
-    return "code/" + file.removesuffix(".py")
 
 
 def units(file: str) -> dict[str, tuple[int, int]]:
     """Return a file's classes, functions and methods, each with its first and its last line."""
-    tags = ModuleAnalyzer.for_file(str(built.ROOT / file), file).find_tags()
+    tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
     return {name: (first, last) for name, (_, first, last) in tags.items()}
 
 
@@ -64,20 +61,18 @@ def link(app: Sphinx, document: nodes.document, docname: str) -> None:
     if app.builder.format != "html":
         return
 
-    def reference(file: str, unit: str = "", **options: Any) -> nodes.reference:
-        address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
-        return nodes.reference("", "", internal=True, refuri=address, **options)
+    def reference(file: str, unit: str, inner: nodes.Node, **options: Any) -> nodes.reference:
+        address = app.builder.get_relative_uri(docname, f"code/{file.removesuffix('.py')}")
+        address += unit and f"#{unit}"
+        return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
-        code = literal.get("code") or (literal.astext(),)
-        if code[0] in FILES and not isinstance(literal.parent, nodes.reference):
-            made = reference(*code)
-            literal.replace_self(made)
-            made += literal
+        file, unit = literal.get("code") or (literal.astext(), "")
+        if file in FILES and not isinstance(literal.parent, nodes.reference):
+            literal.replace_self(reference(file, unit, literal.deepcopy()))
     for signature in document.findall(addnodes.desc_signature):
         if code := place(signature["module"], signature["fullname"]):
-            signature += reference(*code, classes=["source-link"])
-            signature[-1] += nodes.Text("[source]")
+            signature += reference(*code, nodes.Text("[source]"), classes=["source-link"])
 
 
 def marked(file: str, code: str) -> str:
@@ -92,19 +87,19 @@ def marked(file: str, code: str) -> str:
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each file."""
-    (commit, _, changed), repository = built.stamp(), built.repository()
+    commit, changed = built.commit()
+    repository = commit and not changed and os.environ.get("USERDP_REPOSITORY")
     for file in FILES:
-        text = (built.ROOT / file).read_text("utf-8")
-        known = repository and commit and not changed
+        text = (ROOT / file).read_text("utf-8")
         context = {
             "title": file,
             "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
             "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
             "commit": commit,
             "changed": changed,
-            "elsewhere": known and f"{repository}/blob/{commit}/{file}",
+            "elsewhere": repository and f"{repository}/blob/{commit}/{file}",
         }
-        yield page(file), context, "code.html"
+        yield f"code/{file.removesuffix('.py')}", context, "code.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
