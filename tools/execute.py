@@ -73,8 +73,8 @@ def look_the_same(one: bytes, other: bytes) -> bool:
     a marker, a letter or a line that moves by a pixel changes the squares that it crosses by more.
     """
     first, second = (Image.open(io.BytesIO(png)).convert("RGBA") for png in (one, other))
-    away = ImageChops.difference(first, second).reduce(BLOCK).getextrema()
-    return first.size == second.size and max(most for _, most in away) <= LEVELS
+    away = [band.reduce(BLOCK) for band in ImageChops.difference(first, second).split()]
+    return first.size == second.size and max(band.getextrema()[1] for band in away) <= LEVELS
 
 
 def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, bytes]]:

@@ -29,6 +29,11 @@ FILES = [
 ]
 
 
+def page(file: str) -> str:
+    """Return the name of a file's page."""
+    return "code/" + file.removesuffix(".py")
+
+
 def units(file: str) -> dict[str, tuple[int, int]]:
     """Return a file's classes, functions and methods, each with its first and its last line."""
     tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
@@ -62,8 +67,7 @@ def link(app: Sphinx, document: nodes.document, docname: str) -> None:
         return
 
     def reference(file: str, unit: str, inner: nodes.Node, **options: Any) -> nodes.reference:
-        address = app.builder.get_relative_uri(docname, f"code/{file.removesuffix('.py')}")
-        address += unit and f"#{unit}"
+        address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
@@ -99,7 +103,7 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             "changed": changed,
             "elsewhere": repository and f"{repository}/blob/{commit}/{file}",
         }
-        yield f"code/{file.removesuffix('.py')}", context, "code.html"
+        yield page(file), context, "code.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
