@@ -10,9 +10,9 @@ import zipfile
 from types import SimpleNamespace
 
 import built
-import citing
 import pytest
 import release
+import webpages
 import yaml
 from contents import ROOT
 from pybtex.database import parse_string
@@ -89,14 +89,14 @@ def test_title_and_author_are_those_of_the_book_and_a_release_says_the_rest():
 
 
 def test_the_paper_is_that_of_the_bibliography():
-    entry = citing.paper(CONFIG)
+    entry = webpages.paper(CONFIG)
     number = f"{entry.fields['archiveprefix']}:{entry.fields['eprint']}"
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
     assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
     names = " and ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
     assert [identifier["value"] for identifier in paper["identifiers"]] == [number]
     assert (related["identifier"], related["scheme"]) == (number, "arxiv")
-    words = citing.in_words(entry)
+    words = webpages.in_words(entry)
     assert words.startswith(f"{names}. ")
     assert words.endswith(f" {paper['year']}. {number}.")
 
@@ -105,13 +105,13 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     environment("USERDP_STAMP", f"{COMMIT} 5")
     version = f"{VERSION}, built from commit {COMMIT[:12]}"
     url = "https://example.org/a_b.html"
-    entry = citing.companion(CONFIG, "x", "50% & #1: a_b", url)
-    (read,) = parse_string(citing.bibtex(entry), "bibtex").entries.values()
+    entry = webpages.companion(CONFIG, "x", "50% & #1: a_b", url)
+    (read,) = parse_string(webpages.bibtex(entry), "bibtex").entries.values()
     assert read.fields["title"] == r"{50\% \& \#1: a\_b}"
     assert read.fields["url"] == url
     words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}. {BOOK['copyright']}. URL: {url}."
-    assert citing.in_words(entry) == f"{words} {version}."
-    book = citing.companion(CONFIG)
+    assert webpages.in_words(entry) == f"{words} {version}."
+    book = webpages.companion(CONFIG)
     assert book.fields["note"] == version
     assert "url" not in book.fields
 

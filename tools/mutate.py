@@ -1,9 +1,9 @@
 """Break the code in thousands of ways, and count what the tests notice: mutation testing.
 
-mutmut writes the mutants, thousands of functions with one change each, and the switch between them.
-Its own runner starts pytest anew for each one, which takes hours here. So pytest collects the tests
-once and runs them once, to see which of them call which function; then a process is forked for each
-mutant, and runs those tests until one fails. That kills the mutant, as do a crash and a hang.
+mutmut writes the mutants, thousands of functions with one change each, and the switch between them,
+and runs the tests once, to see which of them call which function. Its own runner starts pytest anew
+for each mutant, which takes hours here. So pytest collects the tests once; then a process is forked
+for each mutant, and runs tests until one fails. That kills the mutant, as do a crash and a hang.
 
 Counts go to book/data/mutants.csv. Survivors must stand in tests/survivors.yml with a reason: so
 many of a function. Fails below 98 % killed, or if more survive than are listed. Arguments are
@@ -18,11 +18,9 @@ import signal
 import sys
 from collections import Counter, defaultdict
 from itertools import accumulate, compress
-from multiprocessing import Pipe, get_context
 from pathlib import Path
 
 import pandas as pd
-import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from _pytest.warnings import catch_warnings_for_item
@@ -34,15 +32,15 @@ from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.mutation.mutators import mutation_operators, operator_string
 from mutmut.mutation.trampoline import set_mutant_under_test
+from mutmut.runners.harness import PytestRunner
 from mutmut.state import state
-from mutmut.utils.file_utils import walk_mutatable_files
+from mutmut.utils.file_utils import change_cwd, walk_mutatable_files
+from mutmut.workers.isolation import run_in_fork_with_result
 from tqdm import tqdm
 
 COUNTS = BOOK / "data" / "mutants.csv"
 LEAST_SHARE = 0.98
 PROCESSES = os.cpu_count() or 1
-MODULES = {*sys.argv[1:]}
-MUTANTS, ALIVE = {}, []
 SECONDS = 6, 3
 """Tests of a mutant, by the time they take on sound code: one of each kind, and others, the fast
 ones first. To leave tests out can only make more mutants survive."""
@@ -50,8 +48,13 @@ CPU_SECONDS, MEMORY = 30, 8 * 2**30
 """With more than these a mutant is taken to hang."""
 
 
-def make_mutants():
-    """Write the package and its mutants to mutants/, and note the file of each."""
+def module(path):
+    """Return what a file is called in the counts, "practice._sums" for instance."""
+    return ".".join(path.with_suffix("").parts[1:])
+
+
+def make_mutants(modules):
+    """Write the package and its mutants to mutants/; return the file of each mutant by its name."""
     shutil.rmtree("mutants", ignore_errors=True)
     Path("mutants").mkdir()
     set_mutant_under_test("mutant_generation")
@@ -61,20 +64,35 @@ def make_mutants():
     # Strings are changed but for those with a space: the words of a message.
     words = lambda node: [] if " " in getattr(node, "value", "") else operator_string(node)  # noqa: E731
     mutation_operators[:] = [
-        (kind, words if change is operator_string else change)
-        for kind, change in mutation_operators
+        (kind, words if made is operator_string else made) for kind, made in mutation_operators
     ]
     create_mutants(PROCESSES)
+    mutants = {}
     for path in walk_mutatable_files():
         data = SourceFileMutationData(path=path)
         data.load()
-        if not MODULES or {module(path), path.parent.name} & MODULES:
-            MUTANTS.update(dict.fromkeys(data.exit_code_by_key, path))
+        if not modules or {module(path), path.parent.name} & {*modules}:
+            mutants |= dict.fromkeys(data.exit_code_by_key, path)
+    return mutants
 
 
-def module(path):
-    """Return what a file is called in the counts, "practice._sums" for instance."""
-    return ".".join(path.with_suffix("").parts[1:])
+def measure():
+    """Run all tests once; return the status, which tests call each function, and their seconds."""
+    set_mutant_under_test("stats")
+    status = PytestRunner().run_stats(tests=())
+    return status, dict(state().tests_by_mangled_function_name), dict(state().duration_by_test)
+
+
+def chosen(tests, seconds):
+    """Return those of a function's tests that may kill its mutants, the fast ones first."""
+    ordered = [test for test in seconds if test in tests]
+    first = {test.partition("[")[0]: test for test in reversed(ordered)}.values()
+    some = []
+    for group, budget in zip(({*first}, tests - {*first}), SECONDS, strict=True):
+        group = sorted(group, key=seconds.get)
+        total = accumulate(seconds[test] for test in group)
+        some += compress(group, (spent <= budget for spent in total))
+    return sorted(some, key=seconds.get)
 
 
 def passes(item):
@@ -82,46 +100,6 @@ def passes(item):
     with catch_warnings_for_item(item.config, item.ihook, "runtest", item, record=False):
         reports = runtestprotocol(item, log=False, nextitem=None)
     return not any(report.failed for report in reports)
-
-
-def run_once(items, answer):
-    """Send the seconds each test takes on sound code and the functions it calls, None if it fails.
-
-    In a process of its own: polars' threads, once started, outlive no fork.
-    """
-    set_mutant_under_test("stats")
-    for item in items:
-        state()._stats.clear()
-        start, good = sum(os.times()[:4]), passes(item)  # of processors: others may be busy, too
-        answer.send((sum(os.times()[:4]) - start, {*state()._stats}) if good else None)
-
-
-def within(entries, budget):
-    """Return entries (seconds, test), the fast ones first, while they fit a budget."""
-    entries = sorted(entries, key=lambda entry: entry[0])
-    fit = (total <= budget for total in accumulate(seconds for seconds, _ in entries))
-    return [*compress(entries, fit)]
-
-
-def who_calls_what(items):
-    """Run all tests once, and choose for each function those that may kill its mutants."""
-    here, there = Pipe(duplex=False)
-    get_context("fork").Process(target=run_once, args=(items, there)).start()
-    kinds, others = defaultdict(dict), defaultdict(list)
-    for item in items:
-        found = here.recv()
-        if not found:
-            pytest.exit(f"Fails without any mutation: {item.nodeid}", 2)
-        entry, kind = (found[0], item), (item.path, getattr(item, "originalname", item.name))
-        for function in found[1]:
-            if kinds[function].setdefault(kind, entry) is not entry:
-                others[function].append(entry)
-    print(f"{len(items)} tests pass, and call {len(kinds)} functions.", flush=True)
-    chosen = defaultdict(list)
-    for function, first in kinds.items():
-        entries = within(first.values(), SECONDS[0]) + within(others[function], SECONDS[1])
-        chosen[function] = [item for _, item in within(entries, sum(SECONDS))]
-    return chosen
 
 
 def be_broken(name, items):
@@ -140,92 +118,96 @@ def be_broken(name, items):
 
 def survivors(names, tests):
     """Run the tests of each mutant, in as many processes as there are processors."""
-    running, alive = {}, []
+    running, alive = {}, set()
 
     def wait():
         """Wait for a process; a test that has killed is tried first on the next mutant."""
         pid, status = os.wait()
-        name, items = running.pop(pid, (None, ()))
-        if name and status == 0:
-            alive.append(name)
-        elif os.WIFEXITED(status) and 0 < (number := os.WEXITSTATUS(status)) < 255:
-            killer = items[number - 1]
-            listed = tests[name.partition("__mutmut_")[0]]
-            listed.remove(killer)
-            listed.insert(0, killer)
+        name, listed, items = running.pop(pid)
+        if status == 0:
+            alive.add(name)
+        elif os.WIFEXITED(status) and (number := os.WEXITSTATUS(status)) < 255:
+            listed.remove(items[number - 1])
+            listed.insert(0, items[number - 1])
 
     for name in tqdm(names, unit="mutant", disable=None):
         if len(running) >= PROCESSES:
             wait()
-        items = (*tests[name.partition("__mutmut_")[0]],)
+        listed = tests[name.partition("__mutmut_")[0]]
+        items = tuple(listed)
         pid = os.fork()
         if pid == 0:
             be_broken(name, items)
-        running[pid] = name, items
+        running[pid] = name, listed, items
     while running:
         wait()
-    return sorted(alive)
+    return alive
 
 
-def pytest_runtestloop(session):
-    """Run the collected tests on every mutant, instead of once: this file is a plugin of pytest."""
-    if session.testsfailed:
-        pytest.exit("The tests could not be collected.", 2)
-    tests = who_calls_what(session.items)
-    gc.freeze()
-    ALIVE.extend(survivors(sorted(MUTANTS), tests))
-    return True
+class Mutation:
+    """A plugin of pytest that runs the collected tests on every mutant, instead of once."""
+
+    def __init__(self, names, calls, seconds):
+        self.names = sorted(names)
+        self.tests = {function: chosen(tests, seconds) for function, tests in calls.items()}
+
+    def pytest_runtestloop(self, session):
+        """Replace pytest's own loop."""
+        items, tests = {item.nodeid: item for item in session.items}, defaultdict(list)
+        for function, names in self.tests.items():
+            tests[function] = [items[name] for name in names]
+        gc.freeze()
+        self.alive = survivors(self.names, tests)
+        return True
 
 
-def count():
+def count(mutants, alive, modules):
     """Write how many mutants of each module there are and survive; return the share killed."""
     from userdp.plotting import keep_record  # is not broken
 
-    every = pd.Series({name: name in ALIVE for name in MUTANTS}).groupby(
-        lambda n: module(MUTANTS[n])
-    )
-    counts = pd.DataFrame({"mutants": every.size(), "survived": every.sum()})
-    counts.insert(1, "killed", counts.mutants - counts.survived)
-    if MODULES:
-        counts = counts.combine_first(pd.read_csv(COUNTS, index_col="module")).astype(int)
-    counts[["mutants", "killed", "survived"]].to_csv(
-        COUNTS, index_label="module", lineterminator="\n"
-    )
+    every = [(module(path), 1, name not in alive, name in alive) for name, path in mutants.items()]
+    columns = ["mutants", "killed", "survived"]
+    counts = pd.DataFrame(every, columns=["module", *columns]).groupby("module").sum()
+    if modules:
+        kept = pd.read_csv(COUNTS, index_col="module")
+        counts = counts.combine_first(kept)[columns].astype(int)
+    counts.to_csv(COUNTS, lineterminator="\n")
     keep_record(COUNTS, command="make mutate", script="tools/mutate.py")
     print(counts)
     return counts.killed.sum() / counts.mutants.sum()
 
 
-def unlisted():
-    """Return which survivors are more than their function has in the list, by function."""
-    found = defaultdict(list)
-    for name in ALIVE:
+def unlisted(alive):
+    """Return the survivors of each function that has more than are listed."""
+    found, listed = defaultdict(list), Counter()
+    for name in sorted(alive):
         function = name.partition("__mutmut_")[0].removeprefix("userdp.")
         found[function.replace(".x_", ".").replace(".xǁ", ".").replace("ǁ", ".")].append(name)
-    listed = Counter()
-    for group in yaml.safe_load((ROOT / "tests/survivors.yml").read_text("utf-8")):
+    for group in yaml.safe_load((ROOT / "tests" / "survivors.yml").read_text("utf-8")):
         listed.update(group["in"])
-    return {name: several for name, several in found.items() if len(several) > listed[name]}
+    return [names for function, names in found.items() if len(names) > listed[function]]
 
 
-def main():
+def main(modules):
     """Run everything, and return the exit status."""
     os.chdir(ROOT)
-    make_mutants()
-    os.chdir("mutants")
     # To fail is enough: hypothesis need not look for the smallest example of it.
-    settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate))
-    options = ["--rootdir=.", "-q", "--tb=native", "--assert=plain", "--hypothesis-profile=mutate"]
-    options += config().pytest_add_cli_args + config().pytest_add_cli_args_test_selection
-    if status := pytest.main(options, plugins=[sys.modules[__name__]]):
+    phases = Phase.explicit, Phase.generate
+    settings.register_profile("mutate", phases=phases, deadline=None)
+    mutants = make_mutants(modules)
+    # Elsewhere: polars' threads, once started, outlive no fork.
+    status, calls, seconds = run_in_fork_with_result(measure)
+    if status:
         return status
-    os.chdir(ROOT)
-    share, more = count(), unlisted()
-    for function, names in more.items():
-        print(f"More survive in {function} than are listed:")
-        print(*(get_diff_for_mutant(name, path=MUTANTS[name]) for name in names), sep="\n")
-    return bool(more) or share < LEAST_SHARE
+    plugin = Mutation(mutants, calls, seconds)
+    with change_cwd("mutants"):
+        PytestRunner().execute_pytest(config().pytest_add_cli_args_test_selection, plugins=[plugin])
+    share, more = count(mutants, plugin.alive, modules), unlisted(plugin.alive)
+    for name in (name for names in more for name in names):
+        print(f"{name}, of a function of which more survive than are listed:")
+        print(get_diff_for_mutant(name, path=mutants[name]))
+    return int(bool(more) or share < LEAST_SHARE)
 
 
 if __name__ == "__main__":
-    sys.exit(int(main()))
+    sys.exit(main(sys.argv[1:]))

@@ -1,20 +1,32 @@
-"""A Sphinx extension: what pages say of themselves to search engines and to previews of links.
+"""A Sphinx extension: what pages say of themselves, in their heads and at their feet.
 
-Each page is described by its own claim. The root of the site leads to the first page, and the page
-for wrong addresses leads back.
+Each page is described by its own claim, for search engines and for previews of links. The root of
+the site leads to the first page, and the page for wrong addresses leads back.
+
+A box at the foot of every page, and the directive `citation`, say how to cite the page, the
+companion and the paper. Nothing is written twice: the paper's entry is that of the bibliography;
+the companion's title, author and year are those of `_config.yml`; version and commit are those that
+are built.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
+import built
+import pybtex
+from contents import BOOK
 from docutils import nodes
+from pybtex.database import Entry, Person, parse_file
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
 
 LEAD = re.compile(r"^(?:The (?:claim|result))(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
 TEX = {r"\\varepsilon": "ε", r"\\ell": "\N{SCRIPT SMALL L}", r"\\frac ?(\w)(\w)": r"\1/\2"}
 TEX |= {r"\\(?:mathbb ?|mathit|mathrm)|[{}_]": ""}
+PAPER = "rameshwar2025bounding"
 
 
 def text(node: nodes.Node) -> str:
@@ -38,22 +50,75 @@ def description(page: nodes.document) -> str:
     return f"{said} {verdict[0].rstrip('.')}." if verdict else said
 
 
-def describe(
-    app: Sphinx, pagename: str, template: str, context: dict[str, Any], page: nodes.document | None
-) -> None:
-    """Fill a page's head: tags that describe it, and no scripts that run cells on a server."""
-    if pagename == "index":
-        page = app.env.get_doctree(app.config.root_doc)
-    if page:
-        context["about"] = description(page)
+def paper(config: Config) -> Entry:
+    """Return the paper's entry, without the note on which version this book reads."""
+    cited = parse_file(BOOK / "references.bib").entries[PAPER]
+    del cited.fields["note"]
+    return cited
+
+
+def companion(config: Config, page: str = "", title: str = "", url: str = "") -> Entry:
+    """Return the entry of the book and the software, or of a page; braces keep capitals."""
+    book = f"{{{config.html_title}}}"
+    fields = {"title": f"{{{title}}}", "booktitle": book} if page else {"title": book}
+    fields |= {"url": url if page else config.html_baseurl}
+    fields |= {"year": config.copyright, "note": built.version()}
+    known = {name: value for name, value in fields.items() if value}
+    made = Entry("incollection" if page else "software", known)
+    made.persons["author"] = [Person(f"{{{config.author}}}")]
+    made.key = f"userdp-{page}" if page else "userdp"
+    return made
+
+
+def bibtex(entry: Entry) -> str:
+    """Return an entry as BibTeX reads it: its address as it is, all else with escapes."""
+    said = entry.to_string("bibtex").strip()
+    return re.sub(r'(?<= url = ").*(?=")', lambda _: entry.fields["url"], said)
+
+
+def in_words(entry: Entry) -> str:
+    """Return an entry as a list of references shows it, always with its note."""
+    listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
+    words, note = re.sub(r"^\[1\] ", "", listed.strip()), entry.fields.get("note", "")
+    return words if note in words else f"{words} {note}."
+
+
+class Citation(SphinxDirective):
+    """Show how to cite what is named, `paper` or `companion`: in words, and as BibTeX."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the paragraph and the block."""
+        cited = {"paper": paper, "companion": companion}[self.arguments[0]](self.config)
+        block = nodes.literal_block(bibtex(cited), bibtex(cited), language="bibtex")
+        return [nodes.paragraph(text=in_words(cited)), block]
+
+
+def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
+    """Fill a page's head and foot; and leave out scripts that run cells on a server."""
+    config, render = app.config, app.builder.templates.render
+    described = page or (app.env.get_doctree(config.root_doc) if name == "index" else None)
+    if described:
+        context["about"] = description(described)
     # An address within the site has to be whole for those who fetch it from elsewhere.
-    known = context | {"base": app.config.html_baseurl, "picture": "_static/landing.png"}
-    tags = app.builder.templates.render("about.html", known)
-    context["metatags"] = context.get("metatags", "") + tags
+    known = context | {"base": config.html_baseurl, "picture": "_static/landing.png"}
+    context["metatags"] = context.get("metatags", "") + render("about.html", known)
     scripts, thebe = context["script_files"], re.compile("thebe", re.I)
     context["script_files"] = [
         js for js in scripts if not thebe.search(f"{js.filename} {js.attributes.get('body')}")
     ]
+    if page:  # not the search, an index, a page for wrong addresses
+        what, cited = "book", companion(config)
+        if name != config.root_doc:
+            short, title = name.split("/")[-1].lower(), app.env.titles[name].astext()
+            what, cited = "page", companion(config, short, title, context.get("pageurl"))
+        entries = [
+            app.builder.highlighter.highlight_block(bibtex(made), "bibtex")
+            for made in (cited, paper(config))
+        ]
+        known = {"what": what, "words": in_words(cited), "entries": entries}
+        context["body"] += render("cite.html", known)
 
 
 def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -65,6 +130,7 @@ def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
+    app.add_directive("citation", Citation)
     app.connect("html-page-context", describe, priority=900)
     app.connect("html-collect-pages", own_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
