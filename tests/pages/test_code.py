@@ -7,7 +7,6 @@ from itertools import pairwise
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import backlinks
 import built
 import contents
 import pytest
@@ -175,7 +174,7 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
 def test_a_claim_is_told_with_its_verdict_unless_it_holds():
     row = {"id": "eq-1", "label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
     says = r": Of \ :math:`a_1`\ ."
-    assert backlinks.claim(row) == ":prf:ref:`thm-x`, in the paper (1)" + says
-    assert backlinks.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
+    assert sources.claim(row) == ":prf:ref:`thm-x`, in the paper (1)" + says
+    assert sources.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
     row |= {"label": "sec-x", "verdict": "wrong as printed"}
-    assert backlinks.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"
+    assert sources.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"

@@ -2,8 +2,8 @@
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
 PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
-what is known of where it is shown. It stands on the page of records, to which a link leads from
-each download.
+what is known of where it is shown. It stands on the page of records, where {{ records["The theory"]
+}} are those of a part of the book; from each download a link leads there.
 """
 
 import hashlib
@@ -11,28 +11,23 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from platform import python_version
 from typing import Any
 
-import backlinks
-import built
+import sources
 from contents import BOOK, ledger, page, pages, parts
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms import SphinxTransform
-from sphinx.util.docutils import SphinxDirective
 
 import userdp as ud
 from userdp.plotting._tables import PREFIX
 
 DATA = BOOK / "data"
 RECORDS = "record"  # the page that shows the records; there each table is at home
-USED = ["numpy", "scipy", "pandas", "matplotlib"]
 
 
 @cache
@@ -97,8 +92,9 @@ def entry(table: str) -> str:
     made = "`{command}` (`{script}`), once, and kept"
     if "cell" in record:
         made = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
-    claims = ", ".join(dict.fromkeys(map(backlinks.link, rows)))
+    claims = ", ".join(dict.fromkeys(map(sources.reference, rows)))
     tests = dict.fromkeys(f"{{test}}`{test}`" for row in rows for test in row["tests"])
+    digest = hashlib.sha256(content).hexdigest()
     facts = {
         "Shown as": f"{drawn} in {', '.join(places)}",
         "Made by": made.format(**record),
@@ -108,39 +104,11 @@ def entry(table: str) -> str:
         "Reads": ", ".join(f"`{name}`" for name in record.get("reads", [])),
         "Claims:": re.sub(r":([\w:]+):(?=`)", r"{\1}", claims),
         "Tests of the claims:": ", ".join(tests),
-        "Data:": f"{{download}}`CSV <data/{table}.csv>`, "
-        f"SHA-256 `{hashlib.sha256(content).hexdigest()[:16]}…`",
+        "Data:": f"{{download}}`CSV <data/{table}.csv>`, SHA-256 `{digest[:16]}…`",
     }
     lines = [f": *{what}* {words}" for what, words in facts.items() if words]
     title = f"**{table}.csv**, {len(content.splitlines()) - 1:,} rows"
     return "\n".join([f"(record-{table})=", title, *lines, "", ""])
-
-
-def versions() -> str:
-    """Return what the book is made with: the commit, the versions of Python and of packages."""
-    read = {name for record in records().values() for name in record.get("reads", [])}
-    used = {name: version(name) for name in [*USED, *read] if not name.endswith(".csv")}
-    used |= {"python": python_version(), "userdp": ud.__version__}
-    lines = [f"{name} {used[name]}" for name in sorted(used)]
-    return "\n".join(f"- {line}" for line in [built.origin() or "no commit is known", *lines])
-
-
-class Records(SphinxDirective):
-    """The records of the tables of a part of the book, `{records} The theory`, or the versions."""
-
-    optional_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        """Return what is told in Markdown, where the directive stands."""
-        self.env.note_reread()
-        told = versions()
-        if self.arguments:
-            names = parts()[self.arguments[0]]
-            told = "".join(entry(t) for name in names for t in records() if home(t) == name)
-        box, lines = nodes.container(), StringList(told.splitlines(), self.get_source_info()[0])
-        self.state.nested_parse(lines, self.content_offset, box)
-        return box.children
 
 
 class Provenance(SphinxTransform):
@@ -167,8 +135,16 @@ class Provenance(SphinxTransform):
                 link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
 
 
+def tell(app: Sphinx, config: Config) -> None:
+    """Let pages show the records of a part, in the order of its pages."""
+    config.myst_substitutions["records"] = {
+        part: "".join(entry(table) for name in names for table in records() if home(table) == name)
+        for part, names in parts().items()
+    }
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.add_transform(Provenance)
-    app.add_directive("records", Records)
+    app.connect("config-inited", tell)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

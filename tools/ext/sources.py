@@ -1,20 +1,25 @@
-"""A Sphinx extension: the book carries its own code, and leads to it.
+"""A Sphinx extension: the book carries its own code, leads to it, and back.
 
 Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, with an anchor
 for each class, function and method. So links to code work without a network, and show the code of
 the very commit that was built. To these pages lead the signatures of the reference, the role
 {test}`file::name`, and literals that are the name of a file. In other formats nothing leads there.
+
+Each entry of the reference says where the book uses the function or class: the claims and their
+tests come from the ledger, book/claims.yml; the chapters are those with a cell that calls it.
 """
 
 import ast
 import functools
 import inspect
 import os
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import built
+import contents
 from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
@@ -27,6 +32,9 @@ FILES = [
     for folder in ("userdp", "tests")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
+
+ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
+"""How to refer to a label of each kind; to the others, as to a statement."""
 
 
 def page(file: str) -> str:
@@ -66,17 +74,17 @@ def link(app: Sphinx, document: nodes.document, docname: str) -> None:
     if app.builder.format != "html":
         return
 
-    def reference(file: str, unit: str, inner: nodes.Node, **options: Any) -> nodes.reference:
+    def leading(file: str, unit: str, inner: nodes.Node, **options: Any) -> nodes.reference:
         address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
         file, unit = literal.get("code") or (literal.astext(), "")
         if file in FILES and not isinstance(literal.parent, nodes.reference):
-            literal.replace_self(reference(file, unit, literal.deepcopy()))
+            literal.replace_self(leading(file, unit, literal.deepcopy()))
     for signature in document.findall(addnodes.desc_signature):
         if code := place(signature["module"], signature["fullname"]):
-            signature += reference(*code, nodes.Text("[source]"), classes=["source-link"])
+            signature += leading(*code, nodes.Text("[source]"), classes=["source-link"])
 
 
 def marked(file: str, code: str) -> str:
@@ -106,9 +114,44 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         yield page(file), context, "code.html"
 
 
+def reference(row: dict[str, Any]) -> str:
+    """Return a link to what a row of the ledger is about, in reStructuredText."""
+    role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
+    return f":ref:`{row['where']} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+
+
+def claim(row: dict[str, Any]) -> str:
+    """Return a row of the ledger."""
+    place = reference(row)
+    if not place.startswith(":ref:") and not row["id"].startswith("new-"):
+        place += f", in the paper {row['where']}"
+    verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
+    return re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", f"{place}: {row['says']}") + verdict
+
+
+def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
+    short = name.removeprefix("userdp.")
+    rows = [row for row in contents.ledger() if short in row["functions"]]
+    tests = dict.fromkeys(f":test:`{test}`" for row in rows for test in row["tests"])
+    call = re.compile(rf"\b{short if short.startswith('audit.') else f'ud.{short}'}\b")
+    used = lambda page: any(c.cell_type == "code" and call.search(c.source) for c in page.cells)  # noqa: E731
+    places = [f":doc:`/book/{p}`" for p in contents.pages() if used(contents.page(p))]
+    body = [f"- {claim(row)}" for row in rows]
+    body += ["", "*Chapters*: " + ", ".join(places)] if places else []
+    body += ["", "*Tests of the claims*: " + ", ".join(tests)] if tests else []
+    if body:
+        counts = {"claim": len(rows), "chapter": len(places), "test": len(tests)}
+        title = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+        box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
+        box += [f"   {line}" for line in body]
+        lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.add_role("test", Test())
+    app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
     app.connect("doctree-resolved", link)
     app.connect("html-collect-pages", pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,8 @@
 Each page is described by its own claim, for search engines and for previews of links. The root of
 the site leads to the first page, and the page for wrong addresses leads back.
 
-A box at the foot of every page, and the directive `citation`, say how to cite the page, the
-companion and the paper. Nothing is written twice: the paper's entry is that of the bibliography;
+A box at the foot of every page, {{ paper }} and {{ companion }} say how to cite the page, the paper
+and the companion. Nothing is written twice: the paper's entry is that of the bibliography;
 the companion's title, author and year are those of `_config.yml`; version and commit are those that
 are built.
 """
@@ -20,7 +20,6 @@ from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.util.docutils import SphinxDirective
 
 LEAD = re.compile(r"^(?:The (?:claim|result))(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
@@ -83,18 +82,6 @@ def in_words(entry: Entry) -> str:
     return words if note in words else f"{words} {note}."
 
 
-class Citation(SphinxDirective):
-    """Show how to cite what is named, `paper` or `companion`: in words, and as BibTeX."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Return the paragraph and the block."""
-        cited = {"paper": paper, "companion": companion}[self.arguments[0]](self.config)
-        block = nodes.literal_block(bibtex(cited), bibtex(cited), language="bibtex")
-        return [nodes.paragraph(text=in_words(cited)), block]
-
-
 def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
     """Fill a page's head and foot; and leave out scripts that run cells on a server."""
     config, render = app.config, app.builder.templates.render
@@ -121,6 +108,13 @@ def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], pag
         context["body"] += render("cite.html", known)
 
 
+def tell(app: Sphinx, config: Config) -> None:
+    """Let pages show how to cite the paper and the companion: in words, and as BibTeX."""
+    cited = {"paper": paper(config), "companion": companion(config)}
+    for name, made in cited.items():
+        config.myst_substitutions[name] = f"{in_words(made)}\n\n```bibtex\n{bibtex(made)}\n```"
+
+
 def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the page at the root, and the one for addresses that do not exist."""
     first = app.config.root_doc
@@ -130,7 +124,7 @@ def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
-    app.add_directive("citation", Citation)
+    app.connect("config-inited", tell, priority=900)  # when it is known what is built
     app.connect("html-page-context", describe, priority=900)
     app.connect("html-collect-pages", own_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
