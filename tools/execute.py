@@ -13,20 +13,13 @@ import io
 import logging
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 from contents import BOOK
 from jupyter_cache import get_cache
-from jupyter_cache.base import JupyterCacheAbstract, ProjectNb
-from jupyter_cache.executors.basic import (
-    ExecutionWorkerLocalMProc,
-    JupyterExecutorLocalMproc,
-    ProcessData,
-)
-from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
-from nbformat import NotebookNode
+from jupyter_cache.executors.basic import ExecutionWorkerLocalMProc, JupyterExecutorLocalMproc
+from jupyter_cache.executors.utils import single_nb_execution
 from PIL import Image, ImageChops
 
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
@@ -34,24 +27,19 @@ BLOCK, LEVELS = 8, 4
 """Pictures look the same if no square of this many pixels differs by more, on average, of 255."""
 
 
-class Worker(ExecutionWorkerLocalMProc):
-    """What executes a chapter, in its own folder."""
-
-    @staticmethod
-    def execute(project_nb: ProjectNb, data: ProcessData) -> ExecutionResult:
-        """Execute it; kernels would warn of how they talk on this machine."""
-        quiet = {"coalesce_streams": True, "extra_arguments": ["--log-level=ERROR"]}
-        folder = str(Path(data.uri).parent)
-        return single_nb_execution(project_nb.nb, folder, data.timeout, allow_errors=False, **quiet)
-
-
 class Executor(JupyterExecutorLocalMproc):
-    """As many of these as there are cores."""
+    """What executes chapters, each in its own folder."""
 
-    _EXECUTION_WORKER = Worker
+    class _EXECUTION_WORKER(ExecutionWorkerLocalMProc):  # noqa: N801
+        @staticmethod
+        def execute(chapter, data):
+            """Execute one; kernels would warn of how they talk on this machine."""
+            quiet = {"coalesce_streams": True, "extra_arguments": ["--log-level=ERROR"]}
+            folder = Path(chapter.uri).parent
+            return single_nb_execution(chapter.nb, str(folder), data.timeout, False, **quiet)
 
 
-def execute(paths: list[Path]) -> JupyterCacheAbstract:
+def execute(paths):
     """Execute chapters, and return the cache that they are in."""
     shutil.rmtree(CACHE, ignore_errors=True)
     cache = get_cache(CACHE)
@@ -66,7 +54,7 @@ def execute(paths: list[Path]) -> JupyterCacheAbstract:
     return cache
 
 
-def look_the_same(one: bytes, other: bytes) -> bool:
+def look_the_same(one, other):
     """Whether nobody sees a difference between two PNG images.
 
     Processors round differently in the last digit, which moves the grey of an edge here and there;
@@ -77,7 +65,7 @@ def look_the_same(one: bytes, other: bytes) -> bool:
     return first.size == second.size and max(band.getextrema()[1] for band in away) <= LEVELS
 
 
-def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, bytes]]:
+def pictures(notebook):
     """Yield the outputs that are pictures, and the pictures."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -85,11 +73,11 @@ def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, bytes]]:
                 yield output.data, base64.b64decode(png)
 
 
-def store(path: Path, cache: JupyterCacheAbstract) -> None:
+def store(path, cache):
     """Store what was executed."""
     before = nbformat.read(path, as_version=4)
     _, notebook = cache.merge_match_into_file(str(path), nb_meta=())
-    for (data, png), (known, seen) in zip(pictures(notebook), pictures(before), strict=False):
+    for (data, png), (known, seen) in zip(pictures(notebook), pictures(before)):
         if look_the_same(png, seen):
             data["image/png"] = known["image/png"]
     if path.stem == "index":
@@ -100,7 +88,7 @@ def store(path: Path, cache: JupyterCacheAbstract) -> None:
 
 if __name__ == "__main__":
     storing, names = sys.argv[1:2] == ["--store"], sys.argv[2:]
-    chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
+    chapters = [BOOK / f"{name}.ipynb" for name in names] or sorted(BOOK.glob("*.ipynb"))
     cache = execute(chapters)
     for path in chapters if storing else []:
         store(path, cache)

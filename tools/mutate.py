@@ -17,7 +17,7 @@ import shutil
 import signal
 import sys
 from collections import Counter, defaultdict
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from pathlib import Path
 
 import pandas as pd
@@ -48,13 +48,8 @@ CPU_SECONDS, MEMORY = 30, 8 * 2**30
 """With more than these a mutant is taken to hang."""
 
 
-def module(path):
-    """Return what a file is called in the counts, "practice._sums" for instance."""
-    return ".".join(path.with_suffix("").parts[1:])
-
-
 def make_mutants(modules):
-    """Write the package and its mutants to mutants/; return the file of each mutant by its name."""
+    """Write the package and its mutants to mutants/; return their files and modules by name."""
     shutil.rmtree("mutants", ignore_errors=True)
     Path("mutants").mkdir()
     set_mutant_under_test("mutant_generation")
@@ -69,30 +64,28 @@ def make_mutants(modules):
     create_mutants(PROCESSES)
     mutants = {}
     for path in walk_mutatable_files():
-        data = SourceFileMutationData(path=path)
+        data, module = SourceFileMutationData(path=path), ".".join(path.with_suffix("").parts[1:])
         data.load()
-        if not modules or {module(path), path.parent.name} & {*modules}:
-            mutants |= dict.fromkeys(data.exit_code_by_key, path)
+        if not modules or {module, module.partition(".")[0]} & {*modules}:
+            mutants |= dict.fromkeys(data.exit_code_by_key, (path, module))
     return mutants
 
 
 def measure():
-    """Run all tests once; return the status, which tests call each function, and their seconds."""
+    """Run all tests once, and choose for each function those that may kill its mutants."""
     set_mutant_under_test("stats")
-    status = PytestRunner().run_stats(tests=())
-    return status, dict(state().tests_by_mangled_function_name), dict(state().duration_by_test)
-
-
-def chosen(tests, seconds):
-    """Return those of a function's tests that may kill its mutants, the fast ones first."""
-    ordered = [test for test in seconds if test in tests]
-    first = {test.partition("[")[0]: test for test in reversed(ordered)}.values()
-    some = []
-    for group, budget in zip(({*first}, tests - {*first}), SECONDS, strict=True):
-        group = sorted(group, key=seconds.get)
-        total = accumulate(seconds[test] for test in group)
-        some += compress(group, (spent <= budget for spent in total))
-    return sorted(some, key=seconds.get)
+    if PytestRunner().run_stats(tests=()):
+        return None
+    seconds, chosen = dict(state().duration_by_test), {}
+    for function, tests in state().tests_by_mangled_function_name.items():
+        ordered, some = [test for test in seconds if test in tests], []
+        first = {*{test.partition("[")[0]: test for test in reversed(ordered)}.values()}
+        for group, budget in zip((first, tests - first), SECONDS, strict=True):
+            group = sorted(group, key=seconds.get)
+            total = accumulate(seconds[test] for test in group)
+            some += compress(group, (spent <= budget for spent in total))
+        chosen[function] = sorted(some, key=seconds.get)
+    return chosen
 
 
 def passes(item):
@@ -147,17 +140,15 @@ def survivors(names, tests):
 class Mutation:
     """A plugin of pytest that runs the collected tests on every mutant, instead of once."""
 
-    def __init__(self, names, calls, seconds):
-        self.names = sorted(names)
-        self.tests = {function: chosen(tests, seconds) for function, tests in calls.items()}
+    def __init__(self, mutants, tests):
+        self.mutants, self.tests = sorted(mutants), tests
 
     def pytest_runtestloop(self, session):
         """Replace pytest's own loop."""
-        items, tests = {item.nodeid: item for item in session.items}, defaultdict(list)
-        for function, names in self.tests.items():
-            tests[function] = [items[name] for name in names]
+        items = {item.nodeid: item for item in session.items}
+        tests = {function: [items[name] for name in some] for function, some in self.tests.items()}
         gc.freeze()
-        self.alive = survivors(self.names, tests)
+        self.alive = survivors(self.mutants, defaultdict(list, tests))
         return True
 
 
@@ -165,7 +156,7 @@ def count(mutants, alive, modules):
     """Write how many mutants of each module there are and survive; return the share killed."""
     from userdp.plotting import keep_record  # is not broken
 
-    every = [(module(path), 1, name not in alive, name in alive) for name, path in mutants.items()]
+    every = [(module, 1, name not in alive, name in alive) for name, (_, module) in mutants.items()]
     columns = ["mutants", "killed", "survived"]
     counts = pd.DataFrame(every, columns=["module", *columns]).groupby("module").sum()
     if modules:
@@ -178,14 +169,15 @@ def count(mutants, alive, modules):
 
 
 def unlisted(alive):
-    """Return the survivors of each function that has more than are listed."""
+    """Return the survivors of functions that have more than are listed."""
     found, listed = defaultdict(list), Counter()
     for name in sorted(alive):
         function = name.partition("__mutmut_")[0].removeprefix("userdp.")
         found[function.replace(".x_", ".").replace(".xǁ", ".").replace("ǁ", ".")].append(name)
     for group in yaml.safe_load((ROOT / "tests" / "survivors.yml").read_text("utf-8")):
         listed.update(group["in"])
-    return [names for function, names in found.items() if len(names) > listed[function]]
+    more = (names for function, names in found.items() if len(names) > listed[function])
+    return [*chain(*more)]
 
 
 def main(modules):
@@ -196,16 +188,17 @@ def main(modules):
     settings.register_profile("mutate", phases=phases, deadline=None)
     mutants = make_mutants(modules)
     # Elsewhere: polars' threads, once started, outlive no fork.
-    status, calls, seconds = run_in_fork_with_result(measure)
-    if status:
-        return status
-    plugin = Mutation(mutants, calls, seconds)
+    if not (tests := run_in_fork_with_result(measure)):
+        return 2
+    plugin = Mutation(mutants, tests)
     with change_cwd("mutants"):
         PytestRunner().execute_pytest(config().pytest_add_cli_args_test_selection, plugins=[plugin])
     share, more = count(mutants, plugin.alive, modules), unlisted(plugin.alive)
-    for name in (name for names in more for name in names):
-        print(f"{name}, of a function of which more survive than are listed:")
-        print(get_diff_for_mutant(name, path=mutants[name]))
+    for name in more:
+        print(
+            f"{name}: more survive than are listed",
+            get_diff_for_mutant(name, path=mutants[name][0]),
+        )
     return int(bool(more) or share < LEAST_SHARE)
 
 

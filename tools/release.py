@@ -7,7 +7,6 @@ mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With -
 whether this commit can be released.
 """
 
-import json
 import os
 import platform
 import re
@@ -65,10 +64,9 @@ def main() -> None:
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
     stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
     (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
-    zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
-    zenodo |= {"version": VERSION, "publication_date": day}
-    text = json.dumps(zenodo, indent=2, ensure_ascii=False)
-    (DIST / ".zenodo.json").write_text(text + "\n", "utf-8")
+    stamped = f'{{\n  "version": "{VERSION}",\n  "publication_date": "{day}",'
+    zenodo = Path(".zenodo.json").read_text("utf-8").replace("{", stamped, 1)
+    (DIST / ".zenodo.json").write_text(zenodo, "utf-8")
     sums = subprocess.check_output(["sha256sum", *sorted(os.listdir(DIST))], cwd=DIST)
     (DIST / "SHA256SUMS").write_bytes(sums)
     if not run("git", "tag", "--list", TAG):
