@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
@@ -102,7 +103,7 @@ def plain_loop() -> Iterable[Row]:
     """Compare a sweep with a loop over trials."""
     trials, rng, grid = 1000, np.random.default_rng(SEED), EPS_GRID[::4]
 
-    def sweep(eps: Sequence[float], workers: int = 1) -> dict[str, ud.Sweep]:
+    def sweep(eps: Sequence[float], workers: int = 1) -> Any:
         drawn = GEOMETRIC, eps, ud.uniform_sums, 10_000
         return ud.error_sweep(MECHANISMS, *drawn, rng=SEED, workers=workers)
 
@@ -121,7 +122,7 @@ def plain_loop() -> Iterable[Row]:
 def equal_standard_error() -> Iterable[Row]:
     """Compare integrated with simulated noise, by the time to reach a given standard error."""
 
-    def cost(sweep: Callable[..., dict[str, ud.Sweep]], name: str, *task: object) -> float:
+    def cost(sweep: Callable[..., Any], name: str, *task: object) -> float:
         run = partial(sweep, *task, 10_000, rng=SEED)
         return seconds(run, repeats=3) * float(run()[name].standard_error[0]) ** 2
 
@@ -173,7 +174,7 @@ def write_machine(name: str, command: str) -> None:
     write(name, ("Measured on", "Value"), rows, command)
 
 
-def write(name: str, header: Row, rows: Iterable[Row], command: str) -> None:
+def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int = SEED) -> None:
     """Print rows as they come, write them as a table for the book, and the script that runs."""
     found = [header]
     for row in rows:
@@ -182,7 +183,7 @@ def write(name: str, header: Row, rows: Iterable[Row], command: str) -> None:
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(found)
     script = f"benchmarks/{Path(sys.argv[0]).name}"
-    keep_record(DATA / name, command=command, script=script, seed=SEED)
+    keep_record(DATA / name, command=command, script=script, seed=seed)
 
 
 if __name__ == "__main__":
