@@ -22,15 +22,11 @@ def commit() -> tuple[str, bool]:
     return (told[1], bool(told[2])) if told else ("", False)
 
 
-def origin() -> str:
-    """Return in words which commit is built: nothing where nothing tells."""
-    digits, changed = commit()
-    return digits and f"built from commit {digits[:12]}{', with changes' * changed}"
-
-
 def version() -> str:
-    """Return in words which version is built, and from which commit."""
-    return ", ".join(filter(None, [f"Version {userdp.__version__}", origin()]))
+    """Return in words which version is built, and from which commit if that is known."""
+    digits, changed = commit()
+    known = f", built from commit {digits[:12]}{', with changes' * changed}" if digits else ""
+    return f"Version {userdp.__version__}{known}"
 
 
 def configure(app: Sphinx, config: Config) -> None:
@@ -58,7 +54,6 @@ def configure(app: Sphinx, config: Config) -> None:
         app.tags.add("pdf")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("config-inited", configure)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,8 +17,8 @@ def parts() -> dict[str, list[str]]:
     """Return the names of the pages of each part; the landing page is in the first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
-    files = {p["caption"]: [Path(entry["file"]) for entry in p["chapters"]] for p in toc["parts"]}
-    return {part: [file.name for file in some if file.parent.name] for part, some in files.items()}
+    inside = lambda some: [Path(c["file"]).name for c in some if "/" in c["file"]]  # noqa: E731
+    return {part["caption"]: inside(part["chapters"]) for part in toc["parts"]}
 
 
 def pages() -> list[str]:

@@ -46,11 +46,11 @@ def execute(paths):
     for path in paths:
         cache.add_nb_to_project(str(path))
     for _ in range(3):  # at its start another process may take a port of the kernel
-        failed = Executor(cache, logging.getLogger()).run_and_cache(timeout=600)
-        if failed.excepted or not failed.errored:
+        done = Executor(cache, logging.getLogger()).run_and_cache(timeout=600)
+        if not done.errored:
             break
-    if names := failed.excepted + failed.errored:
-        sys.exit("\n".join(["These cannot be executed:", *names]))
+    if done.excepted or done.errored:
+        sys.exit("Not every chapter can be executed.")
     return cache
 
 
@@ -77,7 +77,7 @@ def store(path, cache):
     """Store what was executed."""
     before = nbformat.read(path, as_version=4)
     _, notebook = cache.merge_match_into_file(str(path), nb_meta=())
-    for (data, png), (known, seen) in zip(pictures(notebook), pictures(before)):
+    for (data, png), (known, seen) in zip(pictures(notebook), pictures(before), strict=False):
         if look_the_same(png, seen):
             data["image/png"] = known["image/png"]
     if path.stem == "index":

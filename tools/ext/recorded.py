@@ -78,7 +78,7 @@ def functions(made: Any) -> str:
 def entry(table: str) -> str:
     """Return a record in Markdown."""
     record, content = records()[table], (DATA / f"{table}.csv").read_bytes()
-    places = dict.fromkeys(f"{{doc}}`{name}`" for name, _ in shown(table))
+    places = ", ".join(dict.fromkeys(f"{{doc}}`{name}`" for name, _ in shown(table)))
     figures = dict.fromkeys(figure for _, figure in shown(table) if figure)
     drawn = ", ".join(f"{{numref}}`{name}`" for name in figures) or "a table"
     made_by = record.get("made_by", [])
@@ -96,7 +96,7 @@ def entry(table: str) -> str:
     tests = dict.fromkeys(f"{{test}}`{test}`" for row in rows for test in row["tests"])
     digest = hashlib.sha256(content).hexdigest()
     facts = {
-        "Shown as": f"{drawn} in {', '.join(places)}",
+        "Shown as": f"{drawn} in {places}",
         "Made by": made.format(**record),
         "Functions:": functions(made_by),
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
@@ -128,9 +128,9 @@ class Provenance(SphinxTransform):
         for link in list(self.document.findall(addnodes.download_reference)):
             table = Path(link["reftarget"])
             if table.suffix == ".csv" and here != RECORDS:
-                to = {"reftype": "ref", "reftarget": f"record-{table.stem}", "refexplicit": True}
-                record = addnodes.pending_xref("", refdomain="std", refwarn=True, **to)
-                record += nodes.inline("", "how it was made")
+                to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
+                words = nodes.inline("", "how it was made")
+                record = addnodes.pending_xref("", words, reftarget=f"record-{table.stem}", **to)
                 place = link.parent.index(link) + 1
                 link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
 
@@ -143,8 +143,7 @@ def tell(app: Sphinx, config: Config) -> None:
     }
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.add_transform(Provenance)
     app.connect("config-inited", tell)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

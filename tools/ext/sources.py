@@ -107,8 +107,6 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             "title": file,
             "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
             "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
-            "commit": commit,
-            "changed": changed,
             "elsewhere": repository and f"{repository}/blob/{commit}/{file}",
         }
         yield page(file), context, "code.html"
@@ -148,10 +146,9 @@ def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[s
         lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.add_role("test", Test())
     app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
     app.connect("doctree-resolved", link)
     app.connect("html-collect-pages", pages)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -65,7 +65,6 @@ class Typesetting(SphinxPostTransform):
         put_before(page[1], -1)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.add_post_transform(Typesetting)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -40,11 +40,7 @@ def description(page: nodes.document) -> str:
     """Return a page's claim, or else its first paragraph, as far as it fits, and the verdict."""
     prose = [text(n) for n in page.findall(nodes.paragraph) if isinstance(n.parent, nodes.section)]
     first = LEAD.sub("", next(filter(LEAD.match, prose), [*prose, ""][0]))
-    said, *rest = re.split(r"(?<=[.?!]) (?=[A-Z])", first)
-    for sentence in rest:
-        if len(said) + len(sentence) >= LONGEST:
-            break
-        said += " " + sentence
+    said = re.match(rf"(?:.{{,{LONGEST - 1}}}|.*?)[.?!](?= [A-Z]|$)|.*", first)[0]
     verdict = re.search(r"^Verdict: .*", "\n".join(map(text, page.findall(nodes.strong))), re.M)
     return f"{said} {verdict[0].rstrip('.')}." if verdict else said
 
@@ -122,9 +118,8 @@ def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     yield "404", {"title": "Page not found", "first": first}, "404.html"
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("config-inited", tell, priority=900)  # when it is known what is built
     app.connect("html-page-context", describe, priority=900)
     app.connect("html-collect-pages", own_pages)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
