@@ -10,26 +10,23 @@ USERDP_STORED outputs are those that are stored, without it those that are execu
 import os
 import re
 
-from sphinx.application import Sphinx
-from sphinx.config import Config
-
 import userdp
 
 
-def commit() -> tuple[str, bool]:
+def commit():
     """Return the commit, nothing where none is known, and whether files differ from it."""
     told = re.fullmatch(r"([0-9a-f]{40}) \d+( changed)?", os.environ.get("USERDP_STAMP", ""))
     return (told[1], bool(told[2])) if told else ("", False)
 
 
-def version() -> str:
+def version():
     """Return in words which version is built, and from which commit if that is known."""
     digits, changed = commit()
     known = f", built from commit {digits[:12]}{', with changes' * changed}" if digits else ""
     return f"Version {userdp.__version__}{known}"
 
 
-def configure(app: Sphinx, config: Config) -> None:
+def configure(app, config):
     """Set what the version and the environment decide: foot of pages, buttons, date of the PDF."""
     config.today = foot = version()
     if address := os.environ.get("USERDP_REPOSITORY"):
@@ -54,6 +51,6 @@ def configure(app: Sphinx, config: Config) -> None:
         app.tags.add("pdf")
 
 
-def setup(app: Sphinx) -> None:
+def setup(app):
     """Register the extension."""
     app.connect("config-inited", configure)

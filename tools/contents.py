@@ -2,18 +2,16 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import yaml
-from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
 
 
 @cache
-def parts() -> dict[str, list[str]]:
+def parts():
     """Return the names of the pages of each part; the landing page is in the first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
@@ -21,13 +19,13 @@ def parts() -> dict[str, list[str]]:
     return {part["caption"]: inside(part["chapters"]) for part in toc["parts"]}
 
 
-def pages() -> list[str]:
+def pages():
     """Return the names of all pages, in the order of the book."""
     return [name for part in parts().values() for name in part]
 
 
 @cache
-def page(name: str) -> NotebookNode:
+def page(name):
     """Return a page; one of prose as a single cell."""
     if (path := BOOK / f"{name}.ipynb").exists():
         return nbformat.read(path, as_version=4)
@@ -36,7 +34,7 @@ def page(name: str) -> NotebookNode:
 
 
 @cache
-def ledger() -> list[dict[str, Any]]:
+def ledger():
     """Return the rows of the ledger."""
     parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
     return [row for part in parts for row in part["rows"]]

@@ -24,12 +24,12 @@ ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]  # of which the pages make links
 TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --directory=_build"
 
 
-def run(*command: str | Path) -> str:
+def run(*command):
     """Return what a command says."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def hindrance() -> str | None:
+def hindrance():
     """Return why this commit cannot be released, or None."""
     newest = re.search(r"^## (.+)", Path("CHANGELOG.md").read_text("utf-8"), re.M)
     if not Path(".git").exists():
@@ -44,7 +44,7 @@ def hindrance() -> str | None:
     return None
 
 
-def main() -> None:
+def main():
     """Write all files of the release to dist/, and tag it."""
     if (reason := hindrance()) or sys.argv[1:] == ["--check"]:
         sys.exit(reason)

@@ -9,18 +9,14 @@ what is known of where it is shown. It stands on the page of records, where {{ r
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import sources
 from contents import BOOK, ledger, page, pages, parts
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.transforms import SphinxTransform
 
 import userdp as ud
@@ -31,7 +27,7 @@ RECORDS = "record"  # the page that shows the records; there each table is at ho
 
 
 @cache
-def records() -> dict[str, dict[str, Any]]:
+def records():
     """Return what pages say of the tables that they write, and what is kept of the others."""
     found = {path.stem: json.loads(path.read_text("utf-8")) for path in DATA.glob("*.json")}
     for name in pages():
@@ -44,7 +40,7 @@ def records() -> dict[str, dict[str, Any]]:
     return dict(sorted(found.items()))
 
 
-def shown(table: str) -> Iterator[tuple[str, str | None]]:
+def shown(table):
     """Yield the pages that show, offer or read a table, each with the figure that it feeds.
 
     A figure's numbers are offered below it, by the first links after it.
@@ -60,12 +56,12 @@ def shown(table: str) -> Iterator[tuple[str, str | None]]:
                 figure = None
 
 
-def home(table: str) -> str:
+def home(table):
     """Return the page that a table belongs to."""
     return records()[table].get("page") or next(shown(table))[0]
 
 
-def functions(made: Any) -> str:
+def functions(made):
     """Return in words what made a table, or each of its curves; linked if the reference has it."""
     if isinstance(made, dict):
         return "; ".join(f"{curve}: {functions(names)}" for curve, names in made.items())
@@ -75,7 +71,7 @@ def functions(made: Any) -> str:
     return ", ".join(f"{{py:{roles[n]}}}`~{n}`" if n in roles else f"`{n}`" for n in made)
 
 
-def entry(table: str) -> str:
+def entry(table):
     """Return a record in Markdown."""
     record, content = records()[table], (DATA / f"{table}.csv").read_bytes()
     places = ", ".join(dict.fromkeys(f"{{doc}}`{name}`" for name, _ in shown(table)))
@@ -116,7 +112,7 @@ class Provenance(SphinxTransform):
 
     default_priority = 700  # the page is whole, its references are not resolved yet
 
-    def apply(self, **kwargs: Any) -> None:
+    def apply(self, **kwargs):
         """Change the page at hand."""
         here = Path(self.env.docname).name
         for cell in list(self.document.findall(nodes.container)):
@@ -135,7 +131,7 @@ class Provenance(SphinxTransform):
                 link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
 
 
-def tell(app: Sphinx, config: Config) -> None:
+def tell(app, config):
     """Let pages show the records of a part, in the order of its pages."""
     config.myst_substitutions["records"] = {
         part: "".join(entry(table) for name in names for table in records() if home(table) == name)
@@ -143,7 +139,7 @@ def tell(app: Sphinx, config: Config) -> None:
     }
 
 
-def setup(app: Sphinx) -> None:
+def setup(app):
     """Register the extension."""
     app.add_transform(Provenance)
     app.connect("config-inited", tell)

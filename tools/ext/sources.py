@@ -14,16 +14,13 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
 
 import built
 import contents
 from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxRole
 
@@ -37,18 +34,18 @@ ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
 """How to refer to a label of each kind; to the others, as to a statement."""
 
 
-def page(file: str) -> str:
+def page(file):
     """Return the name of a file's page."""
     return "code/" + file.removesuffix(".py")
 
 
-def units(file: str) -> dict[str, tuple[int, int]]:
+def units(file):
     """Return a file's classes, functions and methods, each with its first and its last line."""
     tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
     return {name: (first, last) for name, (_, first, last) in tags.items()}
 
 
-def place(module: str, name: str) -> tuple[str, str] | None:
+def place(module, name):
     """Return the file and the unit that define what a module exports; None for mere values."""
     found = functools.reduce(getattr, name.split("."), import_module(module))
     found = inspect.unwrap(getattr(found, "fget", None) or getattr(found, "func", found))
@@ -60,7 +57,7 @@ def place(module: str, name: str) -> tuple[str, str] | None:
 class Test(SphinxRole):
     """Names a test of the book by its function; {test}`test_model.py::test_total`."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    def run(self):
         """Return the function's name, and where it is."""
         file, _, unit = f"tests/{self.text}".partition("::")
         if file not in FILES or unit not in units(file):
@@ -69,12 +66,12 @@ class Test(SphinxRole):
         return [nodes.literal(text=unit, code=(file, unit))], []
 
 
-def link(app: Sphinx, document: nodes.document, docname: str) -> None:
+def link(app, document, docname):
     """Make links of the tests, files and signatures of a page."""
     if app.builder.format != "html":
         return
 
-    def leading(file: str, unit: str, inner: nodes.Node, **options: Any) -> nodes.reference:
+    def leading(file, unit, inner, **options):
         address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
@@ -87,7 +84,7 @@ def link(app: Sphinx, document: nodes.document, docname: str) -> None:
             signature += leading(*code, nodes.Text("[source]"), classes=["source-link"])
 
 
-def marked(file: str, code: str) -> str:
+def marked(file, code):
     """Return the highlighted code of a file with each unit in an element of its name."""
     head, pre, body = code.partition("<pre>")
     lines = body.split("\n")
@@ -97,7 +94,7 @@ def marked(file: str, code: str) -> str:
     return head + pre + "\n".join(lines)
 
 
-def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def pages(app):
     """Yield a page for each file."""
     commit, changed = built.commit()
     repository = commit and not changed and os.environ.get("USERDP_REPOSITORY")
@@ -112,13 +109,13 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         yield page(file), context, "code.html"
 
 
-def reference(row: dict[str, Any]) -> str:
+def reference(row):
     """Return a link to what a row of the ledger is about, in reStructuredText."""
     role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
     return f":ref:`{row['where']} <{label}>`" if role == "ref" else f":{role}:`{label}`"
 
 
-def claim(row: dict[str, Any]) -> str:
+def claim(row):
     """Return a row of the ledger."""
     place = reference(row)
     if not place.startswith(":ref:") and not row["id"].startswith("new-"):
@@ -127,7 +124,7 @@ def claim(row: dict[str, Any]) -> str:
     return re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", f"{place}: {row['says']}") + verdict
 
 
-def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+def add(app, what, name, obj, options, lines):
     """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
     short = name.removeprefix("userdp.")
     rows = [row for row in contents.ledger() if short in row["functions"]]
@@ -146,7 +143,7 @@ def add(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[s
         lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
 
 
-def setup(app: Sphinx) -> None:
+def setup(app):
     """Register the extension."""
     app.add_role("test", Test())
     app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc

@@ -7,14 +7,13 @@ no box, and what a click would download has its name.
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_proof.nodes import proof_node
 
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
 
 
-def put_before(node: nodes.Element, depth: int, title: str = "") -> None:
+def put_before(node, depth, title=""):
     """Have headings from a node on numbered down to a depth, below the title of a part."""
     part = rf"\setcounter{{secnumdepth}}{{-2}}\part{{{title}}}" if title else ""
     command = rf"{part}\setcounter{{secnumdepth}}{{{depth}}}" + "\n"
@@ -27,7 +26,7 @@ class Typesetting(SphinxPostTransform):
     default_priority = 100
     formats = ("latex",)
 
-    def run(self, **kwargs: object) -> None:
+    def run(self, **kwargs):
         """Change parts, proofs and downloads."""
         self.put_parts()
         for proof in list(self.document.findall(proof_node)):
@@ -47,7 +46,7 @@ class Typesetting(SphinxPostTransform):
                 new.append(nodes.Text(")"))
             link.replace_self(new)
 
-    def put_parts(self) -> None:
+    def put_parts(self):
         """Put the titles of parts, and numbers or none, before the chapters."""
         chapters = {node["docname"]: node for node in self.document.findall(addnodes.start_of_file)}
         root = self.env.get_doctree(self.config.root_doc)
@@ -65,6 +64,6 @@ class Typesetting(SphinxPostTransform):
         put_before(page[1], -1)
 
 
-def setup(app: Sphinx) -> None:
+def setup(app):
     """Register the extension."""
     app.add_post_transform(Typesetting)

@@ -10,16 +10,12 @@ are built.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import built
 import pybtex
 from contents import BOOK
 from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
-from sphinx.application import Sphinx
-from sphinx.config import Config
 
 LEAD = re.compile(r"^(?:The (?:claim|result))(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
@@ -28,7 +24,7 @@ TEX |= {r"\\(?:mathbb ?|mathit|mathrm)|[{}_]": ""}
 PAPER = "rameshwar2025bounding"
 
 
-def text(node: nodes.Node) -> str:
+def text(node):
     """Return what a paragraph says, its short formulas in plain letters, without citations."""
     said = node.astext() if isinstance(node, nodes.Text) else "".join(map(text, node.children))
     for command, letters in TEX.items() if isinstance(node, nodes.math) else ():
@@ -36,7 +32,7 @@ def text(node: nodes.Node) -> str:
     return re.sub(r" \[\w{2,}\]", "", said.replace("\n", " "))
 
 
-def description(page: nodes.document) -> str:
+def description(page):
     """Return a page's claim, or else its first paragraph, as far as it fits, and the verdict."""
     prose = [text(n) for n in page.findall(nodes.paragraph) if isinstance(n.parent, nodes.section)]
     first = LEAD.sub("", next(filter(LEAD.match, prose), [*prose, ""][0]))
@@ -45,14 +41,14 @@ def description(page: nodes.document) -> str:
     return f"{said} {verdict[0].rstrip('.')}." if verdict else said
 
 
-def paper(config: Config) -> Entry:
+def paper(config):
     """Return the paper's entry, without the note on which version this book reads."""
     cited = parse_file(BOOK / "references.bib").entries[PAPER]
     del cited.fields["note"]
     return cited
 
 
-def companion(config: Config, page: str = "", title: str = "", url: str = "") -> Entry:
+def companion(config, page="", title="", url=""):
     """Return the entry of the book and the software, or of a page; braces keep capitals."""
     book = f"{{{config.html_title}}}"
     fields = {"title": f"{{{title}}}", "booktitle": book} if page else {"title": book}
@@ -65,20 +61,20 @@ def companion(config: Config, page: str = "", title: str = "", url: str = "") ->
     return made
 
 
-def bibtex(entry: Entry) -> str:
+def bibtex(entry):
     """Return an entry as BibTeX reads it: its address as it is, all else with escapes."""
     said = entry.to_string("bibtex").strip()
     return re.sub(r'(?<= url = ").*(?=")', lambda _: entry.fields["url"], said)
 
 
-def in_words(entry: Entry) -> str:
+def in_words(entry):
     """Return an entry as a list of references shows it, always with its note."""
     listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
     words, note = re.sub(r"^\[1\] ", "", listed.strip()), entry.fields.get("note", "")
     return words if note in words else f"{words} {note}."
 
 
-def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
+def describe(app, name, template, context, page):
     """Fill a page's head and foot; and leave out scripts that run cells on a server."""
     config, render = app.config, app.builder.templates.render
     described = page or (app.env.get_doctree(config.root_doc) if name == "index" else None)
@@ -104,21 +100,21 @@ def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], pag
         context["body"] += render("cite.html", known)
 
 
-def tell(app: Sphinx, config: Config) -> None:
+def tell(app, config):
     """Let pages show how to cite the paper and the companion: in words, and as BibTeX."""
     cited = {"paper": paper(config), "companion": companion(config)}
     for name, made in cited.items():
         config.myst_substitutions[name] = f"{in_words(made)}\n\n```bibtex\n{bibtex(made)}\n```"
 
 
-def own_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def own_pages(app):
     """Yield the page at the root, and the one for addresses that do not exist."""
     first = app.config.root_doc
     yield "index", {"title": app.config.html_title, "first": first}, "root.html"
     yield "404", {"title": "Page not found", "first": first}, "404.html"
 
 
-def setup(app: Sphinx) -> None:
+def setup(app):
     """Register the extension."""
     app.connect("config-inited", tell, priority=900)  # when it is known what is built
     app.connect("html-page-context", describe, priority=900)
