@@ -4,7 +4,8 @@ import ast
 import re
 
 import pytest
-from contents import ROOT, ledger, page, pages
+import yaml
+from contents import BOOK, ROOT, ledger, page, pages
 
 import userdp as ud
 

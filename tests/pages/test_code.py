@@ -1,5 +1,6 @@
 """Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
 
+import os
 import re
 from collections import Counter
 from itertools import pairwise
@@ -49,16 +50,16 @@ def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
     assert set(sources.units(file)) <= set(names)
     assert set(names.values()) == {1}
     assert f"<h1>{file}</h1>" in html
-    assert bool(built.repository()) or "/blob/" not in html.partition("<pre>")[0]
+    assert os.environ.get("USERDP_REPOSITORY") or "/blob/" not in html.partition("<pre>")[0]
 
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("changed", [True, False])
-@pytest.mark.parametrize("address", ["https://github.com/some-one/a.fork", None])
+@pytest.mark.parametrize("address", ["https://github.com/some-one/a.fork", ""])
 def test_only_what_the_repository_has_is_linked_there(monkeypatch, known, changed, address):
     commit = "0123456789" * 4 * known
-    monkeypatch.setattr(built, "stamp", lambda: built.Stamp(commit, 0, changed))
-    monkeypatch.setattr(built, "repository", lambda: address)
+    monkeypatch.setattr(built, "commit", lambda: (commit, changed))
+    monkeypatch.setenv("USERDP_REPOSITORY", address)
     highlighter = SimpleNamespace(highlight_block=lambda text, language: f"<pre>{text}</pre>\n")
     made = sources.pages(SimpleNamespace(builder=SimpleNamespace(highlighter=highlighter)))
     links = {context["title"]: context["elsewhere"] for _, context, _ in made}

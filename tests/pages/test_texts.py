@@ -4,7 +4,7 @@ import os
 import re
 from html import unescape
 
-import citing
+import webpages
 import yaml
 from browser import (
     BUILT,
@@ -62,7 +62,7 @@ def test_pages_say_how_to_cite_them(name):
     (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
     blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
     cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
-    assert list(paper.entries) == [citing.PAPER]
+    assert list(paper.entries) == [webpages.PAPER]
     ((key, entry),) = cited.entries.items()
     assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
     title = TITLE if key == "userdp" else re.sub(r"^\d+\. ", "", meta(name)["og:title"])
