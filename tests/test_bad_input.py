@@ -463,9 +463,9 @@ def test_arrays_are_private_copies():
 
 
 def test_a_bound_on_an_integer_is_accepted_itself():
-    assert _checks.read_integer("n", 3, least=3, most=3) == 3
+    assert _checks.integer("n", 3, least=3, most=3) == 3
     with pytest.raises(ValueError, match="`n` must be at most 3, got n=4"):
-        _checks.read_integer("n", 4, least=3, most=3)
+        _checks.integer("n", 4, least=3, most=3)
 
 
 @pytest.mark.parametrize(
@@ -479,8 +479,8 @@ def test_a_bound_on_an_integer_is_accepted_itself():
     ],
 )
 def test_sizes_are_fractions_only_where_they_are_exact_and_may_be(value, exact, kind):
-    size = _checks.read_size("size", value, exact)
+    size = _checks.size("size", value, exact)
     assert type(size) is kind
     assert size == value
     if not exact:
-        assert type(_checks.read_size("size", value)) is kind
+        assert type(_checks.size("size", value)) is kind

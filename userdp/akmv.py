@@ -21,16 +21,8 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.special import expn
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_integer,
-    read_positive,
-    read_real,
-    read_rng,
-)
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp.mechanisms import grid_sum
 from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
 from userdp.noise import _noise_scale
@@ -87,7 +79,7 @@ def _cells_of(
     values: Floats, users: Contributions, rank: int, eta: Fraction, below: float = 0.0
 ) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
-    rank = min(read_integer("rank", rank, least=1), users.n_users)
+    rank = min(check.integer("rank", rank, least=1), users.n_users)
     ends = np.empty((*values.shape[:-1], users.n_users + 2))
     ends[..., 0] = float(users.upper) * users.max_count
     ends[..., 1:-1] = np.sort(values)[..., ::-1]
@@ -153,7 +145,7 @@ def quantile_log_density(
     >>> quantile_log_density([0.25, 2.0], [0.5], users, rank=1, eps=2).round(4)
     array([0.3799,   -inf])
     """
-    points = read_floats("t", t)
+    points = check.floats("t", t)
     cells = quantile_cells(sums, users, rank, eps)
     try:
         np.broadcast_shapes(points.shape, cells.probability.shape[:-1])
@@ -219,7 +211,7 @@ def private_quantile(
     >>> float(private_quantile([3.0, 1.0], users, rank=1, eps=2, rng=0).round(4))
     1.5396
     """
-    generator = read_rng(rng)
+    generator = check.rng(rng)
     cells = quantile_cells(sums, users, rank, eps)
     return _draw_from(cells, generator, cells.probability.shape[:-1]).threshold
 
@@ -255,7 +247,7 @@ def akmv(
     >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
     -1.0327
     """
-    values, generator = _read_sums(sums, users), read_rng(rng)
+    values, generator = _read_sums(sums, users), check.rng(rng)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
@@ -363,9 +355,9 @@ def simulate_akmv_error(
     values = _read_sums(sums, users)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
-    n_trials = read_integer("n_trials", n_trials, least=2)
+    n_trials = check.integer("n_trials", n_trials, least=2)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    draws = _draw_from(cells, read_rng(rng), (n_trials,))
+    draws = _draw_from(cells, check.rng(rng), (n_trials,))
     clipped_away = _sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
     errors = (clipped_away + _noise_scale(2 * draws.threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
@@ -424,10 +416,10 @@ def akmv_mean_error(
     >>> float(akmv_mean_error([3.0, 1.0], users, 1, threshold_share=0.1, noise_share=0.9).round(6))
     0.596675
     """
-    budget, spent = read_eps(eps), read_positive("noise_share", noise_share)
-    eta = Fraction(read_positive("threshold_share", threshold_share)) * budget / 2
+    budget, spent = read_eps(eps), check.positive("noise_share", noise_share)
+    eta = Fraction(check.positive("threshold_share", threshold_share)) * budget / 2
     target = rank(eps if spent == 0.5 else 2 * spent * float(budget))
-    aside = read_real("below", below)
+    aside = check.real("below", below)
     law = _cells_of(_read_sums(sums, users), users, target, eta, aside)
     return capped_mean_error(law, users, Fraction(spent) * budget)
 
@@ -470,8 +462,8 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     >>> float(capped_mean_error(law, users, eps="0.5").round(6))
     0.881332
     """
-    check_instance("users", users, Contributions)
-    check_instance("law", law, Cells)
+    check.instance("users", users, Contributions)
+    check.instance("law", law, Cells)
     if any(np.shape(part)[-1:] != (users.n_users + 1,) for part in law[:3]):
         raise ValueError(
             f"`law` must have one cell more than there are users ({users.n_users}), "

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import Exact, Floats, RNGLike, read_rng
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
 from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
 from userdp.model import Contributions, Epsilon, rank, read_eps
 from userdp.noise import StaircaseNoise
@@ -359,7 +360,7 @@ def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
     >>> sum(len(pairs.first) for pairs in hard_pairs(100, rng=0))
     100
     """
-    generator = read_rng(rng)
+    generator = check.rng(rng)
     sizes = np.diff(np.linspace(0, n_pairs, len(_COLLECTIONS) + 1).astype(int)).tolist()
     drawn = [
         Contributions(generator.integers(1, *m) if isinstance(m, tuple) else m, upper)

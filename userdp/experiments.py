@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import Floats, RNGLike, check_instance, read_integer, read_rng, refuse_type
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, _read_sums, read_eps
 from userdp.samplers import Sampler
@@ -224,13 +225,13 @@ def _sweep(
     rng: RNGLike | None,
     workers: int,
 ) -> Sweep:
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     if not callable(sampler):
-        refuse_type("sampler", "callable", sampler)
+        check.refuse_type("sampler", "callable", sampler)
     budgets = _read_budgets(eps)
-    trials = read_integer("n_trials", n_trials, least=2)
-    threads = read_integer("workers", workers, least=1)
-    entropy = read_rng(rng).integers(2**32, size=4).tolist()
+    trials = check.integer("n_trials", n_trials, least=2)
+    threads = check.integer("workers", workers, least=1)
+    entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
     sizes = [min(length, trials - start) for start in range(0, trials, length)]
 
@@ -295,7 +296,7 @@ def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generat
 def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
     if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
-        refuse_type("eps", "a sequence of budgets", eps)
+        check.refuse_type("eps", "a sequence of budgets", eps)
     budgets = list(eps)
     for budget in budgets:
         read_eps(budget)
@@ -306,11 +307,11 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
 
 def _check_callables(argument: str, functions: Mapping[str, Any]) -> None:
     if not isinstance(functions, Mapping):
-        refuse_type(argument, "a mapping from names to functions", functions)
+        check.refuse_type(argument, "a mapping from names to functions", functions)
     if not functions:
         raise ValueError(f"`{argument}` must hold at least one function, got none.")
     for name, function in functions.items():
         if not isinstance(name, str):
-            refuse_type(argument, "named by strings", name)
+            check.refuse_type(argument, "named by strings", name)
         if not callable(function):
-            refuse_type(f"{argument}[{name!r}]", "callable", function)
+            check.refuse_type(f"{argument}[{name!r}]", "callable", function)

@@ -9,7 +9,8 @@ from math import ceil
 import numpy as np
 from scipy.special import expit
 
-from userdp._checks import Exact, check_instance, read_size
+from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.model import Contributions, Epsilon, read_eps
 
 
@@ -41,8 +42,8 @@ def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
     >>> smallest_bias(Contributions([4, 1], upper=65), sensitivity=26)
     13.0
     """
-    check_instance("users", users, Contributions)
-    change = read_size("sensitivity", sensitivity, users.is_exact)
+    check.instance("users", users, Contributions)
+    change = check.size("sensitivity", sensitivity, users.is_exact)
     bias: Exact = np.sum(users.surplus(change * users.total)) / (2 * users.total)
     return bias if users.is_exact else float(bias)
 
@@ -79,7 +80,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     >>> round(minimax_lower_bound(users, eps=1), 4), optimal_error(users, eps=1)
     (13.985, 32.5)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     budget = float(read_eps(eps))
     # Beyond n = 2.56 / eps the product falls: M(n) / n does, and n / (1 + e^(n eps / 2)).
     n = min(users.n_users, ceil(min(3 / budget, 2.0**53)))

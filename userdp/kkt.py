@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from userdp._checks import Exact, check_instance
+from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.worstcase import threshold
 
@@ -153,7 +154,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     """
     from scipy import optimize, sparse  # slow to import, and needed nowhere else
 
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     n = users.n_users
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))
     constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)])
@@ -202,11 +203,11 @@ def kkt_certificate(
     >>> kkt_certificate(users, 1, printed_solution(users, 1)).complementary_slackness
     Fraction(65, 1)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     inverse = 1 / read_eps(eps)
     if solution is None:
         solution = optimal_solution(users, eps)
-    check_instance("solution", solution, Solution)
+    check.instance("solution", solution, Solution)
     alpha, width, lambda_users, mu_users, lambda_width = solution
     excess = users.largest_sums - 2 * alpha - np.asarray(width)
     return KKTResiduals(

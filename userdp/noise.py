@@ -15,15 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import (
-    LARGEST,
-    Exact,
-    Floats,
-    read_floats,
-    read_size,
-    refuse_entries,
-    refuse_value,
-)
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
 from userdp.model import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
@@ -75,13 +68,13 @@ class Noise(ABC):
 
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance: Floats = np.abs(read_floats("bias", bias))
-        change = float(read_size("sensitivity", sensitivity))
+        distance: Floats = np.abs(check.floats("bias", bias))
+        change = float(check.size("sensitivity", sensitivity))
         _noise_scale(change, float(self.eps))  # refuses what might overflow
         if change == 0:
             return distance
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            ratio = np.minimum(distance / change, LARGEST)
+            ratio = np.minimum(distance / change, check.LARGEST)
             added = 2 * change * self.excess(ratio)
         result: Floats = distance + added
         return result
@@ -125,7 +118,9 @@ class Noise(ABC):
 
     def _refuse_squares_that_overflow(self) -> None:
         if self.eps < _SMALLEST_FOR_SQUARES:
-            refuse_value("eps", f"at least {_SMALLEST_FOR_SQUARES} for squares", float(self.eps))
+            check.refuse_value(
+                "eps", f"at least {_SMALLEST_FOR_SQUARES} for squares", float(self.eps)
+            )
 
 
 class LaplaceNoise(Noise):
@@ -158,7 +153,7 @@ class LaplaceNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        eps, points = float(self.eps), read_floats("z", z)
+        eps, points = float(self.eps), check.floats("z", z)
         result: Floats = np.log(eps / 2) - eps * np.abs(points)
         return result
 
@@ -209,7 +204,7 @@ class StaircaseNoise(Noise):
     def __init__(self, eps: Epsilon) -> None:
         self.eps = read_eps(eps)
         if self.eps > 1400:
-            refuse_value("eps", "at most 1400 for staircase noise", eps)
+            check.refuse_value("eps", "at most 1400 for staircase noise", eps)
         root = exp(-float(self.eps) / 2)
         self.gamma = gamma = root / (1 + root)
         self.mean_size = root / -expm1(-float(self.eps))
@@ -220,7 +215,7 @@ class StaircaseNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        size = np.abs(read_floats("z", z))
+        size = np.abs(check.floats("z", z))
         steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
         result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
         return result
@@ -271,14 +266,16 @@ _LAWS: dict[str, type[LaplaceNoise] | type[StaircaseNoise]] = {
 def _read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
     """Return the law of a name at a budget."""
     if not isinstance(noise, str) or noise not in _LAWS:
-        refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
+        check.refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
     return _LAWS[noise](eps)
 
 
 def _read_objective(objective: Objective) -> Objective:
     """Return the name of an objective, or refuse it."""
     if not isinstance(objective, str) or objective not in get_args(Objective):
-        refuse_value("objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective)
+        check.refuse_value(
+            "objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective
+        )
     return objective
 
 
@@ -305,9 +302,9 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
     array([1.      , 1.367879, 1.      ])
     """
-    distance = np.abs(read_floats("bias", bias))
-    scales = read_floats("scale", scale)
-    refuse_entries("scale", "at least 0", scales, scales < 0)
+    distance = np.abs(check.floats("bias", bias))
+    scales = check.floats("scale", scale)
+    check.refuse_entries("scale", "at least 0", scales, scales < 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
     result: Floats = (distance + noise)[()]
@@ -319,7 +316,7 @@ def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
     with np.errstate(over="ignore"):
         scale = np.asarray(width / np.float64(read_eps(eps)))
     # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
-    if not np.all(scale <= LARGEST / 64):
+    if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
     return scale
 

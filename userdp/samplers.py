@@ -12,16 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_integer,
-    read_positive,
-    read_rng,
-    read_size,
-    refuse_value,
-)
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp.model import Contributions
 
 _Draw = Callable[[tuple[int, int, int]], Floats]
@@ -64,8 +56,8 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = N
     array([[115.9,  41.4],
            [183. ,  17.5]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
+    generator = check.rng(rng)
+    check.instance("users", users, Contributions)
     upper = float(users.upper)
     return _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape))
 
@@ -107,12 +99,12 @@ def gaussian_sums(
     array([[132.3,  33. ],
            [131.1,  32. ]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
+    generator = check.rng(rng)
+    check.instance("users", users, Contributions)
     upper = float(users.upper)
-    spread = np.sqrt(upper / 4 if variance is None else read_positive("variance", variance))
+    spread = np.sqrt(upper / 4 if variance is None else check.positive("variance", variance))
     if spread > upper:  # hardly any draw would be kept
-        refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
+        check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
     def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, spread, shape)
@@ -153,9 +145,9 @@ def beta_sums(
     array([[216. ,  48.9],
            [213.8,  39.8]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
-    upper, shape_a, shape_b = float(users.upper), read_positive("a", a), read_positive("b", b)
+    generator = check.rng(rng)
+    check.instance("users", users, Contributions)
+    upper, shape_a, shape_b = float(users.upper), check.positive("a", a), check.positive("b", b)
     return _add_up(users, n_trials, lambda shape: upper * generator.beta(shape_a, shape_b, shape))
 
 
@@ -192,13 +184,13 @@ def correlated_sums(
     array([[165.6,  17.5],
            [ 10.7,   1.1]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
+    generator = check.rng(rng)
+    check.instance("users", users, Contributions)
     upper = float(users.upper)
-    share = np.sqrt(float(read_size("correlation", correlation)))
+    share = np.sqrt(float(check.size("correlation", correlation)))
     if share > 1:
-        refuse_value("correlation", "at most 1", correlation)
-    levels = generator.uniform(0.0, upper, (read_integer("n_trials", n_trials, 1), users.n_users))
+        check.refuse_value("correlation", "at most 1", correlation)
+    levels = generator.uniform(0.0, upper, (check.integer("n_trials", n_trials, 1), users.n_users))
     copies = generator.binomial(users.counts, share, levels.shape)
     fresh = _add_up(
         users,
@@ -216,7 +208,7 @@ def _add_up(
 
     Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
     """
-    trials = read_integer("n_trials", n_trials, least=1)
+    trials = check.integer("n_trials", n_trials, least=1)
     sums = np.zeros((trials, users.n_users))
     for count in np.unique(users.counts):
         who = np.flatnonzero(users.counts == count)

@@ -9,17 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_integer,
-    read_rng,
-    read_size,
-    refuse_entries,
-    refuse_type,
-)
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, _read_sums
 from userdp.noise import NoiseName, _read_noise
@@ -99,7 +90,7 @@ class Tradeoff:
             If `tau` is not a finite number of at least 0, or so small that no choice of the grid
             is within it; with tau = 0 the grid must hold U/2 and a minimising width.
         """
-        limit = (1 + float(read_size("tau", tau))) * self.smallest_certificate
+        limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
         allowed = self.certificate <= limit * (1 + _TIE)
         if not allowed.any():
             raise ValueError(
@@ -185,11 +176,11 @@ def tradeoff(
     >>> paper, free.total_width, round(bold.total_width, 1)
     (1040.0, 520.0, 173.3)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     if not callable(prior):
-        refuse_type("prior", "callable", prior)
-    trials = read_integer("n_trials", n_trials, least=2)
-    drawn = np.asarray(prior(users, trials, rng=read_rng(rng)))
+        check.refuse_type("prior", "callable", prior)
+    trials = check.integer("n_trials", n_trials, least=2)
+    drawn = np.asarray(prior(users, trials, rng=check.rng(rng)))
     if drawn.shape != (trials, users.n_users):
         raise ValueError(
             f"`prior` must return sums of shape {(trials, users.n_users)}, got shape {drawn.shape}."
@@ -197,7 +188,7 @@ def tradeoff(
     sums = _read_sums(drawn, users)
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
-    refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
+    check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
     if total_widths is None:
         total_widths = _default_widths(users, eps, noise)
     widths = _grid("total_widths", total_widths)
@@ -223,10 +214,10 @@ def tradeoff(
 
 
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
-    grid = np.unique(read_floats(name, values))
+    grid = np.unique(check.floats(name, values))
     if not grid.size:
         raise ValueError(f"`{name}` must hold at least one number, got none.")
-    refuse_entries(name, "at least 0", grid, grid < 0)
+    check.refuse_entries(name, "at least 0", grid, grid < 0)
     return grid
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from userdp._checks import read_array
+from userdp import _checks as check
 
 KINDS: dict[type, str] = {
     **dict.fromkeys((str, np.str_), "text"),
@@ -120,7 +120,7 @@ def _plain(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     if isinstance(column, list | tuple | range):
         # Else numpy would make text of numbers, and numbers of booleans.
         return np.fromiter(column, object), None
-    array = read_array(name, column)
+    array = check.array(name, column)
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "V":
