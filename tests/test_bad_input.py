@@ -32,7 +32,7 @@ GOOD = (
     | {"clipping": ud.Clipping([1, 2], [9, 8]), "solution": None, "sensitivity": 1, "x": 1}
     | {"bias": [1.0, 0.5], "scale": [1.0, 2.0], "a": 1, "b": 1, "correlation": 0, "variance": 9}
     | {"mechanisms": {"L": ud.laplace}, "mean_errors": {"L": ud.laplace_mean_error}}
-    | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums, "workers": 1}
+    | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums}
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {"project": True, "radius": 1, "threshold_share": 0.5, "noise_share": 0.5, "below": 0}
@@ -162,8 +162,6 @@ REFUSED = [
     ("n_trials", taking("n_trials"), V, [0, -1]),
     ("n_trials", SCATTER, V, [1]),
     ("n_trials", taking("n_trials"), T, [2.0, True]),
-    ("workers", SWEEPS, V, [0]),
-    ("workers", SWEEPS, T, [1.5]),
     ("scale", ["noisy_error"], V, [[1, -1.0]]),
     ("bias", ["noisy_error"], V, [[0, -EDGE], *said("range of floats, got bias[0]=Fr", [HUGE, 0])]),
     ("bias", ["noisy_error"], V, said("must be finite, got bias[0]=nan", [NAN, 0])),
@@ -358,7 +356,6 @@ ACCEPTED = [
     ("eps", ["StaircaseNoise"], [1400]),
     ("eps", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
-    ("workers", SWEEPS, [3]),
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),

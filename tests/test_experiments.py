@@ -3,7 +3,6 @@
 import io
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
 from functools import partial
 
@@ -114,21 +113,6 @@ def test_records_hold_one_row_a_mechanism_and_budget():
 @pytest.fixture(scope="module")
 def reference():
     return ud.error_sweep(MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
-
-
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_workers_do_not_change_a_bit(reference, workers):
-    sweep = ud.error_sweep(
-        MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7, workers=workers
-    )
-    assert_same_bits(sweep, reference, MECHANISMS)
-    exact = [
-        ud.mean_error_sweep(
-            MEAN_ERRORS, GEOMETRIC, [0.1, 0.5], ud.uniform_sums, 4000, rng=7, workers=n
-        )
-        for n in (1, workers)
-    ]
-    assert_same_bits(*exact, MEAN_ERRORS)
 
 
 def test_order_and_company_do_not_change_a_bit(reference):
@@ -245,50 +229,6 @@ def test_tqdm_is_not_loaded_where_there_is_no_terminal():
     run = subprocess.run([sys.executable, "-c", code], check=False, stderr=subprocess.PIPE)
     assert run.returncode == 0
     assert run.stderr == b""
-
-
-class Crew:
-    """A sampler that notes its threads, and waits until so many of them have come."""
-
-    def __init__(self, together):
-        self.threads, self.barrier = set(), threading.Barrier(together, timeout=20)
-
-    def __call__(self, users, n_trials, *, rng):
-        self.barrier.wait()
-        self.threads.add(threading.current_thread())
-        return ud.uniform_sums(users, n_trials, rng=rng)
-
-
-def sweep_with(crew, **options):
-    errors = {"L": ud.laplace_mean_error}
-    ud.mean_error_sweep(errors, SMALL, [1], crew, 12, rng=0, **options)
-
-
-@pytest.mark.parametrize("options", [{}, {"workers": 1}])
-def test_a_single_worker_is_the_caller(monkeypatch, options):
-    monkeypatch.setattr(experiments, "_BLOCK", 8)
-    crew = Crew(1)
-    sweep_with(crew, **options)
-    ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
-    assert crew.threads == {threading.current_thread()}
-
-
-@pytest.mark.parametrize("workers", [2, 3])
-def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, workers):
-    monkeypatch.setattr(experiments, "_BLOCK", 8)  # six blocks
-    crew = Crew(workers)
-    sweep_with(crew, workers=workers)
-    assert len(crew.threads) == workers
-    assert threading.current_thread() not in crew.threads
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_errors_inside_a_sweep_come_out(workers):
-    def broken(users, n_trials, *, rng):
-        raise ArithmeticError("broken sampler")
-
-    with pytest.raises(ArithmeticError, match="broken sampler"):
-        ud.error_sweep(MECHANISMS, SMALL, [1], broken, 10, rng=0, workers=workers)
 
 
 def test_sweeps_of_a_seed_are_the_same_everywhere():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
-from userdp.model import Contributions
+from userdp.model import Contributions, _read_sums
 
 _Draw = Callable[[tuple[int, int, int]], Floats]
 """Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
@@ -199,6 +199,21 @@ def correlated_sums(
         keep=users.counts - copies,
     )
     return fresh + copies * levels
+
+
+def _drawn(
+    argument: str, sampler: Sampler, users: Contributions, n_trials: int, rng: np.random.Generator
+) -> Floats:
+    """Return the sums that a sampler draws, if it is one."""
+    if not callable(sampler):
+        check.refuse_type(argument, "callable", sampler)
+    sums = np.asarray(sampler(users, n_trials, rng=rng))
+    if sums.shape != (n_trials, users.n_users):
+        raise ValueError(
+            f"`{argument}` must return sums of shape {(n_trials, users.n_users)}, "
+            f"got shape {sums.shape}."
+        )
+    return _read_sums(sums, users)
 
 
 def _add_up(

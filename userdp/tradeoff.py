@@ -12,9 +12,9 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
-from userdp.model import Contributions, Epsilon, _read_sums
+from userdp.model import Contributions, Epsilon
 from userdp.noise import NoiseName, _read_noise
-from userdp.samplers import Sampler
+from userdp.samplers import Sampler, _drawn
 from userdp.worstcase import (
     centred_clipping,
     optimal_error,
@@ -177,15 +177,8 @@ def tradeoff(
     (1040.0, 520.0, 173.3)
     """
     check.instance("users", users, Contributions)
-    if not callable(prior):
-        check.refuse_type("prior", "callable", prior)
     trials = check.integer("n_trials", n_trials, least=2)
-    drawn = np.asarray(prior(users, trials, rng=check.rng(rng)))
-    if drawn.shape != (trials, users.n_users):
-        raise ValueError(
-            f"`prior` must return sums of shape {(trials, users.n_users)}, got shape {drawn.shape}."
-        )
-    sums = _read_sums(drawn, users)
+    sums = _drawn("prior", prior, users, trials, check.rng(rng))
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
     check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
