@@ -162,8 +162,7 @@ def quantile_log_density(
         axis=-1,
     )[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
-    result: Floats = np.where(inside, log_density, -np.inf)[()]
-    return result
+    return np.where(inside, log_density, -np.inf)[()]
 
 
 def private_quantile(
@@ -252,8 +251,7 @@ def akmv(
     T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
     noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
-    release: Floats = (total + noise) / users.total
-    return release
+    return (total + noise) / users.total
 
 
 def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
@@ -527,8 +525,7 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
         with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
             x = eps * sum_capped / positive
         value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
-        result: Floats = np.where(t > 0, value, 0.0)
-        return result
+        return np.where(t > 0, value, 0.0)
 
     mean: Floats = (antiderivative(upper) - antiderivative(lower)) / (upper - lower)
     return mean

@@ -211,8 +211,7 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
     # On pieces as narrow as rounding makes them the middle may lie on either side.
     ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
-    result: Floats = np.where(np.isinf(shift), np.inf, ratio)
-    return result
+    return np.where(np.isinf(shift), np.inf, ratio)
 
 
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:

@@ -115,8 +115,7 @@ class Contributions:
     @property
     def largest_sums(self) -> NDArray[Any]:
         """The largest sum U m_l that each user's samples can have, shape (L,)."""
-        sums: NDArray[Any] = np.asarray(self.upper) * self.counts
-        return sums
+        return np.asarray(self.upper) * self.counts
 
     def surplus(self, total_width: Exact) -> NDArray[Any]:
         """Return by how much each user's largest sum exceeds a total width S: (U m_l - S)^+.

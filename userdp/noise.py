@@ -76,8 +76,7 @@ class Noise(ABC):
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
             ratio = np.minimum(distance / change, check.LARGEST)
             added = 2 * change * self.excess(ratio)
-        result: Floats = distance + added
-        return result
+        return distance + added
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.
@@ -100,8 +99,7 @@ class Noise(ABC):
         """
         if objective == "mse":
             self._refuse_squares_that_overflow()
-            balance: Floats = 2 * float(self.mean_square) / n
-            return balance
+            return 2 * float(self.mean_square) / n
 
         def falls_later(x: Floats) -> NDArray[np.bool_]:
             tail = self.tail(x)
@@ -163,8 +161,7 @@ class LaplaceNoise(Noise):
 
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0."""
-        result: Floats = np.exp(-float(self.eps) * x) / 2
-        return result
+        return np.exp(-float(self.eps) * x) / 2
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0."""
@@ -234,8 +231,7 @@ class StaircaseNoise(Noise):
         whole, first, second = self._steps(x)
         high = 1 / (2 * self.mean_size)
         low = high * exp(-float(self.eps))
-        result: Floats = whole * (0.5 - high * first - low * second)
-        return result
+        return whole * (0.5 - high * first - low * second)
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
@@ -244,8 +240,7 @@ class StaircaseNoise(Noise):
         low = high * exp(-float(self.eps))
         on_first = (float(self.mean_size) - first + high * first**2) / 2
         on_second = (0.5 - high * self.gamma - low * second / 2) * second
-        result: Floats = whole * (on_first - on_second)
-        return result
+        return whole * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
         """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
@@ -307,8 +302,7 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     check.refuse_entries("scale", "at least 0", scales, scales < 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
-    result: Floats = (distance + noise)[()]
-    return result
+    return (distance + noise)[()]
 
 
 def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
