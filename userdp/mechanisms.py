@@ -145,10 +145,8 @@ def clipped_mean(
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    release: Floats = (
-        middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
-    )
-    return release
+    noise_drawn = law.draw(float(moved), total.shape, generator)
+    return middle + (total + noise_drawn) / users.total
 
 
 def clipped_mean_error(
@@ -281,10 +279,8 @@ def _largest(users: Contributions) -> Exact:
 def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
     """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
     half_width = float(check.size("total_width", total_width)) / 2
-    return (
-        -min(half_width, users.max_count * middle),
-        min(half_width, users.max_count * (float(users.upper) - middle)),
-    )
+    farthest = users.max_count * (float(users.upper) - middle)
+    return -min(half_width, users.max_count * middle), min(half_width, farthest)
 
 
 def grid_sum(

@@ -377,13 +377,9 @@ def rank(eps: Epsilon) -> int:
 
 def _tolerance(eps: Epsilon) -> Fraction:
     """Return how far, relatively, 2/eps may be from what was meant; a float32 knows 7 digits."""
-    if isinstance(eps, numbers.Rational | Decimal | str):
-        return Fraction(0)
-    return (
-        max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
-        if isinstance(eps, np.floating)
-        else _SNAP
-    )
+    if isinstance(eps, np.floating):
+        return max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
+    return Fraction(0) if isinstance(eps, numbers.Rational | Decimal | str) else _SNAP
 
 
 def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:

@@ -81,13 +81,13 @@ class Noise(ABC):
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.
 
-        Exact for Fractions and Laplace noise, but for "l1"; arrays of floats are taken as well.
+        Exact for Fractions and Laplace noise, but for "l1".
         """
         if objective == "bound":
-            return bias + _times(sensitivity, self.mean_size)
+            return bias + sensitivity * self.mean_size
         if objective == "mse":
             self._refuse_squares_that_overflow()
-            return bias**2 + _times(sensitivity**2, self.mean_square)
+            return bias**2 + sensitivity**2 * self.mean_square
         return float(self.mean_error(float(bias), float(sensitivity)))
 
     def best_ratio(self, n: Floats, objective: Objective) -> Floats:
@@ -205,6 +205,9 @@ class StaircaseNoise(Noise):
         root = exp(-float(self.eps) / 2)
         self.gamma = gamma = root / (1 + root)
         self.mean_size = root / -expm1(-float(self.eps))
+        # The density on the first step and on the second.
+        self._high = 1 / (2 * self.mean_size)
+        self._low = self._high * exp(-float(self.eps))
         self.rank = ceil(2 * self.mean_size)
         # |Z| is a geometric number of whole units and, independently, a part of one.
         whole = root * self.mean_size
@@ -229,33 +232,23 @@ class StaircaseNoise(Noise):
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0, linear on every step."""
         whole, first, second = self._steps(x)
-        high = 1 / (2 * self.mean_size)
-        low = high * exp(-float(self.eps))
-        return whole * (0.5 - high * first - low * second)
+        return whole * (0.5 - self._high * first - self._low * second)
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
         whole, first, second = self._steps(x)
-        high = 1 / (2 * self.mean_size)
-        low = high * exp(-float(self.eps))
-        on_first = (float(self.mean_size) - first + high * first**2) / 2
-        on_second = (0.5 - high * self.gamma - low * second / 2) * second
+        on_first = (float(self.mean_size) - first + self._high * first**2) / 2
+        on_second = (0.5 - self._high * self.gamma - self._low * second / 2) * second
         return whole * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
         """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
-        part = x - np.floor(x)
-        return (
-            np.exp(-float(self.eps) * np.floor(x)),
-            np.minimum(part, self.gamma),
-            np.maximum(part - self.gamma, 0.0),
-        )
+        whole = np.floor(x)
+        first = np.minimum(x - whole, self.gamma)
+        return np.exp(-float(self.eps) * whole), first, np.maximum(x - whole - self.gamma, 0.0)
 
 
-_LAWS: dict[str, type[LaplaceNoise] | type[StaircaseNoise]] = {
-    "laplace": LaplaceNoise,
-    "staircase": StaircaseNoise,
-}
+_LAWS = {"laplace": LaplaceNoise, "staircase": StaircaseNoise}
 
 
 def _read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
@@ -313,7 +306,3 @@ def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
     if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
     return scale
-
-
-def _times(value: Any, factor: Exact) -> Any:
-    return value * (factor if isinstance(value, Fraction) else float(factor))

@@ -56,9 +56,7 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = N
     array([[115.9,  41.4],
            [183. ,  17.5]])
     """
-    generator = check.rng(rng)
-    check.instance("users", users, Contributions)
-    upper = float(users.upper)
+    upper, generator = _read(users, rng)
     return _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape))
 
 
@@ -99,9 +97,7 @@ def gaussian_sums(
     array([[132.3,  33. ],
            [131.1,  32. ]])
     """
-    generator = check.rng(rng)
-    check.instance("users", users, Contributions)
-    upper = float(users.upper)
+    upper, generator = _read(users, rng)
     spread = np.sqrt(upper / 4 if variance is None else check.positive("variance", variance))
     if spread > upper:  # hardly any draw would be kept
         check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
@@ -145,9 +141,8 @@ def beta_sums(
     array([[216. ,  48.9],
            [213.8,  39.8]])
     """
-    generator = check.rng(rng)
-    check.instance("users", users, Contributions)
-    upper, shape_a, shape_b = float(users.upper), check.positive("a", a), check.positive("b", b)
+    upper, generator = _read(users, rng)
+    shape_a, shape_b = check.positive("a", a), check.positive("b", b)
     return _add_up(users, n_trials, lambda shape: upper * generator.beta(shape_a, shape_b, shape))
 
 
@@ -184,21 +179,21 @@ def correlated_sums(
     array([[165.6,  17.5],
            [ 10.7,   1.1]])
     """
-    generator = check.rng(rng)
-    check.instance("users", users, Contributions)
-    upper = float(users.upper)
+    upper, generator = _read(users, rng)
     share = np.sqrt(float(check.size("correlation", correlation)))
     if share > 1:
         check.refuse_value("correlation", "at most 1", correlation)
     levels = generator.uniform(0.0, upper, (check.integer("n_trials", n_trials, 1), users.n_users))
     copies = generator.binomial(users.counts, share, levels.shape)
-    fresh = _add_up(
-        users,
-        n_trials,
-        lambda shape: generator.uniform(0.0, upper, shape),
-        keep=users.counts - copies,
-    )
+    keep = users.counts - copies
+    fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), keep)
     return fresh + copies * levels
+
+
+def _read(users: Contributions, rng: RNGLike | None) -> tuple[float, np.random.Generator]:
+    """Return the bound U of the users, and a source of randomness."""
+    check.instance("users", users, Contributions)
+    return float(users.upper), check.rng(rng)
 
 
 def _drawn(

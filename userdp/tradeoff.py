@@ -10,19 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp import worstcase
 from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon
 from userdp.noise import NoiseName, _read_noise
 from userdp.samplers import Sampler, _drawn
-from userdp.worstcase import (
-    centred_clipping,
-    optimal_error,
-    sensitivity,
-    symmetric_error,
-    threshold,
-    worst_case_bias,
-)
 
 _TIE = 1e-12
 """Certificates within this relative distance are the same but for rounding."""
@@ -169,7 +162,7 @@ def tradeoff(
 
     Examples
     --------
-    >>> from userdp import geometric_collection, uniform_sums
+    >>> from userdp import geometric_collection, threshold, uniform_sums
     >>> users = geometric_collection(M=4, upper=65)
     >>> choices = tradeoff(users, eps=2, prior=uniform_sums, n_trials=200, rng=0)
     >>> paper, free, bold = threshold(users, 2), choices.best(tau=0), choices.best(tau=1)
@@ -193,16 +186,15 @@ def tradeoff(
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
-                clipping = centred_clipping(public, width, centre)
-                change = float(sensitivity(public, clipping))
-                certificate[i, j] = law.worst_case(
-                    worst_case_bias(public, clipping), change, "bound"
-                )
+                clipping = worstcase.centred_clipping(public, width, centre)
+                change = float(worstcase.sensitivity(public, clipping))
+                bias = worstcase.worst_case_bias(public, clipping)
+                certificate[i, j] = law.worst_case(bias, change, "bound")
                 kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
                 errors = law.mean_error((total - kept) / users.total, change)
                 mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
                 tick()
-    smallest = float(optimal_error(users, eps, noise=noise))
+    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
 
@@ -217,12 +209,14 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
 def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
     largest = float(users.upper) * users.max_count
-    width = float(threshold(users, eps, noise=noise))
+    width = float(worstcase.threshold(users, eps, noise=noise))
     kinks = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = kinks[kinks <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
-    falling = [float(symmetric_error(users, kink, eps, noise=noise)) for kink in kinks.tolist()]
-    limits = (1 + _STEPS) * float(optimal_error(users, eps, noise=noise))
+    falling = [
+        float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks.tolist()
+    ]
+    limits = (1 + _STEPS) * float(worstcase.optimal_error(users, eps, noise=noise))
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
     in_ratios = np.geomspace(largest / 1000, largest, 80)
     return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

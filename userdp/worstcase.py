@@ -49,8 +49,8 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
     >>> sensitivity(Contributions([4, 1], upper=65))
     52.0
     """
-    check.instance("users", users, Contributions)
     if clipping is None:
+        check.instance("users", users, Contributions)
         return users.upper * users.max_count / users.total
     _check_fit(users, clipping)
     widths = _sum_per_user(users, clipping.upper - clipping.lower)
@@ -90,8 +90,10 @@ def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
     >>> worst_case_bias(Contributions([2], upper=1), Clipping([0, 1], [0, 1]))
     0.5
     """
-    below, above = _largest_residuals(users, clipping)
-    return _scalar(users, max(np.sum(below), np.sum(above))) / users.total
+    _check_fit(users, clipping)
+    raised = np.sum(_sum_per_user(users, clipping.lower))
+    lowered = np.sum(_sum_per_user(users, users.upper - clipping.upper))
+    return _scalar(users, max(raised, lowered)) / users.total
 
 
 def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
@@ -122,7 +124,6 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
     >>> printed_bias(Contributions([2], upper=1), Clipping([0, 1], [0, 1]))
     1.0
     """
-    check.instance("users", users, Contributions)
     _check_fit(users, clipping)
     larger = np.maximum(clipping.lower, users.upper - clipping.upper)
     return _scalar(users, np.sum(_sum_per_user(users, larger))) / users.total
@@ -174,10 +175,8 @@ def worst_case_error(
     0.5
     """
     objective, law = _read_objective(objective), _read_noise(noise, eps)
-    error = law.worst_case(
-        worst_case_bias(users, clipping), sensitivity(users, clipping), objective
-    )
-    return _scalar(users, error)
+    bias, change = worst_case_bias(users, clipping), sensitivity(users, clipping)
+    return _scalar(users, law.worst_case(bias, change, objective))
 
 
 def threshold(
@@ -458,42 +457,25 @@ def _largest_counts(users: Contributions, n: int) -> NDArray[np.int64]:
     return np.partition(users.counts, users.n_users - n)[users.n_users - n :]
 
 
-def _largest_residuals(
-    users: Contributions, clipping: Clipping
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return, for each user, the most that clipping can add to the sum of samples, and take off."""
-    check.instance("users", users, Contributions)
-    _check_fit(users, clipping)
-    return (
-        _sum_per_user(users, clipping.lower),
-        _sum_per_user(users, users.upper - clipping.upper),
-    )
-
-
 def _check_fit(users: Contributions, clipping: Clipping) -> None:
+    check.instance("users", users, Contributions)
     check.instance("clipping", clipping, Clipping)
     if clipping.lower.size not in (users.n_users, users.total):
         raise ValueError(
             f"`clipping` must hold one interval a user ({users.n_users}) or one a sample "
             f"({users.total}), got {clipping.lower.size} intervals."
         )
-    check.refuse_entries(
-        "clipping.upper",
-        f"at most U = {users.upper}",
-        clipping.upper,
-        clipping.upper > np.asarray(users.upper),
-    )
+    ends, most = clipping.upper, np.asarray(users.upper)
+    check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 
 
 def _sum_per_user(users: Contributions, values: NDArray[Any]) -> NDArray[Any]:
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
-    sums: NDArray[Any]
     if values.size == users.n_users:
-        sums = users.counts * values
+        values = users.counts * values
     else:
-        first_samples = np.concatenate(([0], np.cumsum(users.counts[:-1])))
-        sums = np.add.reduceat(values, first_samples)
-    return sums
+        values = np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
+    return values
 
 
 def _scalar(users: Contributions, value: Any) -> Exact:
