@@ -40,13 +40,6 @@ class Cells(NamedTuple):
     log_density: Floats
 
 
-class _Draws(NamedTuple):
-    """Thresholds drawn, and the number of sums that each of them lies below: its cell."""
-
-    cell: NDArray[np.intp]
-    threshold: Floats
-
-
 def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon) -> Cells:
     """Return the exact law of `private_quantile` as a piecewise constant density.
 
@@ -102,7 +95,9 @@ def _sums_reaching(cells: Cells) -> Floats:
     return totals
 
 
-def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -> _Draws:
+def _draw_from(
+    cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]
+) -> tuple[NDArray[np.intp], Floats]:
     """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
     # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
@@ -114,7 +109,7 @@ def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -
         cell = np.sum(cumulative <= level[..., None], axis=-1)
         lower = np.take_along_axis(cells.lower, cell[..., None], axis=-1)[..., 0]
         upper = np.take_along_axis(cells.upper, cell[..., None], axis=-1)[..., 0]
-    return _Draws(cell, lower + rng.random(shape) * (upper - lower))
+    return cell, lower + rng.random(shape) * (upper - lower)
 
 
 def quantile_log_density(
@@ -212,7 +207,7 @@ def private_quantile(
     """
     generator = check.rng(rng)
     cells = quantile_cells(sums, users, rank, eps)
-    return _draw_from(cells, generator, cells.probability.shape[:-1]).threshold
+    return _draw_from(cells, generator, cells.probability.shape[:-1])[1]
 
 
 def akmv(
@@ -248,7 +243,7 @@ def akmv(
     """
     values, generator = _read_sums(sums, users), check.rng(rng)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
+    _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
     noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
     return (total + noise) / users.total
@@ -355,9 +350,9 @@ def simulate_akmv_error(
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     n_trials = check.integer("n_trials", n_trials, least=2)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    draws = _draw_from(cells, check.rng(rng), (n_trials,))
-    clipped_away = _sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
-    errors = (clipped_away + _noise_scale(2 * draws.threshold, eps)) / users.total
+    cell, threshold = _draw_from(cells, check.rng(rng), (n_trials,))
+    clipped_away = _sums_reaching(cells)[cell] - cell * threshold
+    errors = (clipped_away + _noise_scale(2 * threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
@@ -365,8 +360,11 @@ _NEGLIGIBLE = 40.0
 """Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out."""
 
 
-_LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 16)}
-"""Nodes and weights on [-1, 1], by their number."""
+_LEGENDRE = np.polynomial.legendre.leggauss(10)
+"""Nodes and weights on [-1, 1]."""
+
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+"""The smallest positive float."""
 
 
 def akmv_mean_error(
@@ -432,7 +430,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
         integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
 
     E_3 being the exponential integral. Where a cell is so narrow that the difference of two values
-    would lose digits, or where it is dear, points of Gauss and Legendre take its place.
+    would lose digits, ten points of Gauss and Legendre take its place.
 
     Parameters
     ----------
@@ -489,24 +487,20 @@ def _mean_noise(cells: Floats, eps: float) -> Floats:
     """
     lower, upper, sum_capped, _ = cells
     width = upper - lower
-    # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
-    varies = width * (1 + eps * sum_capped / upper) / upper
-    narrow = (varies < 1) & (4 * width < upper)
-    medium = (varies < 4) & (2 * width < upper) & ~narrow
-    wide = ~(narrow | medium)
+    # Neither varies exp(-D/s) much across such a cell, nor is the cell near t = 0.
+    narrow = (width * (1 + eps * sum_capped / upper) < 4 * upper) & (2 * width < upper)
     mean: Floats = np.empty_like(width)
-    mean[narrow] = _by_quadrature(6, cells[:, narrow], eps)
-    mean[medium] = _by_quadrature(16, cells[:, medium], eps)
-    mean[wide] = _by_antiderivative(cells[:, wide], eps)
+    mean[narrow] = _by_quadrature(cells[:, narrow], eps)
+    mean[~narrow] = _by_antiderivative(cells[:, ~narrow], eps)
     return mean
 
 
-def _by_quadrature(points: int, cells: Floats, eps: float) -> Floats:
+def _by_quadrature(cells: Floats, eps: float) -> Floats:
     """Return the mean of s exp(-D/s) by Gauss and Legendre."""
     lower, upper, sum_capped, capped = cells
     middle, half = (lower + upper) / 2, (upper - lower) / 2
     total = np.zeros_like(middle)
-    for node, weight in zip(*_LEGENDRE[points], strict=True):
+    for node, weight in zip(*_LEGENDRE, strict=True):
         t = middle + node * half
         total += weight * t * np.exp(eps * (capped - sum_capped / t))
     mean: Floats = total / (2 * eps)
@@ -518,27 +512,19 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
     It is (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t), and zero at t = 0.
     """
-    lower, upper, sum_capped, capped = cells
-
-    def antiderivative(t: Floats) -> Floats:
-        positive = np.where(t > 0, t, 1.0)
-        with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
-            x = eps * sum_capped / positive
-        value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
-        return np.where(t > 0, value, 0.0)
-
-    mean: Floats = (antiderivative(upper) - antiderivative(lower)) / (upper - lower)
+    ends, (sum_capped, capped) = cells[:2], cells[2:]
+    with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
+        x = eps * sum_capped / np.maximum(ends, _SMALLEST)
+    at_lower, at_upper = ends**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
+    mean: Floats = (at_upper - at_lower) / (ends[1] - ends[0])
     return mean
 
 
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
-    far = x > 100
-    value = np.empty_like(x)
-    value[~far] = np.exp(x[~far]) * expn(3, x[~far])
-    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty here.
-    rest = np.zeros(np.count_nonzero(far))
+    near = np.minimum(x, 100)
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty far out.
+    rest = np.zeros_like(x)
     for level in range(6, 0, -1):
-        rest = level * (level + 2) / (x[far] + 3 + 2 * level - rest)
-    value[far] = 1 / (x[far] + 3 - rest)
-    return value
+        rest = level * (level + 2) / (x + 3 + 2 * level - rest)
+    return np.where(x > near, 1 / (x + 3 - rest), np.exp(near) * expn(3, near))

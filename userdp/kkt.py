@@ -78,17 +78,14 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     >>> optimal_solution(Contributions([4, 2, 2, 1], upper=1), eps=1).lambda_users
     array([0.5 , 0.25, 0.25, 0.  ])
     """
-    width = threshold(users, eps)
-    inverse, half = 1 / read_eps(eps), _half(users)
-    above, ties = users.largest_sums > np.asarray(width), users.largest_sums == np.asarray(width)
-    lambda_users = above * np.asarray(half)
-    lambda_width = inverse - users.n_users * half
-    if width > 0:
-        lambda_width = 0 * half
-        lambda_users[ties] = (inverse - int(above.sum()) * half) / int(ties.sum())
-    return Solution(
-        users.surplus(width) / 2, width, lambda_users, 1 - 2 * lambda_users, lambda_width
-    )
+    printed = printed_solution(users, eps)
+    ties = users.largest_sums == np.asarray(printed.total_width)
+    if not ties.any():  # T_eps = 0
+        return printed
+    shared = np.asarray(printed.lambda_width / int(ties.sum()))
+    lambda_users = np.where(ties, shared, printed.lambda_users)
+    mu_users, none = 1 - 2 * lambda_users, 0 * users.upper
+    return printed._replace(lambda_users=lambda_users, mu_users=mu_users, lambda_width=none)
 
 
 def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
