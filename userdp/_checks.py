@@ -5,17 +5,17 @@ Every message names the argument, the rule it breaks and the value that broke it
 
 import math
 import numbers
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 Exact = float | Fraction
 """A number that is a `Fraction` where the computation is exact, and a float elsewhere."""
 
-Floats = NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 """An array of floats."""
 
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int
@@ -33,14 +33,18 @@ def refuse_value(name: str, rule: str, value: object) -> NoReturn:
 
 
 def refuse_type(name: str, rule: str, value: object) -> NoReturn:
-    raise TypeError(
-        f"`{name}` must be {rule}, got {name}={value!r} of type {type(value).__name__}."
-    )
+    kind = type(value).__name__
+    raise TypeError(f"`{name}` must be {rule}, got {name}={value!r} of type {kind}.")
 
 
 def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
         refuse_type(name, f"a userdp.{wanted.__name__}", value)
+
+
+def one_of(name: str, value: object, names: Collection[str]) -> None:
+    if not isinstance(value, str) or value not in names:
+        refuse_value(name, f"one of {', '.join(map(repr, names))}", value)
 
 
 def number(name: str, value: object, kind: type, rule: str) -> Any:
@@ -109,7 +113,7 @@ def rng(given: RNGLike | None) -> np.random.Generator:
     return np.random.default_rng(given)
 
 
-def array(name: str, values: npt.ArrayLike) -> NDArray[Any]:
+def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     """`numpy.asarray`, with an error that names the argument, and with no mask overlooked."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
@@ -119,7 +123,7 @@ def array(name: str, values: npt.ArrayLike) -> NDArray[Any]:
         raise ValueError(f"`{name}` must be an array: {error}") from error
 
 
-def reals(name: str, values: npt.ArrayLike) -> NDArray[Any]:
+def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     """A fresh array of finite float64, or of Fractions where every entry is rational and exact."""
     given = array(name, values)
     if given.dtype == object and given.size:
@@ -134,7 +138,7 @@ def reals(name: str, values: npt.ArrayLike) -> NDArray[Any]:
     return result
 
 
-def _fractions(name: str, given: NDArray[Any]) -> NDArray[Any]:
+def _fractions(name: str, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
     result = np.empty(given.shape, dtype=object)
     for index, value in np.ndenumerate(given):
         where = f"{name}[{', '.join(map(str, index))}]"
@@ -149,7 +153,9 @@ def floats(name: str, values: npt.ArrayLike) -> Floats:
     return reals(name, values).astype(np.float64)
 
 
-def refuse_entries(name: str, rule: str, entries: NDArray[Any], bad: NDArray[np.bool_]) -> None:
+def refuse_entries(
+    name: str, rule: str, entries: npt.NDArray[Any], bad: npt.NDArray[np.bool_]
+) -> None:
     """Raise ValueError naming the first of the entries at which `bad` holds, if there is one."""
     if np.any(bad):
         index = np.unravel_index(int(np.argmax(bad)), entries.shape)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 from scipy.special import expn
 
 from userdp import _checks as check
@@ -97,7 +96,7 @@ def _sums_reaching(cells: Cells) -> Floats:
 
 def _draw_from(
     cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]
-) -> tuple[NDArray[np.intp], Floats]:
+) -> tuple[npt.NDArray[np.intp], Floats]:
     """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
     # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
@@ -363,9 +362,6 @@ _NEGLIGIBLE = 40.0
 _LEGENDRE = np.polynomial.legendre.leggauss(10)
 """Nodes and weights on [-1, 1]."""
 
-_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
-"""The smallest positive float."""
-
 
 def akmv_mean_error(
     sums: npt.ArrayLike,
@@ -415,8 +411,7 @@ def akmv_mean_error(
     budget, spent = read_eps(eps), check.positive("noise_share", noise_share)
     eta = Fraction(check.positive("threshold_share", threshold_share)) * budget / 2
     target = rank(eps if spent == 0.5 else 2 * spent * float(budget))
-    aside = check.real("below", below)
-    law = _cells_of(_read_sums(sums, users), users, target, eta, aside)
+    law = _cells_of(_read_sums(sums, users), users, target, eta, check.real("below", below))
     return capped_mean_error(law, users, Fraction(spent) * budget)
 
 
@@ -514,7 +509,7 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
     """
     ends, (sum_capped, capped) = cells[:2], cells[2:]
     with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
-        x = eps * sum_capped / np.maximum(ends, _SMALLEST)
+        x = eps * sum_capped / np.maximum(ends, 5e-324)
     at_lower, at_upper = ends**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
     mean: Floats = (at_upper - at_lower) / (ends[1] - ends[0])
     return mean

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
@@ -316,7 +315,7 @@ def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -
     return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
 
 
-def _at(values: Floats, cell: NDArray[np.intp]) -> Floats:
+def _at(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
     """values[row, cell] for an array of cells, shape (points, rows)."""
     return np.take_along_axis(values, cell.T, axis=1).T
 

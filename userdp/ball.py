@@ -13,12 +13,9 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
-from userdp.model import Contributions, Epsilon, read_eps
+from userdp.model import _ROUNDING, Contributions, Epsilon, read_eps
 from userdp.noise import _noise_scale
 from userdp.worstcase import threshold
-
-_ROUNDING = 1e-9
-"""By how much, relative to R m, a user's sum may be longer: samples of length R are rounded."""
 
 
 def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
@@ -102,9 +99,8 @@ def mean_in_ball(
         )
     reach = users.largest_sums.astype(np.float64) / 2
     length = np.linalg.norm(vectors, axis=-1)
-    check.refuse_entries(
-        "sums", "of length at most R m_l", length, length > reach * (1 + _ROUNDING)
-    )
+    too_long = length > reach * (1 + _ROUNDING)
+    check.refuse_entries("sums", "of length at most R m_l", length, too_long)
     d, exact = vectors.shape[-1], read_eps(eps)
     width = float(threshold(users, (eps if isinstance(eps, float) else exact) / d))
     total = clip_to_ball(vectors, width / 2).sum(axis=-2)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
@@ -210,32 +209,22 @@ def _sweep(
     trials = check.integer("n_trials", n_trials, least=2)
     entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
-    sizes = [min(length, trials - start) for start in range(0, trials, length)]
-    # The mean and the sum of squared deviations of the errors in each block.
-    moments = np.empty((len(sizes), len(names), len(budgets), 2))
-    with progress(moments[..., 0].size) as tick:
-        for block, size in enumerate(sizes):
+    starts = range(0, trials, length)
+    values = np.empty((len(names), len(budgets), trials))
+    with progress(len(starts) * len(names) * len(budgets)) as tick:
+        for block, start in enumerate(starts):
+            size = min(length, trials - start)
             sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
             for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                values = errors(name, sums, budget, stream)
-                # Shifted by one of the values, so that equal ones have no spread from rounding.
-                mean = values[0] + (values - values[0]).mean()
-                moments[block, i, j] = mean, np.square(values - mean).sum()
+                values[i, j, start : start + size] = errors(name, sums, budget, stream)
                 tick()
-    means, squares = _pool(moments, np.array(sizes))
-    standard_error = np.sqrt(squares / (trials - 1) / trials)
-    curves = {name: Curve(means[i], standard_error[i]) for i, name in enumerate(names)}
+    # Shifted by one of the values, so that equal ones have no spread from rounding.
+    shift = values - values[..., :1]
+    means = values[..., 0] + shift.mean(axis=-1)
+    standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
+    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(names)}
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
-
-
-def _pool(blocks: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Mean and sum of squared deviations over all blocks, in their order."""
-    weights = sizes[:, None, None]
-    shift = blocks[..., 0] - blocks[0, ..., 0]
-    mean_shift = np.sum(weights * shift, axis=0) / sizes.sum()
-    between = np.sum(weights * np.square(shift - mean_shift), axis=0)
-    return blocks[0, ..., 0] + mean_shift, blocks[..., 1].sum(axis=0) + between
 
 
 def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generator:

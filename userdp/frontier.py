@@ -12,6 +12,7 @@ from scipy.special import expit
 from userdp import _checks as check
 from userdp._checks import Exact
 from userdp.model import Contributions, Epsilon, read_eps
+from userdp.worstcase import _largest_counts
 
 
 def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
@@ -85,7 +86,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     # Beyond n = 2.56 / eps the product falls: M(n) / n does, and n / (1 + e^(n eps / 2)).
     n = min(users.n_users, ceil(min(3 / budget, 2.0**53)))
     group_budget = budget * np.arange(1.0, n + 1)
-    largest = np.partition(users.counts, users.n_users - n)[users.n_users - n :]
-    moved = float(users.upper) * np.cumsum(np.sort(largest)[::-1]) / users.total
+    largest = np.sort(_largest_counts(users, n))[::-1]
+    moved = float(users.upper) * np.cumsum(largest) / users.total
     indistinct = np.maximum(expit(-group_budget), expit(-group_budget / 2) / 2)
     return float(np.max(moved * indistinct))

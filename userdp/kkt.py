@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
@@ -21,19 +21,25 @@ from userdp.worstcase import threshold
 class Solution(NamedTuple):
     """A point of the linear program (8) with multipliers, in the unit of the samples.
 
-    Arrays have shape (L,) and hold floats, or Fractions where the bound U is one.
+    Floats, or Fractions where the bound U is one.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (L,)
+        The sum of a over each user's samples.
+    total_width : float or Fraction
+        S, the largest total width of a user's intervals.
+    lambda_users, mu_users : ndarray, shape (L,)
+        Multipliers of U m_l - 2 alpha_l <= S, and of alpha_l >= 0.
+    lambda_width : float or Fraction
+        Multiplier of S >= 0.
     """
 
-    alpha: NDArray[Any]
-    """The sum of a over each user's samples."""
+    alpha: npt.NDArray[Any]
     total_width: Exact
-    """S, the largest total width of a user's intervals."""
-    lambda_users: NDArray[Any]
-    """Multipliers of U m_l - 2 alpha_l <= S."""
-    mu_users: NDArray[Any]
-    """Multipliers of alpha_l >= 0."""
+    lambda_users: npt.NDArray[Any]
+    mu_users: npt.NDArray[Any]
     lambda_width: Exact
-    """Multiplier of S >= 0."""
 
 
 class KKTResiduals(NamedTuple):
@@ -116,7 +122,7 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
     0.5
     """
     width = threshold(users, eps)
-    alpha, half = users.surplus(width) / 2, _half(users)
+    alpha, half = users.surplus(width) / 2, Fraction(1, 2) if users.is_exact else 0.5
     lambda_users = (alpha > 0) * np.asarray(half)
     lambda_width = 1 / read_eps(eps) - int(np.sum(alpha > 0)) * half
     return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
@@ -221,10 +227,6 @@ def kkt_certificate(
             abs(np.sum(alpha) + width * inverse - np.sum(lambda_users * users.largest_sums))
         ),
     )
-
-
-def _half(users: Contributions) -> Exact:
-    return Fraction(1, 2) if users.is_exact else 0.5
 
 
 def _largest(*violations: Any) -> Exact:

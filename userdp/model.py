@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
@@ -74,16 +73,15 @@ class Contributions:
     Contributions(n_users=3, total=6, max_count=4, upper=65.0)
     """
 
-    counts: NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     upper: Exact
 
     def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
         object.__setattr__(self, "counts", _read_counts(counts))
         object.__setattr__(self, "upper", check.upper(upper))
         if self.upper > check.LARGEST / self.total:
-            check.refuse_value(
-                "upper", f"small enough that {self.total} samples sum to a float", upper
-            )
+            rule = f"small enough that {self.total} samples sum to a float"
+            check.refuse_value("upper", rule, upper)
 
     def __repr__(self) -> str:
         return (
@@ -107,17 +105,16 @@ class Contributions:
         return int(self.counts.max())
 
     @cached_property
-    def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def histogram(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The different counts, the smallest first, and how many users have each."""
-        sizes, users = np.unique(self.counts, return_counts=True)
-        return sizes, users
+        return np.unique(self.counts, return_counts=True)
 
     @property
-    def largest_sums(self) -> NDArray[Any]:
+    def largest_sums(self) -> npt.NDArray[Any]:
         """The largest sum U m_l that each user's samples can have, shape (L,)."""
         return np.asarray(self.upper) * self.counts
 
-    def surplus(self, total_width: Exact) -> NDArray[Any]:
+    def surplus(self, total_width: Exact) -> npt.NDArray[Any]:
         """Return by how much each user's largest sum exceeds a total width S: (U m_l - S)^+.
 
         Parameters
@@ -136,7 +133,7 @@ class Contributions:
             If `total_width` is not a finite number of at least 0.
         """
         width = np.asarray(check.size("total_width", total_width, self.is_exact))
-        surplus: NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
+        surplus: npt.NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
         return surplus
 
     @property
@@ -145,7 +142,7 @@ class Contributions:
         return isinstance(self.upper, Fraction)
 
 
-def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
+def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     raw = check.array("counts", counts)
     if raw.ndim != 1 or not raw.size:
         raise ValueError(
@@ -203,8 +200,8 @@ class Clipping:
     Clipping(n_intervals=2, lower=0.0 to 20.0, upper=45.0 to 65.0)
     """
 
-    lower: NDArray[Any]
-    upper: NDArray[Any]
+    lower: npt.NDArray[Any]
+    upper: npt.NDArray[Any]
 
     def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
         a, b = check.reals("lower", lower), check.reals("upper", upper)

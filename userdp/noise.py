@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
@@ -101,7 +100,7 @@ class Noise(ABC):
             self._refuse_squares_that_overflow()
             return 2 * float(self.mean_square) / n
 
-        def falls_later(x: Floats) -> NDArray[np.bool_]:
+        def falls_later(x: Floats) -> npt.NDArray[np.bool_]:
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
@@ -116,9 +115,8 @@ class Noise(ABC):
 
     def _refuse_squares_that_overflow(self) -> None:
         if self.eps < _SMALLEST_FOR_SQUARES:
-            check.refuse_value(
-                "eps", f"at least {_SMALLEST_FOR_SQUARES} for squares", float(self.eps)
-            )
+            rule = f"at least {_SMALLEST_FOR_SQUARES} for squares"
+            check.refuse_value("eps", rule, float(self.eps))
 
 
 class LaplaceNoise(Noise):
@@ -253,17 +251,13 @@ _LAWS = {"laplace": LaplaceNoise, "staircase": StaircaseNoise}
 
 def _read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
     """Return the law of a name at a budget."""
-    if not isinstance(noise, str) or noise not in _LAWS:
-        check.refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
+    check.one_of("noise", noise, _LAWS)
     return _LAWS[noise](eps)
 
 
 def _read_objective(objective: Objective) -> Objective:
     """Return the name of an objective, or refuse it."""
-    if not isinstance(objective, str) or objective not in get_args(Objective):
-        check.refuse_value(
-            "objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective
-        )
+    check.one_of("objective", objective, get_args(Objective))
     return objective
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
@@ -212,7 +211,7 @@ def _drawn(
 
 
 def _add_up(
-    users: Contributions, n_trials: int, draw: _Draw, keep: NDArray[np.int64] | None = None
+    users: Contributions, n_trials: int, draw: _Draw, keep: npt.NDArray[np.int64] | None = None
 ) -> Floats:
     """Draw all samples, for the users of one count at a time, and add them up for each user.
 

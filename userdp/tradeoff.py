@@ -21,26 +21,28 @@ _TIE = 1e-12
 """Certificates within this relative distance are the same but for rounding."""
 
 
-_STEPS = np.arange(1, 41) / 20
-"""Values of tau for which `tradeoff` tries the width just within the certificate."""
-
-
 class Member(NamedTuple):
     """One choice of centre and total width for `clipped_mean`, and what it costs.
 
     All in the unit of the samples.
+
+    Attributes
+    ----------
+    centre : float
+        c, around which the intervals lie.
+    total_width : float
+        S, the total width of a user's intervals.
+    certificate : float
+        The worst-case error, bias + E|noise|, which holds whatever the data are.
+    mean_error, standard_error : float
+        The mean absolute error on average over the prior, an estimate; and its standard error.
     """
 
     centre: float
-    """c, around which the intervals lie."""
     total_width: float
-    """S, the total width of a user's intervals."""
     certificate: float
-    """The worst-case error, bias + E|noise|, which holds whatever the data are."""
     mean_error: float
-    """The mean absolute error on average over the prior, an estimate."""
     standard_error: float
-    """The standard error of that estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +190,7 @@ def tradeoff(
             for j, width in enumerate(widths.tolist()):
                 clipping = worstcase.centred_clipping(public, width, centre)
                 change = float(worstcase.sensitivity(public, clipping))
-                bias = worstcase.worst_case_bias(public, clipping)
-                certificate[i, j] = law.worst_case(bias, change, "bound")
+                certificate[i, j] = worstcase.worst_case_error(public, clipping, eps, noise=noise)
                 kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
                 errors = law.mean_error((total - kept) / users.total, change)
                 mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
@@ -216,7 +217,8 @@ def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Flo
     falling = [
         float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks.tolist()
     ]
-    limits = (1 + _STEPS) * float(worstcase.optimal_error(users, eps, noise=noise))
+    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
+    limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
     in_ratios = np.geomspace(largest / 1000, largest, 80)
     return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

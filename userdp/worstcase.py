@@ -11,7 +11,7 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
@@ -452,7 +452,7 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     return int(largest.sum()) - last + last * Fraction(x - whole)
 
 
-def _largest_counts(users: Contributions, n: int) -> NDArray[np.int64]:
+def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:
     """Find the n largest counts, in no particular order, without sorting all of them."""
     return np.partition(users.counts, users.n_users - n)[users.n_users - n :]
 
@@ -469,7 +469,7 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
     check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 
 
-def _sum_per_user(users: Contributions, values: NDArray[Any]) -> NDArray[Any]:
+def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
     if values.size == users.n_users:
         values = users.counts * values

@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp.model import Contributions, Epsilon, read_eps
@@ -167,7 +166,7 @@ def private_mean(
     return make_result(how, noisy_total(total, how.moved, budget), dropping)
 
 
-def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> NDArray[np.int64]:
+def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
     """Return how many records each user has: what `plan` starts from.
 
     Parameters

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from userdp import _checks as check
 from userdp._checks import Exact
@@ -113,7 +112,7 @@ def release_mean(
     )
 
 
-def _read_protected(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+def _read_protected(sums: npt.ArrayLike, users: Contributions) -> npt.NDArray[np.float64]:
     """Return the sums; a refusal quotes none of them."""
     check.instance("users", users, Contributions)
     try:
