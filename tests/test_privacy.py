@@ -271,9 +271,9 @@ def test_an_audit_sees_a_threshold_that_is_not_uniform_within_its_cell(monkeypat
     """At both ends of every cell all is well, and the mechanisms agree with each other."""
 
     def draw_low(cells, rng, shape):
-        cell, T = AKMV._Draws(*drawn(cells, rng, shape))
+        cell, T = drawn(cells, rng, shape)
         lower, upper = (np.take_along_axis(x, cell[..., None], -1)[..., 0] for x in cells[:2])
-        return AKMV._Draws(cell, lower + (T - lower) ** 2 / (upper - lower))
+        return cell, lower + (T - lower) ** 2 / (upper - lower)
 
     drawn = AKMV._draw_from
     monkeypatch.setattr(AKMV, "_draw_from", draw_low)
@@ -285,8 +285,8 @@ def test_an_audit_sees_a_threshold_that_one_of_two_neighbours_clips(monkeypatch)
     """`T` above the data's largest sum: for the one; for the other that sum is U m*."""
 
     def draw_clipped(cells, rng, shape):
-        draws = drawn(cells, rng, shape)
-        return draws._replace(threshold=np.minimum(draws.threshold, cells.lower[..., 0]))
+        cell, T = drawn(cells, rng, shape)
+        return cell, np.minimum(T, cells.lower[..., 0])
 
     drawn = AKMV._draw_from
     monkeypatch.setattr(AKMV, "_draw_from", draw_clipped)
@@ -378,20 +378,20 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
         for sums in np.concatenate([pairs.first, pairs.second[:1]]):
             cells = ud.quantile_cells(sums, pairs.users, ud.rank(eps), eps)
             batch = np.broadcast_to(cells.probability, (*levels.shape, len(cells.lower)))
-            draws = AKMV._draw_from(cells, audit.Recorder(random=[levels, places]), levels.shape)
+            cell, T = AKMV._draw_from(cells, audit.Recorder(random=[levels, places]), levels.shape)
             many = ud.quantile_cells(
                 np.broadcast_to(sums, (*levels.shape, sums.size)), pairs.users, ud.rank(eps), eps
             )
             again = AKMV._draw_from(many, audit.Recorder(random=[levels, places]), levels.shape)
-            np.testing.assert_array_equal(draws, again)
-            below = law_of(cells, cells.lower[draws.cell])
-            chance = np.take_along_axis(batch, draws.cell[..., None], axis=-1)[..., 0]
+            np.testing.assert_array_equal((cell, T), again)
+            below = law_of(cells, cells.lower[cell])
+            chance = np.take_along_axis(batch, cell[..., None], axis=-1)[..., 0]
             assert np.all(chance > 0)
             np.testing.assert_allclose(
-                law_of(cells, draws.threshold), below + places * chance, rtol=0, atol=1e-12
+                law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
             )
             # A cell is chosen by the levels that its probability covers, counted from the top.
-            above = np.cumsum(cells.probability)[draws.cell]
+            above = np.cumsum(cells.probability)[cell]
             assert np.all(levels <= above + 1e-12)
             assert np.all(levels >= above - chance - 1e-12)
 

@@ -142,8 +142,7 @@ def _fractions(name: str, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
     result = np.empty(given.shape, dtype=object)
     for index, value in np.ndenumerate(given):
         where = f"{name}[{', '.join(map(str, index))}]"
-        exact = number(where, value, numbers.Rational, "a Fraction or an integer")
-        result[index] = Fraction(exact)
+        result[index] = Fraction(number(where, value, numbers.Rational, "a Fraction or an integer"))
     refuse_entries(name, "within the range of floats", result, abs(result) > LARGEST)
     return result
 

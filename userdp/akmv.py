@@ -150,11 +150,8 @@ def quantile_log_density(
         ) from error
     # The lower ends of all cells but the last are the sums: t lies in cell c if c of them reach t.
     reaching = np.sum(cells.lower[..., :-1] >= points[..., None], axis=-1)
-    log_density = np.take_along_axis(
-        np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1)),
-        reaching[..., None],
-        axis=-1,
-    )[..., 0]
+    each = np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1))
+    log_density = np.take_along_axis(each, reaching[..., None], axis=-1)[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
     return np.where(inside, log_density, -np.inf)[()]
 
@@ -204,9 +201,8 @@ def private_quantile(
     >>> float(private_quantile([3.0, 1.0], users, rank=1, eps=2, rng=0).round(4))
     1.5396
     """
-    generator = check.rng(rng)
     cells = quantile_cells(sums, users, rank, eps)
-    return _draw_from(cells, generator, cells.probability.shape[:-1])[1]
+    return _draw_from(cells, check.rng(rng), cells.probability.shape[:-1])[1]
 
 
 def akmv(
@@ -283,12 +279,10 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     ... )
     (8.38962, 8.4)
     """
-    budget = read_eps(eps)
-    cells = _cells_of(_read_sums(sums, users), users, rank(eps), budget / 4)
+    cells = _cells_of(_read_sums(sums, users), users, rank(eps), read_eps(eps) / 4)
     mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
-    reaching = np.arange(users.n_users + 1)
-    noise = _noise_scale(2 * mean_threshold, eps)
-    error = _sums_reaching(cells) - reaching * mean_threshold + noise
+    bias = _sums_reaching(cells) - np.arange(users.n_users + 1) * mean_threshold
+    error = bias + _noise_scale(2 * mean_threshold, eps)
     result: Floats = np.sum(cells.probability * error, axis=-1) / users.total
     return result
 
@@ -463,15 +457,14 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     budget = float(read_eps(eps))
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
     sum_capped = _sums_reaching(law)
-    bias = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
+    error = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
     # The noise counts for little in cells where it is small beside the bias, or hardly ever drawn.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         exponent = budget * (sum_capped / law.upper - capped)
     matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
-    noise = np.zeros_like(bias)
     cells = np.stack([part[matters] for part in (law.lower, law.upper, sum_capped, capped)])
-    noise[matters] = _mean_noise(cells, budget)
-    result: Floats = np.sum(law.probability * (bias + noise), axis=-1) / users.total
+    error[matters] += _mean_noise(cells, budget)
+    result: Floats = np.sum(law.probability * error, axis=-1) / users.total
     return result
 
 
@@ -494,12 +487,11 @@ def _by_quadrature(cells: Floats, eps: float) -> Floats:
     """Return the mean of s exp(-D/s) by Gauss and Legendre."""
     lower, upper, sum_capped, capped = cells
     middle, half = (lower + upper) / 2, (upper - lower) / 2
-    total = np.zeros_like(middle)
+    total: Floats = np.zeros_like(middle)
     for node, weight in zip(*_LEGENDRE, strict=True):
         t = middle + node * half
         total += weight * t * np.exp(eps * (capped - sum_capped / t))
-    mean: Floats = total / (2 * eps)
-    return mean
+    return total / (2 * eps)
 
 
 def _by_antiderivative(cells: Floats, eps: float) -> Floats:

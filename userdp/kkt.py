@@ -165,10 +165,8 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     result = optimize.linprog(costs, constraints, bounds)
     if not result.success:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
-    lower = result.lower.marginals
-    return Solution(
-        result.x[:n], float(result.x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n])
-    )
+    x, lower = result.x, result.lower.marginals
+    return Solution(x[:n], float(x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n]))
 
 
 def kkt_certificate(
@@ -213,6 +211,7 @@ def kkt_certificate(
     check.instance("solution", solution, Solution)
     alpha, width, lambda_users, mu_users, lambda_width = solution
     excess = users.largest_sums - 2 * alpha - np.asarray(width)
+    dual = np.sum(lambda_users * users.largest_sums)
     return KKTResiduals(
         primal_feasibility=_largest(excess, -alpha, -width),
         dual_feasibility=_largest(-lambda_users, -mu_users, -lambda_width),
@@ -223,9 +222,7 @@ def kkt_certificate(
         complementary_slackness=_largest(
             abs(lambda_width * width), abs(lambda_users * excess), abs(mu_users * alpha)
         ),
-        duality_gap=_largest(
-            abs(np.sum(alpha) + width * inverse - np.sum(lambda_users * users.largest_sums))
-        ),
+        duality_gap=_largest(abs(np.sum(alpha) + width * inverse - dual)),
     )
 
 

@@ -20,9 +20,6 @@ from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import NoiseName, Objective, _read_noise
 from userdp.worstcase import threshold
 
-_SMALLEST_EXPONENT = -1074
-"""2^-1074 is the smallest positive float."""
-
 
 def laplace(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
@@ -329,7 +326,7 @@ def grid_steps(
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, _SMALLEST_EXPONENT))
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))  # that of the smallest float
     low, high = np.ceil(lowest / step), np.floor(highest / step)
     steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
     return np.rint(steps).sum(axis=-1), high - low, step

@@ -84,10 +84,8 @@ class Contributions:
             check.refuse_value("upper", rule, upper)
 
     def __repr__(self) -> str:
-        return (
-            f"Contributions(n_users={self.n_users}, total={self.total}, "
-            f"max_count={self.max_count}, upper={self.upper})"
-        )
+        counts = f"n_users={self.n_users}, total={self.total}, max_count={self.max_count}"
+        return f"Contributions({counts}, upper={self.upper})"
 
     @property
     def n_users(self) -> int:

@@ -25,8 +25,6 @@ square error."""
 _SMALLEST_FOR_SQUARES = 1e-150
 """Below this budget the mean square of the noise may exceed the largest float."""
 
-_Shape = tuple[int, ...]
-
 NoiseName = Literal["laplace", "staircase"]
 """A law of additive noise."""
 
@@ -54,7 +52,7 @@ class Noise(ABC):
         """Return the natural logarithm of the density at z, shape (...)."""
 
     @abstractmethod
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
 
     @abstractmethod
@@ -73,8 +71,7 @@ class Noise(ABC):
         if change == 0:
             return distance
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            ratio = np.minimum(distance / change, check.LARGEST)
-            added = 2 * change * self.excess(ratio)
+            added = 2 * change * self.excess(np.minimum(distance / change, check.LARGEST))
         return distance + added
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
@@ -150,10 +147,9 @@ class LaplaceNoise(Noise):
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
         eps, points = float(self.eps), check.floats("z", z)
-        result: Floats = np.log(eps / 2) - eps * np.abs(points)
-        return result
+        return float(np.log(eps / 2)) - eps * abs(points)
 
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         return rng.laplace(scale=_noise_scale(sensitivity, float(self.eps)), size=shape)
 
@@ -218,7 +214,7 @@ class StaircaseNoise(Noise):
         result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
         return result
 
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         _noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))

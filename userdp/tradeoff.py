@@ -17,9 +17,6 @@ from userdp.model import Contributions, Epsilon
 from userdp.noise import NoiseName, _read_noise
 from userdp.samplers import Sampler, _drawn
 
-_TIE = 1e-12
-"""Certificates within this relative distance are the same but for rounding."""
-
 
 class Member(NamedTuple):
     """One choice of centre and total width for `clipped_mean`, and what it costs.
@@ -86,23 +83,18 @@ class Tradeoff:
             is within it; with tau = 0 the grid must hold U/2 and a minimising width.
         """
         limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
-        allowed = self.certificate <= limit * (1 + _TIE)
+        allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
         if not allowed.any():
-            raise ValueError(
-                f"`tau` must be at least {self.certificate.min() / self.smallest_certificate - 1} "
-                f"for this grid, got tau={tau!r}."
-            )
+            least = self.certificate.min() / self.smallest_certificate - 1
+            raise ValueError(f"`tau` must be at least {least} for this grid, got tau={tau!r}.")
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
         """Return the members that no other beats on both axes, by growing certificate."""
         order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
-        members, smallest = [], np.inf
-        for index in order:
-            if self.mean_error.flat[index] < smallest:
-                smallest = float(self.mean_error.flat[index])
-                members.append(self._member(int(index)))
-        return members
+        error = self.mean_error.ravel()[order]
+        smaller = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
+        return [self._member(int(index)) for index in order[smaller]]
 
     def _member(self, index: int) -> Member:
         row, column = np.unravel_index(index, self.certificate.shape)
@@ -177,10 +169,9 @@ def tradeoff(
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
     check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
-    if total_widths is None:
-        total_widths = _default_widths(users, eps, noise)
-    widths = _grid("total_widths", total_widths)
-    law, public = _read_noise(noise, eps), Contributions(users.counts, float(users.upper))
+    tried = _default_widths(users, eps, noise) if total_widths is None else total_widths
+    widths = _grid("total_widths", tried)
+    law, public = _read_noise(noise, eps), Contributions(users.counts, upper)
     certificate, mean, spread = np.empty((3, middles.size, widths.size))
     with progress(certificate.size) as tick:
         for i, centre in enumerate(middles.tolist()):
@@ -214,9 +205,7 @@ def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Flo
     kinks = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = kinks[kinks <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
-    falling = [
-        float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks.tolist()
-    ]
+    falling = [float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks]
     smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)

@@ -351,7 +351,6 @@ def optimal_error(
     >>> optimal_error(users, Fraction(1, 2)), optimal_error(users, 2)
     (Fraction(65, 2), Fraction(130, 7))
     """
-    check.instance("users", users, Contributions)
     if _read_objective(objective) != "bound":
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
@@ -471,11 +470,10 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
 
 def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
-    if values.size == users.n_users:
-        values = users.counts * values
-    else:
-        values = np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
-    return values
+    if values.size != users.n_users:
+        return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
+    sums: npt.NDArray[Any] = users.counts * values
+    return sums
 
 
 def _scalar(users: Contributions, value: Any) -> Exact:
