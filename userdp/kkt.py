@@ -88,6 +88,7 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     ties = users.largest_sums == np.asarray(printed.total_width)
     if not ties.any():  # T_eps = 0
         return printed
+    # What the paper gives to lambda_S, the users tied at T share.
     shared = np.asarray(printed.lambda_width / int(ties.sum()))
     lambda_users = np.where(ties, shared, printed.lambda_users)
     mu_users, none = 1 - 2 * lambda_users, 0 * users.upper
@@ -122,7 +123,8 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
     0.5
     """
     width = threshold(users, eps)
-    alpha, half = users.surplus(width) / 2, Fraction(1, 2) if users.is_exact else 0.5
+    alpha = users.surplus(width) / 2
+    half = Fraction(1, 2) if users.is_exact else 0.5
     lambda_users = (alpha > 0) * np.asarray(half)
     lambda_width = 1 / read_eps(eps) - int(np.sum(alpha > 0)) * half
     return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
