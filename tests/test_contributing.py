@@ -52,7 +52,6 @@ def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, monkeypatch, ca
     defined(code)
     assert re.fullmatch(r"noise of scale [\d.]+ instead of [\d.]+\n", capsys.readouterr().out)
     test_book.test_no_measured_number_is_typed(page)
-    test_book.test_code_can_be_read_and_copied(page)
 
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_capped.py").write_text(block("python", "def test_"))

@@ -20,26 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainccinv, hyp2f1
 
-from userdp._checks import (
-    Exact,
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_integer,
-    read_rng,
-    read_size,
-    refuse_entries,
-)
-from userdp.model import Contributions, Epsilon, rank, read_eps
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
+from userdp.model import _ROUNDING, Contributions, Epsilon, rank, read_eps
 from userdp.noise import GaussianNoise, _noise_scale
 from userdp.worstcase import _largest_counts, sum_of_largest
 
 BallBudget = Epsilon | GaussianNoise
 """A privacy budget, or the law of the noise of each coordinate."""
-
-_ROUNDING = 1e-9
-"""By how much, relative to R m, a user's sum may be longer: samples of length R are rounded."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 
@@ -71,7 +59,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     array([[ 1.5,  2. ],
            [ 0. , -1. ]])
     """
-    vectors, most = read_floats("sums", sums), float(read_size("radius", radius))
+    vectors, most = check.floats("sums", sums), float(check.size("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -110,7 +98,7 @@ def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
     >>> ball_threshold(users, 2, d=2), ball_threshold(users, GaussianNoise.zcdp(2), d=2)
     (4.0, 4.0)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     k = _length(eps, d).rank
     reached = k <= users.n_users
     return users.upper * (int(_largest_counts(users, k).min()) if reached else 0)
@@ -145,7 +133,7 @@ def ball_error(users: Contributions, eps: BallBudget, d: int) -> Exact:
     >>> [[round(ball_error(users, noise, d), 3) for noise in (1, law)] for d in (1, 100)]
     [[0.02, 0.067], [0.875, 0.586]]
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     largest = sum_of_largest(users, 2 * Fraction(_length(eps, d).mean))
     error = Fraction(users.upper) / (2 * users.total) * largest
     return error if users.is_exact else float(error)
@@ -189,7 +177,7 @@ def mean_in_ball(
     >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, eps=4, rng=0).round(4)
     array([ 1.1274, -0.7643])
     """
-    vectors, generator = _read_vectors(sums, users), read_rng(rng)
+    vectors, generator = _read_vectors(sums, users), check.rng(rng)
     d = vectors.shape[-1]
     width = float(ball_threshold(users, eps, d))
     total = clip_to_ball(vectors, width / 2).sum(axis=-2)
@@ -251,7 +239,7 @@ class _Length(NamedTuple):
 
 
 def _length(eps: BallBudget, d: int) -> _Length:
-    d = read_integer("d", d, least=1, most=2**53)
+    d = check.integer("d", d, least=1, most=2**53)
     if isinstance(eps, GaussianNoise):
         mean = float(_gaussian_distance(np.asarray(0.0), eps.sigma, d))
         return _Length(mean, ceil(2 * mean))
@@ -318,8 +306,8 @@ def _mean_over_directions(square: Floats, d: int) -> Floats:
 
 
 def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
-    check_instance("users", users, Contributions)
-    vectors = read_floats("sums", sums)
+    check.instance("users", users, Contributions)
+    vectors = check.floats("sums", sums)
     if vectors.ndim < 2 or vectors.shape[-2] != users.n_users or not vectors.shape[-1]:
         raise ValueError(
             f"`sums` must have shape (..., {users.n_users}, d), a vector for each user, "
@@ -327,5 +315,6 @@ def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
         )
     reach = users.largest_sums.astype(np.float64) / 2
     length = np.linalg.norm(vectors, axis=-1)
-    refuse_entries("sums", "of length at most R m_l", length, length > reach * (1 + _ROUNDING))
+    too_long = length > reach * (1 + _ROUNDING)
+    check.refuse_entries("sums", "of length at most R m_l", length, too_long)
     return vectors

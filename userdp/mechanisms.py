@@ -14,13 +14,11 @@ protected data, and no private release.
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import Exact, Floats, RNGLike, check_instance, read_rng, read_size
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import Budget, LaplaceNoise, NoiseName, Objective, _read_noise
 from userdp.worstcase import threshold
-
-_SMALLEST_EXPONENT = -1074
-"""2^-1074 is the smallest positive float."""
 
 
 def laplace(
@@ -142,14 +140,12 @@ def clipped_mean(
     >>> float(clipped_mean([3.0, 1.0], users, 0.5, eps=1, centre=0.7, rng=0).round(4))
     0.822
     """
-    values, generator, law = _read_sums(sums, users), read_rng(rng), _read_noise(noise, eps)
+    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    release: Floats = (
-        middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
-    )
-    return release
+    noise_drawn = law.draw(float(moved), total.shape, generator)
+    return middle + (total + noise_drawn) / users.total
 
 
 def clipped_mean_error(
@@ -275,17 +271,15 @@ def opt_worst_case_mean_error(
 
 def _largest(users: Contributions) -> Exact:
     """Return the largest sum of a user, U m*: around 0, twice that is the width that clips none."""
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     return users.upper * users.max_count
 
 
 def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
     """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
-    half_width = float(read_size("total_width", total_width)) / 2
-    return (
-        -min(half_width, users.max_count * middle),
-        min(half_width, users.max_count * (float(users.upper) - middle)),
-    )
+    half_width = float(check.size("total_width", total_width)) / 2
+    farthest = users.max_count * (float(users.upper) - middle)
+    return -min(half_width, users.max_count * middle), min(half_width, farthest)
 
 
 def grid_sum(
@@ -334,7 +328,7 @@ def grid_steps(
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, _SMALLEST_EXPONENT))
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))  # that of the smallest float
     low, high = np.ceil(lowest / step), np.floor(highest / step)
     steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
     return np.rint(steps).sum(axis=-1), high - low, step
