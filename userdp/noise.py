@@ -77,13 +77,17 @@ class Noise(ABC):
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
         distance: Floats = np.abs(read_floats("bias", bias))
         change = float(read_size("sensitivity", sensitivity))
-        _noise_scale(change, float(self.eps))  # refuses what might overflow
-        if change == 0:
-            return distance
-        with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            ratio = np.minimum(distance / change, LARGEST)
-            added = 2 * change * self.excess(ratio)
-        result: Floats = distance + added
+        result: Floats = distance + 2 * self.mean_excess(distance, change)
+        return result
+
+    def mean_excess(self, x: Floats, sensitivity: float) -> Floats:
+        """Return E(Delta Z - x)^+ for x >= 0, shape (...), and a sensitivity Delta >= 0."""
+        _noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
+        if sensitivity == 0:
+            return np.zeros_like(x)
+        with np.errstate(over="ignore"):  # far from zero: no noise gets there
+            ratio = np.minimum(x / sensitivity, LARGEST)
+            result: Floats = sensitivity * self.excess(ratio)
         return result
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
