@@ -56,6 +56,7 @@ from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error
 from userdp.worstcase import printed_bias as printed_bias
+from userdp.worstcase import projected_error as projected_error
 from userdp.worstcase import sensitivity as sensitivity
 from userdp.worstcase import sum_of_largest as sum_of_largest
 from userdp.worstcase import symmetric_error as symmetric_error
