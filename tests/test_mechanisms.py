@@ -1,5 +1,6 @@
 """The mechanisms: their estimators and noise scales by definition; test_privacy.py has more."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -62,11 +63,27 @@ def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
     assert rng.scales == [pytest.approx(2 * T / eps, rel=1e-15)]
 
 
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(eps):
+    rng, weights = Noiseless(), [3, 0, 1, 1, 0.5, 1]
+    expected = np.average(SUMS / USERS.counts, weights=weights)
+    assert ud.weighted_mean(SUMS, USERS, weights, eps, rng=rng) == pytest.approx(expected)
+    assert rng.scales == [pytest.approx(10 / eps, rel=1e-14)]  # of the sum, over 6.5 / 3
+    noisy = ud.weighted_mean(SUMS, USERS, weights, eps, rng=Recorder(laplace=[1.0]))
+    assert noisy == pytest.approx(expected + 3 / 6.5)
+
+
 def second_quantile(sums, users, eps, rng):
     return ud.private_quantile(sums, users, 2, eps, rng=rng)
 
 
-@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile])
+def weighted(sums, users, eps, rng=None):
+    return ud.weighted_mean(sums, users, [3, 2, 2, 1, 1, 1], eps, rng=rng)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile, weighted]
+)
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
     releases = mechanism(batch, USERS, 1, rng=5)
@@ -81,7 +98,7 @@ def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     assert mechanism(batch[:0], USERS, 1, rng=5).shape == (0, 2)
 
 
-@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv])
+@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, weighted])
 def test_arguments_are_left_alone_and_randomness_without_seed_differs(mechanism):
     sums = SUMS.copy()
     assert mechanism(sums, USERS, 1) != mechanism(sums, USERS, 1)
@@ -108,6 +125,7 @@ MEAN_ERRORS = [
     ud.opt_worst_case_mean_error,
     ud.akmv_error,
     ud.akmv_mean_error,
+    lambda sums, users, eps: ud.weighted_mean_error(sums, users, [2, 1], eps),
 ]
 
 
@@ -146,3 +164,39 @@ def test_opt_worst_case_mean_error_is_that_of_its_width_and_its_noise(objective,
     expected = ud.clipped_mean_error(sums, users, width, eps, noise=noise)
     error = ud.opt_worst_case_mean_error(sums, users, eps, objective=objective, noise=noise)
     assert error == expected
+
+
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+def test_weighted_mean_error_is_that_of_its_bias(noise):
+    weights, law = (
+        [3, 0, 1, 1, 0.5, 1],
+        {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise},
+    )
+    bias = np.average(SUMS / USERS.counts, weights=weights) - SUMS.sum() / 14
+    expected = law[noise](1.9).mean_error(bias, 10 * 3 / 6.5)
+    error = ud.weighted_mean_error(SUMS, USERS, weights, 1.9, noise=noise)
+    assert error == pytest.approx(expected)
+    own = ud.weighted_mean_error(SUMS, USERS, USERS.counts, 1.9)
+    assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, 1.9))
+
+
+@given(users=collections(), data=st.data())
+def test_certificate_of_weights_is_the_worst_of_all_corners(users, data):
+    """Where averages are 0 or U: convex functions of the averages are largest there."""
+    weight = st.fractions(0, 5, max_denominator=7)
+    weights = data.draw(
+        st.lists(weight, min_size=users.n_users, max_size=users.n_users).filter(any)
+    )
+    eps, W = data.draw(budgets(users.n_users)), sum(weights)
+    parts = [
+        Fraction(int(m), users.total) - w / W for m, w in zip(users.counts, weights, strict=True)
+    ]
+    bias = max(abs(sum(part)) for part in itertools.product(*([0, part] for part in parts)))
+    change = max(weights) / W
+    expected = users.upper * (bias + change / ud.read_eps(eps))
+    assert ud.weighted_worst_case_error(users, weights, eps) == expected
+    error = ud.weighted_worst_case_error(users, weights, eps, "l1", "staircase")
+    law = ud.StaircaseNoise(eps)
+    assert error == pytest.approx(float(law.mean_error(users.upper * bias, users.upper * change)))
+    floats = ud.Contributions(users.counts, float(users.upper))
+    assert ud.weighted_worst_case_error(floats, weights, eps) == pytest.approx(float(expected))

@@ -36,6 +36,13 @@ def clipped(width, centre, noise="laplace"):
     )
 
 
+def weighted(cap, noise="laplace"):
+    """Weights min(m, cap)."""
+    return lambda sums, users, eps, rng: ud.weighted_mean(
+        sums, users, np.minimum(users.counts, cap), eps, noise=noise, rng=rng
+    )
+
+
 MEANS = {
     "laplace": (lambda sums, users, eps, rng: ud.laplace(sums, users, eps, rng=rng), None),
     "opt bound": (opt("bound"), None),
@@ -48,6 +55,8 @@ MEANS = {
     "clipped at the edge": (clipped(0.9, 1), None),
     "clipped wide": (clipped(1e3, 0.5), None),
     "clipped staircase": (clipped(1.1, 0.2, "staircase"), ud.StaircaseNoise),
+    "weighted": (weighted(2.5), None),
+    "weighted staircase": (weighted(1, "staircase"), ud.StaircaseNoise),
 }
 every_mean = pytest.mark.parametrize("name", MEANS)
 every_eps = pytest.mark.parametrize("eps", BUDGETS)

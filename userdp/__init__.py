@@ -27,6 +27,9 @@ from userdp.mechanisms import (
     laplace_mean_error,
     opt_worst_case,
     opt_worst_case_mean_error,
+    weighted_mean,
+    weighted_mean_error,
+    weighted_worst_case_error,
 )
 from userdp.model import (
     Clipping,
@@ -115,6 +118,9 @@ __all__ = [
     "tradeoff",
     "uniform_sums",
     "user_counts",
+    "weighted_mean",
+    "weighted_mean_error",
+    "weighted_worst_case_error",
     "worst_case_bias",
     "worst_case_error",
 ]
