@@ -18,10 +18,12 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which commit this is, and whether files differ from it, is asked once, before anything executes. What
-# is made of a commit bears its date, and is the same to the last byte whenever it is made.
+# Which commit this is, and whether files differ from it, is asked once, before anything executes. In
+# an archive that git made, .git_archival knows. What is made of a commit bears its date, and is the
+# same to the last byte whenever it is made.
 ifneq ($(filter book preview pdf site reproducible release serve,$(MAKECMDGOALS)),)
-export USERDP_STAMP := $(or $(USERDP_STAMP),$(shell $(PYTHON) tools/built.py))
+export USERDP_STAMP := $(or $(USERDP_STAMP),$(shell \
+  [ -e .git ] || exec sed 's|.*Format.*|none 0|' .git_archival; git log -1 --format='%H %ct'; git diff --quiet HEAD || echo changed))
 export SOURCE_DATE_EPOCH ?= $(word 2,$(USERDP_STAMP))
 endif
 
@@ -32,7 +34,7 @@ BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bi
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Executing every chapter (two minutes on two cores), then building the pages (one more)."
 	@$(BIN) tools/execute.py
-	@USERDP_EXECUTED=_build/.jupyter_cache; export USERDP_EXECUTED; $(BUILD)
+	@$(BUILD)
 
 # build the book from the stored outputs, without executing anything
 preview: $(READY)

@@ -6,23 +6,22 @@ peers-versions.csv to the book's data; run by `make peers`, never by a test. A l
 be installed is named in the second table.
 """
 
-import csv
 import importlib.util
 import json
 import os
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from run import seconds, write
 
 import userdp as ud
-from userdp.plotting import keep_record
 
-ROOT = Path(__file__).resolve().parent.parent
-HERE, HOME, DATA = ROOT / "benchmarks", ROOT / ".peers", ROOT / "book" / "data"
+HERE = Path(__file__).resolve().parent
+HOME = HERE.parent / ".peers"
 SEED = 20250227
 PEERS = {  # the package whose version counts, and what is installed
     "opendp": ("opendp", ["opendp==0.16.0", "numpy"]),
@@ -34,6 +33,7 @@ PEERS = {  # the package whose version counts, and what is installed
 }
 TRIALS = {"collections": 1000, "flights": 200}
 SLOWER = {"pipelinedp": {"flights": 30}, "tumult": {"collections": 200, "flights": 4}}
+TASK = ["dataset", "eps", "setting", "value", "function", "arguments", "centre", "trials"]
 EPS = {"geometric": [0.1, 0.5, 1, 2], "extreme": [0.1, 0.5, 1, 2], "flights": [0.1, 1]}
 
 
@@ -95,33 +95,14 @@ def tasks(name, found):
             if name == "pipelinedp":
                 settings.insert(2, ("cap", "capped_sum", cap, [cap, eps]))
             for setting, function, value, arguments in settings:
-                listed.append(
-                    {
-                        "dataset": dataset,
-                        "eps": eps,
-                        "setting": setting,
-                        "value": value,
-                        "function": function,
-                        "arguments": arguments,
-                        "centre": upper / 2 if setting == "recipe" else 0,
-                        "trials": slower.get(kind, TRIALS[kind]),
-                    }
-                )
+                centre = upper / 2 if setting == "recipe" else 0
+                task = dataset, eps, setting, value, function, arguments, centre
+                listed.append((*task, slower.get(kind, TRIALS[kind])))
     # What a library does with a budget of 1, told nothing about replacing; most recipes halve it.
     if name != "opendp":  # where the distance must be said
-        listed.append(
-            {
-                "dataset": "zeros",
-                "eps": 1,
-                "setting": "untold",
-                "value": 1,
-                "function": "bounded_sum",
-                "arguments": [1.0, 1.0 if name == "diffprivlib" else 2.0],
-                "centre": 0,
-                "trials": 2000,
-            }
-        )
-    return listed
+        arguments = [1.0, 1.0 if name == "diffprivlib" else 2.0]
+        listed.append(("zeros", 1, "untold", 1, "bounded_sum", arguments, 0, 2000))
+    return [dict(zip(TASK, task, strict=True)) for task in listed]
 
 
 def estimates(task, releases, rows, values, upper):
@@ -168,7 +149,12 @@ def measure(name, found, data):
             subprocess.run(worker, check=True, cwd=HOME, env=quiet, stderr=log)
     result = json.loads(answers.read_text())
     if "ours" not in result:
-        result["ours"] = {n: our_seconds(u, v[0], upper) for n, (u, v, upper) in found.items()}
+        result["ours"] = {
+            kind: seconds(
+                partial(ud.private_mean, users, values[0], lower=0, upper=upper, eps=1), 5
+            )
+            for kind, (users, values, upper) in found.items()
+        }
         answers.write_text(json.dumps(result))
     rows = []
     for task, answer in zip(listed, result["answers"], strict=True):
@@ -182,23 +168,6 @@ def measure(name, found, data):
             + [errors.size, f"{times:.2g}"]
         )
     return [result[key] for key in ("version", "python", "numpy")], rows
-
-
-def our_seconds(rows, values, upper):
-    """Time `private_mean` on the same rows."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        ud.private_mean(rows, values, lower=0, upper=upper, eps=1)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def write(name, header, rows):
-    """Write a table for the book."""
-    with (DATA / name).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    keep_record(DATA / name, command="make peers", script="benchmarks/peers.py", seed=SEED)
 
 
 def main():
@@ -219,9 +188,10 @@ def main():
         versions.append([name, " ".join(requirements), *version, "ran"])
         measured += rows
     columns = ["peer", "version", "setting", "collection", "eps", "value"]
-    write("peers.csv", [*columns, "error", "standard_error", "trials", "times_ours"], measured)
+    columns += ["error", "standard_error", "trials", "times_ours"]
+    write("peers.csv", columns, measured, "make peers", SEED)
     columns = ["peer", "installed", "version", "python", "numpy", "result"]
-    write("peers-versions.csv", columns, versions)
+    write("peers-versions.csv", columns, versions, "make peers", SEED)
 
 
 if __name__ == "__main__":

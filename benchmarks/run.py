@@ -10,7 +10,9 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
@@ -23,8 +25,10 @@ DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 SEED = 20250211
 U = 65
 GEOMETRIC = ud.geometric_collection(6, U)
-EXTREME = ud.extreme_collection(101, 10, U)
-FIGURES = {"Figure 2": (GEOMETRIC, ud.uniform_sums), "Figure 3": (EXTREME, ud.gaussian_sums)}
+FIGURES = {
+    "Figure 2": (GEOMETRIC, ud.uniform_sums),
+    "Figure 3": (ud.extreme_collection(101, 10, U), ud.gaussian_sums),
+}
 EPS_GRID = np.round(np.geomspace(0.1, 2, 25), 4)
 MECHANISMS = {"Laplace": ud.laplace, "AKMV": ud.akmv, "OPT-worst-case": ud.opt_worst_case}
 MEAN_ERRORS = {
@@ -33,7 +37,7 @@ MEAN_ERRORS = {
     "OPT-worst-case": ud.opt_worst_case_mean_error,
 }
 
-Row = tuple[str, ...]
+Row = Sequence[object]
 
 
 def seconds(function: Callable[[], object], repeats: int = 1) -> float:
@@ -46,26 +50,25 @@ def seconds(function: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def figures() -> list[Row]:
+def faster(ratio: float) -> str:
+    """Write a ratio to two digits, with thousands apart."""
+    digits = 10 ** max(0, int(np.log10(ratio)) - 1)
+    return f"{round(ratio / digits) * digits:,} times faster"
+
+
+def figures() -> Iterable[Row]:
     """Time the whole of Figures 2 and 3, at the paper's number of iterations."""
-    totals = {}
-    for name, sweep, functions in [
+    for name, sweep, functions in (
         ("everything simulated", ud.error_sweep, MECHANISMS),
         ("noise integrated out", ud.mean_error_sweep, MEAN_ERRORS),
-    ]:
-        totals[name] = sum(
-            seconds(
-                lambda u=users, s=sampler, f=functions, sweep=sweep: sweep(
-                    f, u, EPS_GRID, s, 10_000, rng=SEED, workers=2
-                )
-            )
-            for users, sampler in FIGURES.values()
-        )
-        assert totals[name] <= 60, "both figures should take at most a minute"
-    return [
-        ("Figures 2 and 3: 10,000 datasets, 25 budgets", f"{name}, 2 threads", f"{total:.2g} s")
-        for name, total in totals.items()
-    ]
+    ):
+        total = 0.0
+        for users, sampler in FIGURES.values():
+            figure = partial(sweep, functions, users, EPS_GRID, sampler, 10_000, rng=SEED)
+            total += seconds(partial(figure, workers=2))
+        assert total <= 60, "both figures should take at most a minute"
+        what = "Figures 2 and 3: 10,000 datasets, 25 budgets"
+        yield what, f"{name}, 2 threads", f"{total:.2g} s"
 
 
 def one_trial(users: ud.Contributions, eps: float, rng: np.random.Generator) -> list[float]:
@@ -96,72 +99,42 @@ def one_trial(users: ud.Contributions, eps: float, rng: np.random.Generator) -> 
     return [abs(release - true_mean) for release in releases]
 
 
-def plain_loop() -> list[Row]:
+def plain_loop() -> Iterable[Row]:
     """Compare a sweep with a loop over trials."""
-    eps, trials = 0.5, 1000
-    rng = np.random.default_rng(SEED)
-    errors = np.array([one_trial(GEOMETRIC, eps, rng) for _ in range(trials)])
-    sweep = ud.error_sweep(MECHANISMS, GEOMETRIC, [eps], ud.uniform_sums, 10_000, rng=SEED)
+    trials, rng, grid = 1000, np.random.default_rng(SEED), EPS_GRID[::4]
+
+    def sweep(eps: Sequence[float], workers: int = 1) -> Any:
+        drawn = GEOMETRIC, eps, ud.uniform_sums, 10_000
+        return ud.error_sweep(MECHANISMS, *drawn, rng=SEED, workers=workers)
+
+    errors, swept = np.array([one_trial(GEOMETRIC, 0.5, rng) for _ in range(trials)]), sweep([0.5])
     for name, column in zip(("Laplace", "OPT-worst-case", "AKMV"), errors.T, strict=True):
-        (mean,), (standard_error,) = sweep[name]
+        (mean,), (standard_error,) = swept[name]
         spread = np.hypot(standard_error, column.std() / trials**0.5)
         assert abs(column.mean() - mean) < 6 * spread, "both should estimate the same error"
-
-    grid = EPS_GRID[::4]
     loop = seconds(lambda: [one_trial(GEOMETRIC, e, rng) for e in grid for _ in range(50)]) / 50
-    vectorised = {
-        workers: seconds(
-            lambda w=workers: ud.error_sweep(
-                MECHANISMS, GEOMETRIC, grid, ud.uniform_sums, 10_000, rng=SEED, workers=w
-            ),
-            repeats=3,
-        )
-        / 10_000
-        for workers in (1, 2)
-    }
-    return [
-        (
-            "sweep against a loop over datasets and users",
-            f"three mechanisms, threads: {workers}",
-            f"{_two_digits(loop / time_)} times faster",
-        )
-        for workers, time_ in vectorised.items()
-    ]
+    for workers in (1, 2):
+        ratio = loop / (seconds(partial(sweep, grid, workers), repeats=3) / 10_000)
+        what = "sweep against a loop over datasets and users"
+        yield what, f"three mechanisms, threads: {workers}", faster(ratio)
 
 
-def equal_standard_error() -> list[Row]:
+def equal_standard_error() -> Iterable[Row]:
     """Compare integrated with simulated noise, by the time to reach a given standard error."""
-    rows = []
+
+    def cost(sweep: Callable[..., Any], name: str, *task: object) -> float:
+        run = partial(sweep, *task, 10_000, rng=SEED)
+        return seconds(run, repeats=3) * float(run()[name].standard_error[0]) ** 2
+
     for figure, (users, sampler) in FIGURES.items():
         for name in ("AKMV", "OPT-worst-case"):
             for eps in (0.1, 0.5, 1.5):
-                cost = []
-                for sweep, functions in (
-                    (ud.error_sweep, MECHANISMS),
-                    (ud.mean_error_sweep, MEAN_ERRORS),
-                ):
-                    task = {name: functions[name]}
-                    run = lambda t=task, e=eps, s=sweep, u=users, d=sampler: s(  # noqa: E731
-                        t, u, [e], d, 10_000, rng=SEED
-                    )
-                    cost.append(seconds(run, repeats=3) * run()[name].standard_error[0] ** 2)
-                gain = (
-                    f"{_two_digits(cost[0] / cost[1])} times faster" if cost[1] else "without limit"
-                )
-                rows.append(
-                    (
-                        "noise integrated out against simulated",
-                        f"{figure}, {name}, ε = {eps}",
-                        gain,
-                    )
-                )
-    return rows
-
-
-def _two_digits(ratio: float) -> str:
-    """Write a ratio to two digits, with thousands apart."""
-    digits = 10 ** max(0, int(np.log10(ratio)) - 1)
-    return f"{round(ratio / digits) * digits:,}"
+                task = users, [eps], sampler
+                slow = cost(ud.error_sweep, name, {name: MECHANISMS[name]}, *task)
+                fast = cost(ud.mean_error_sweep, name, {name: MEAN_ERRORS[name]}, *task)
+                gain = faster(slow / fast) if fast else "without limit"
+                what = "noise integrated out against simulated"
+                yield what, f"{figure}, {name}, ε = {eps}", gain
 
 
 def linear_program(users: ud.Contributions, eps: float) -> float:
@@ -174,61 +147,48 @@ def linear_program(users: ud.Contributions, eps: float) -> float:
     return float(solution.fun) / users.total
 
 
-def closed_form() -> list[Row]:
+def closed_form() -> Iterable[Row]:
     """Compare the closed form of the optimum with a solver for linear programs."""
-    rows, rng, eps = [], np.random.default_rng(SEED), 0.01
+    rng, eps = np.random.default_rng(SEED), 0.01
     for exponent in (3, 4, 5):
         users = ud.Contributions(rng.zipf(1.5, 10**exponent).clip(max=1000), U)
-        optimum = ud.optimal_error(users, eps)
-        solved = []
-        slow = seconds(lambda u=users, out=solved: out.append(linear_program(u, eps)))
-        assert abs(solved[0] / optimum - 1) < 1e-6, "both should find the same optimum"
+        solve, optimum = partial(linear_program, users, eps), ud.optimal_error(users, eps)
+        assert abs(solve() / optimum - 1) < 1e-6, "both should find the same optimum"
         fast = seconds(lambda u=users: (ud.threshold(u, eps), ud.optimal_error(u, eps)), repeats=5)
-        rows.append(
-            (
-                "closed form against HiGHS",
-                f"L = {10**exponent:,}",
-                f"{_two_digits(slow / fast)} times faster",
-            )
-        )
-    return rows
+        yield "closed form against HiGHS", f"L = {10**exponent:,}", faster(seconds(solve) / fast)
 
 
-def machine() -> list[Row]:
-    """Describe where this was measured, as far as it matters."""
-    model = platform.processor() or platform.machine()
+def write_machine(name: str, command: str) -> None:
+    """Describe where this is measured, as far as it matters."""
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].split(":", 1)[1].strip() if names else model
-    return [
-        ("processor", model),
-        ("cores", str(os.cpu_count())),
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    rows = [
+        ("processor", (models or [platform.processor() or platform.machine()])[0]),
+        ("cores", os.cpu_count()),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
         ("numpy", np.__version__),
         ("scipy", scipy.__version__),
     ]
+    write(name, ("Measured on", "Value"), rows, command)
 
 
-def write(name: str, header: Row, rows: list[Row], command: str = "make bench") -> None:
-    """Print rows, and write them as a table for the book."""
+def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int = SEED) -> None:
+    """Print rows as they come, write them as a table for the book, and the script that runs."""
+    found = [header]
     for row in rows:
-        print(" | ".join(row))
-    store(name, header, rows, command)
-
-
-def store(name: str, header: Row, rows: Iterable[Sequence[object]], command: str) -> None:
-    """Write a table for the book, and beside it what measured it: the script that runs."""
+        print(*row, sep=" | ")
+        found.append(row)
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        csv.writer(file, lineterminator="\n").writerows(found)
     script = f"benchmarks/{Path(sys.argv[0]).name}"
-    keep_record(DATA / name, command=command, script=script, seed=SEED)
+    keep_record(DATA / name, command=command, script=script, seed=seed)
 
 
 if __name__ == "__main__":
-    write("benchmarks-machine.csv", ("Measured on", "Value"), machine())
-    measured = [
+    write_machine("benchmarks-machine.csv", "make bench")
+    measured = (
         row for part in (figures, plain_loop, equal_standard_error, closed_form) for row in part()
-    ]
-    write("benchmarks.csv", ("What", "Setting", "Result"), measured)
+    )
+    write("benchmarks.csv", ("What", "Setting", "Result"), measured, "make bench")

@@ -5,10 +5,11 @@ Every time is given as a multiple of another one, measured in the same run. Run 
 """
 
 import resource
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,7 +18,7 @@ import duckdb
 import ibis
 import numpy as np
 from pyspark.sql import SparkSession
-from run import SEED, Row, machine, seconds, store, write
+from run import SEED, Row, seconds, write, write_machine
 from tqdm import tqdm
 
 import userdp as ud
@@ -28,12 +29,10 @@ REPEATS = 5
 GIB = 2**30
 
 
-def private_mean(data: object) -> ud.practice.PrivateMean:
-    """Release a mean as everybody would."""
-    return ud.private_mean("user", "value", lower=0, upper=U, eps=1, data=data)
+private_mean = partial(ud.private_mean, "user", "value", lower=0, upper=U, eps=1)
 
 
-def arrays() -> list[Row]:
+def arrays() -> Iterator[Row]:
     """Compare with numpy's grouped sum, which knows no privacy."""
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
@@ -48,10 +47,8 @@ def arrays() -> list[Row]:
     memory_ratio = 1 + tracemalloc.get_traced_memory()[1] / (users.nbytes + values.nbytes)
     tracemalloc.stop()
     setting = "10,000,000 records of 100,000 users in numpy arrays"
-    return [
-        ("time, against the bare grouped sum np.bincount", setting, f"{time_ratio:.2g} times"),
-        ("memory, against the two arrays alone", setting, f"{memory_ratio:.3g} times"),
-    ]
+    yield "time, against the bare grouped sum np.bincount", setting, f"{time_ratio:.2g} times"
+    yield "memory, against the two arrays alone", setting, f"{memory_ratio:.3g} times"
 
 
 def make_file(path: Path, n_records: int, n_users: int) -> None:
@@ -64,16 +61,8 @@ def make_file(path: Path, n_records: int, n_users: int) -> None:
         ) TO '{path}'""")
 
 
-def in_a_process_of_its_own(task: str, path: Path) -> tuple[float, float]:
-    """Return the seconds that a task below takes, and the process's peak memory in bytes."""
-    command = [sys.executable, __file__, task, str(path)]
-    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    duration, peak = answer.split()[-2:]
-    return float(duration), float(peak)
-
-
 TASKS: dict[str, Callable[[str], object]] = {
-    "private mean": lambda path: private_mean(path),
+    "private mean": lambda path: private_mean(data=path),
     "bare average": lambda path: duckdb.sql(f"SELECT avg(value) FROM '{path}'").fetchall(),
     "bare grouped sum": lambda path: duckdb.sql(
         f"SELECT sum(s) FROM (SELECT sum(value) AS s FROM '{path}' GROUP BY \"user\")"
@@ -81,36 +70,32 @@ TASKS: dict[str, Callable[[str], object]] = {
 }
 
 
-def run_task(task: str, path: str) -> None:
-    """Print the shortest of three times, and the peak memory of this process."""
+def run_task(task: str, path: str) -> tuple[float, float]:
+    """Return the shortest of three times, and the peak memory of this process, on Linux in KiB."""
     shortest = seconds(lambda: TASKS[task](path), 3)
-    print(shortest, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)  # Linux: KiB
+    return shortest, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def large_file() -> list[Row]:
+def large_file() -> Iterator[Row]:
     """Compare with bare queries on a file that is larger than the memory used."""
     n_records, n_users = 10**8, 10**6
     with TemporaryDirectory() as folder:
         path = Path(folder) / "records.parquet"
         make_file(path, n_records, n_users)
         size = path.stat().st_size
-        found = {task: in_a_process_of_its_own(task, path) for task in TASKS}
+        with get_context("spawn").Pool(
+            1, maxtasksperchild=1
+        ) as fresh:  # each in a process of its own
+            found = {task: fresh.apply(run_task, (task, str(path))) for task in TASKS}
     setting = f"{n_records:,} records of {n_users:,} users, Parquet, DuckDB"
     private, peak = found["private mean"]
     assert peak <= 4 * GIB
-    return [
-        *(
-            (f"time, against the {task}", setting, f"{private / found[task][0]:.2g} times")
-            for task in ("bare average", "bare grouped sum")
-        ),
-        ("peak memory of the process", setting, f"{peak / GIB:.2g} GiB"),
-        (
-            "the same for the bare grouped sum",
-            setting,
-            f"{found['bare grouped sum'][1] / GIB:.2g} GiB",
-        ),
-        ("size of the file", setting, f"{size / GIB:.2g} GiB"),
-    ]
+    for task in ("bare average", "bare grouped sum"):
+        yield f"time, against the {task}", setting, f"{private / found[task][0]:.2g} times"
+    bare = found["bare grouped sum"][1]
+    yield "peak memory of the process", setting, f"{peak / GIB:.2g} GiB"
+    yield "the same for the bare grouped sum", setting, f"{bare / GIB:.2g} GiB"
+    yield "size of the file", setting, f"{size / GIB:.2g} GiB"
 
 
 def engines(path: Path) -> Iterator[tuple[str, object]]:
@@ -128,35 +113,25 @@ def times(function: Callable[[], object]) -> list[float]:
     return sorted(seconds(function) for _ in range(REPEATS))
 
 
-def growth() -> list[tuple[str | int | float, ...]]:
+def growth() -> Iterator[Row]:
     """Let records and users grow, each over three decades, and time every engine."""
     sizes = [("records", n, 10**3) for n in (10**4, 10**5, 10**6, 10**7)]
     sizes += [("users", 10**6, n) for n in (10**2, 10**3, 10**4, 10**5)]
     rng, n = np.random.default_rng(SEED), 10**6
     users, values = rng.integers(0, 10**3, n), rng.uniform(0, U, n)
     unit = median(times(lambda: np.bincount(users, weights=values)))
-    rows: list[tuple[str | int | float, ...]] = []
     with TemporaryDirectory() as folder:
         for number, (grows, n_records, n_users) in enumerate(tqdm(sizes, disable=None)):
             path = Path(folder) / f"{number}.parquet"
             make_file(path, n_records, n_users)
             for engine, data in engines(path):
-                found = [t / unit for t in times(lambda d=data: private_mean(d))]
+                found = [t / unit for t in times(partial(private_mean, data=data))]
                 cost = (f"{x:.3g}" for x in (found[0], median(found), found[-1]))
-                rows.append((grows, engine, n_records, n_users, *cost))
-    return rows
-
-
-def write_growth() -> None:
-    """Write the table behind the figure."""
-    header = ("grows", "engine", "records", "users", "fastest", "median", "slowest")
-    store("scale-growth.csv", header, growth(), COMMAND)
+                yield grows, engine, n_records, n_users, *cost
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        run_task(*sys.argv[1:])
-    else:
-        write("scale-machine.csv", ("Measured on", "Value"), machine(), COMMAND)
-        write("scale.csv", ("What", "Setting", "Result"), arrays() + large_file(), COMMAND)
-        write_growth()
+    write_machine("scale-machine.csv", COMMAND)
+    write("scale.csv", ("What", "Setting", "Result"), chain(arrays(), large_file()), COMMAND)
+    header = ("grows", "engine", "records", "users", "fastest", "median", "slowest")
+    write("scale-growth.csv", header, growth(), COMMAND)

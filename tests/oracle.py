@@ -44,7 +44,6 @@ def largest_change(counts, upper, clipping):
 
 
 def kth_largest_sum(counts, upper, eps):
-    """T_eps by sorting, with k counted up from one until k eps >= 2."""
     k = next(k for k in itertools.count(1) if k * eps >= 2)
     return sorted((upper * m for m in counts), reverse=True)[k - 1] if k <= len(counts) else 0
 
@@ -56,12 +55,10 @@ def objective(counts, upper, eps, total_width):
 
 
 def smallest_error(counts, upper, eps):
-    """Minimum of phi over its breakpoints; phi is convex and piecewise linear."""
     return min(objective(counts, upper, eps, S) for S in [0, *(upper * m for m in counts)])
 
 
 def smallest_error_by_linear_program(counts, upper, eps):
-    """Minimum of (8) over alpha_1..alpha_L, S by a general solver, in floats."""
     n = len(counts)
     cost = np.append(np.ones(n), 1 / eps)
     constraints = np.hstack([-2 * np.eye(n), -np.ones((n, 1))])
@@ -70,19 +67,13 @@ def smallest_error_by_linear_program(counts, upper, eps):
     return solution.fun / sum(counts)
 
 
-def akmv_error_by_quadrature(sums, counts, upper, eps):
-    """E_AKMV from the density exp(-eps/4 |c(t) - k|) on [0, U m*], integrated numerically."""
+def akmv_by_quadrature(error, sums, counts, upper, eps):
+    """E error(T): the density exp(-eps/4 |c(t) - k|) of T on [0, U m*] is flat between sums."""
     k = min(math.ceil(2 / eps), len(counts))
-
-    def weight(t):
-        return math.exp(-float(eps) / 4 * abs(sum(s >= t for s in sums) - k))
-
-    def error(t):
-        return sum(max(s - t, 0) for s in sums) + 2 * t / eps
-
     edges = sorted({0.0, *map(float, sums), float(upper * max(counts))})
-    pieces = list(itertools.pairwise(edges))
-    normaliser = sum(integrate.quad(weight, a, b)[0] for a, b in pieces)
-    return sum(integrate.quad(lambda t: weight(t) * error(t), a, b)[0] for a, b in pieces) / (
-        normaliser * sum(counts)
-    )
+    mass = total = 0.0
+    for a, b in itertools.pairwise(edges):
+        weight = math.exp(-float(eps) / 4 * abs(sum(s >= b for s in sums) - k))
+        mass += weight * (b - a)
+        total += weight * integrate.quad(error, a, b, epsabs=1e-14, epsrel=1e-12, limit=200)[0]
+    return total / mass

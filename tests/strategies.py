@@ -1,10 +1,16 @@
-"""Random problems for hypothesis: small, exact, and rich in ties and edge cases."""
+"""Problems of several tests: random ones, small, exact, and rich in ties and edge cases."""
 
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
 
 import userdp as ud
+
+BUDGETS = (0.1, 0.5, 1, 2, 5)
+GEOMETRIC, EXTREME = ud.geometric_collection(6, 65), ud.extreme_collection(101, 10, 65)
+USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
+SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
 
 fractions = st.fractions(min_value=Fraction(1, 20), max_value=8, max_denominator=40)
 counts = st.lists(st.integers(1, 4), min_size=1, max_size=6)
@@ -19,7 +25,6 @@ def budgets(draw, n_users=6):
 
 @st.composite
 def collections(draw, max_samples=24):
-    """Users with an exact bound."""
     chosen = draw(counts.filter(lambda values: sum(values) <= max_samples))
     return ud.Contributions(chosen, draw(fractions))
 
@@ -33,3 +38,10 @@ def clippings(draw, users, per_sample):
     end_pairs = st.one_of(st.tuples(share, share).map(sorted), special)
     ends = draw(st.lists(end_pairs, min_size=n, max_size=n))
     return ud.Clipping([users.upper * a for a, _ in ends], [users.upper * b for _, b in ends])
+
+
+@st.composite
+def datasets(draw, users):
+    n = users.n_users
+    shares = draw(st.lists(st.floats(0, 1), min_size=n, max_size=n))
+    return shares * users.largest_sums.astype(float)

@@ -1,7 +1,6 @@
 """Sweeps: their arithmetic and their streams."""
 
 import io
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -9,14 +8,18 @@ from functools import partial
 
 import numpy as np
 import pytest
+from strategies import EXTREME, GEOMETRIC
 
 import userdp as ud
 from userdp import experiments
 
-U = 65
-GEOMETRIC = ud.geometric_collection(6, U)
-EXTREME = ud.extreme_collection(101, 10, U)
-SMALL = ud.Contributions([5, 3, 1, 1], U)
+SMALL = ud.Contributions([5, 3, 1, 1], 65)
+
+
+def bits(sweep, names=("Laplace", "AKMV", "OPT")):
+    return {name: [part.tolist() for part in sweep[name]] for name in names}
+
+
 MECHANISMS = {"Laplace": ud.laplace, "AKMV": ud.akmv, "OPT": ud.opt_worst_case}
 MEAN_ERRORS = {
     "Laplace": ud.laplace_mean_error,
@@ -27,8 +30,6 @@ PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaus
 
 
 class Recording:
-    """A sampler that remembers what it drew."""
-
     def __init__(self):
         self.drawn = []
 
@@ -37,36 +38,41 @@ class Recording:
         return self.drawn[-1]
 
 
-def assert_same_bits(first, second, names):
-    for name in names:
-        for a, b in zip(first[name], second[name], strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
-# The arithmetic
-
-
 @pytest.mark.parametrize("block", [3, 8, 40, 10**6])
 def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
+    """In double precision, whatever that of the errors."""
     monkeypatch.setattr(experiments, "_BLOCK", block)
-    sampler = Recording()
-    known = {"known": lambda sums, users, eps: eps * sums[:, 0] ** 2}
-    sweep = ud.mean_error_sweep(known, SMALL, [1, 3], sampler, 101, rng=0)
-    errors = np.concatenate(sampler.drawn)[:, 0] ** 2
-    for i, eps in enumerate((1, 3)):
-        assert sweep["known"].mean[i] == pytest.approx(eps * errors.mean(), rel=1e-13)
-        assert sweep["known"].standard_error[i] == pytest.approx(
-            eps * errors.std(ddof=1) / np.sqrt(101), rel=1e-12
-        )
+    sampler, eps = Recording(), np.array([1, 3])
+    known = {
+        "known": lambda sums, users, eps: eps * sums[:, 0] ** 2,
+        "single": lambda sums, users, eps: (1e4 + sums[:, 0]).astype(np.float32),
+    }
+    sweep = ud.mean_error_sweep(known, SMALL, eps, sampler, 101, rng=0)
+    drawn = np.concatenate(sampler.drawn)[:, 0]
+    np.testing.assert_allclose(sweep["known"].mean, eps * (drawn**2).mean(), 1e-13)
+    spread = (drawn**2).std(ddof=1) / np.sqrt(101)
+    np.testing.assert_allclose(sweep["known"].standard_error, eps * spread, 1e-12)
+    single = (1e4 + drawn).astype(np.float32).astype(float)
+    np.testing.assert_allclose(sweep["single"].mean, single.mean(), 1e-14)
     assert len(sampler.drawn) == -(-101 // max(1, block // 4))
 
 
-def test_errors_in_single_precision_are_averaged_in_double():
-    sampler = Recording()
-    single = {"single": lambda sums, users, eps: (1e4 + sums[:, 0]).astype(np.float32)}
-    sweep = ud.mean_error_sweep(single, SMALL, [1], sampler, 500, rng=0)
-    errors = (1e4 + np.concatenate(sampler.drawn)[:, 0]).astype(np.float32).astype(np.float64)
-    assert sweep["single"].mean[0] == pytest.approx(errors.mean(), rel=1e-14)
+def test_every_mechanism_sees_the_same_data_and_every_block_has_streams_of_its_own(monkeypatch):
+    monkeypatch.setattr(experiments, "_BLOCK", 40)
+    seen, noise, sampler = {}, set(), Recording()
+
+    def spy(sums, users, eps, rng, name):
+        seen.setdefault((name, eps), []).append(sums.copy())
+        noise.add(rng.random())
+        return sums.sum(axis=-1)
+
+    spies = {name: partial(spy, name=name) for name in ("first", "second")}
+    ud.error_sweep(spies, SMALL, [1, 2], sampler, 100, rng=0)
+    assert len({float(sums[0, 0]) for sums in sampler.drawn}) == len(sampler.drawn) == 10
+    assert len(noise) == 2 * 2 * 10
+    assert len(seen) == 4
+    for sums in seen.values():
+        np.testing.assert_array_equal(sums, sampler.drawn)
 
 
 def test_simulated_errors_are_distances_to_the_mean_of_the_data():
@@ -82,33 +88,14 @@ def test_an_error_without_scatter_has_no_standard_error():
     np.testing.assert_allclose(sweep["Laplace"].mean, 65 * 64 / 448 / sweep.eps, rtol=1e-15)
 
 
-def test_every_mechanism_sees_the_same_data():
-    seen = {}
-
-    def spy(sums, users, eps, rng, name):
-        seen.setdefault(name, []).append(sums.copy())
-        return sums.sum(axis=-1)
-
-    spies = {name: partial(spy, name=name) for name in ("first", "second")}
-    sampler = Recording()
-    ud.error_sweep(spies, SMALL, [1, 2], sampler, 10, rng=0)
-    assert len(sampler.drawn) == 1
-    for sums in [*seen["first"], *seen["second"]]:
-        np.testing.assert_array_equal(sums, sampler.drawn[0])
-
-
 def test_records_hold_one_row_a_mechanism_and_budget():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     rows = sweep.records()
     assert [(row["mechanism"], row["eps"]) for row in rows] == [
         (name, eps) for name in MECHANISMS for eps in (0.5, 1.0)
     ]
-    assert rows[3]["error"] == sweep["AKMV"].mean[1]
-    assert rows[3]["standard_error"] == sweep["AKMV"].standard_error[1]
-    assert rows[3]["trials"] == 10
-
-
-# The streams
+    told = rows[3]["error"], rows[3]["standard_error"], rows[3]["trials"]
+    assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
 
 
 @pytest.fixture(scope="module")
@@ -118,26 +105,36 @@ def reference():
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_workers_do_not_change_a_bit(reference, workers):
-    sweep = ud.error_sweep(
-        MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7, workers=workers
+    common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
+    sweep = ud.error_sweep(MECHANISMS, *common, rng=7, workers=workers)
+    assert bits(sweep) == bits(reference)
+    exact = (
+        bits(ud.mean_error_sweep(MEAN_ERRORS, *common, rng=7, workers=n)) for n in (1, workers)
     )
-    assert_same_bits(sweep, reference, MECHANISMS)
-    exact = [
-        ud.mean_error_sweep(
-            MEAN_ERRORS, GEOMETRIC, [0.1, 0.5], ud.uniform_sums, 4000, rng=7, workers=n
-        )
-        for n in (1, workers)
-    ]
-    assert_same_bits(*exact, MEAN_ERRORS)
+    assert next(exact) == next(exact)
 
 
 def test_order_and_company_do_not_change_a_bit(reference):
     backwards = dict(reversed(MECHANISMS.items()))
     sweep = ud.error_sweep(backwards, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
-    assert_same_bits(sweep, reference, MECHANISMS)
-    alone = {"AKMV": ud.akmv}
-    fewer = ud.error_sweep(alone, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
+    assert bits(sweep) == bits(reference)
+    fewer = ud.error_sweep({"AKMV": ud.akmv}, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
     np.testing.assert_array_equal(fewer["AKMV"].mean, reference["AKMV"].mean[[2, 1]])
+
+
+def test_progress_appears_on_a_terminal_only_and_needs_no_tqdm(monkeypatch, capsys):
+    def run():
+        return bits(ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0))
+
+    quiet = run()
+    assert capsys.readouterr() == ("", "")
+    for tqdm_is_there in (True, False):
+        if not tqdm_is_there:
+            monkeypatch.setitem(sys.modules, "tqdm", None)
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert run() == quiet
+        assert ("/3" in sys.stderr.getvalue()) == tqdm_is_there
+        assert tqdm_is_there or sys.stderr.getvalue() == ""
 
 
 def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
@@ -147,19 +144,6 @@ def test_seeds_names_and_budgets_have_streams_of_their_own(reference):
     sweep = ud.error_sweep(twins, SMALL, [1, 2], ud.uniform_sums, 1000, rng=0)
     assert (sweep["one"].mean != sweep["two"].mean).all()
     assert sweep["one"].mean[0] != 2 * sweep["one"].mean[1]
-
-
-def test_blocks_have_streams_of_their_own(monkeypatch):
-    monkeypatch.setattr(experiments, "_BLOCK", 40)
-    sampler = Recording()
-    noise = []
-
-    def spy(sums, users, eps, rng):
-        noise.append(rng.random())
-        return sums.sum(axis=-1)
-
-    ud.error_sweep({"spy": spy}, SMALL, [1], sampler, 100, rng=0)
-    assert len({float(sums[0, 0]) for sums in sampler.drawn} | set(noise)) == 20
 
 
 def test_a_generator_moves_on_by_the_same_step_however_large_the_sweep():
@@ -187,32 +171,9 @@ def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_
     assert 0.5 < np.mean(z**2) < 1.6
 
 
-# The progress bar
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
-
-
-def run_small():
-    return ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0)
-
-
-def test_progress_appears_on_a_terminal_only(monkeypatch, capsys):
-    quiet = run_small()
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    shown = run_small()
-    assert "3/3" in sys.stderr.getvalue() or "/3" in sys.stderr.getvalue()
-    assert_same_bits(quiet, shown, MECHANISMS)
-
-
-def test_progress_needs_no_tqdm(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    run_small()
-    assert sys.stderr.getvalue() == ""
 
 
 @pytest.mark.parametrize("run", [ud.mean_error_sweep, ud.error_sweep])
@@ -225,26 +186,9 @@ def test_progress_is_told_the_number_of_its_steps(monkeypatch, run):
     told = []
     monkeypatch.setattr(experiments, "_BLOCK", 12)
     monkeypatch.setattr(experiments, "progress", progress)
-    run(
-        {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")},
-        SMALL,
-        [0.1, 1, 2, 3, 4],
-        ud.uniform_sums,
-        10,
-        rng=0,
-    )
+    both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
+    run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
     assert told == [4 * 2 * 5] + [None] * 40
-
-
-def test_tqdm_is_not_loaded_where_there_is_no_terminal():
-    code = (
-        "import sys, userdp as ud\n"
-        "ud.error_sweep({'L': ud.laplace}, ud.Contributions([1], 1), [1], ud.uniform_sums, 2)\n"
-        "sys.exit('tqdm' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], check=False, stderr=subprocess.PIPE)
-    assert run.returncode == 0
-    assert run.stderr == b""
 
 
 class Crew:
@@ -259,27 +203,18 @@ class Crew:
         return ud.uniform_sums(users, n_trials, rng=rng)
 
 
-def sweep_with(crew, **options):
-    errors = {"L": ud.laplace_mean_error}
-    ud.mean_error_sweep(errors, SMALL, [1], crew, 12, rng=0, **options)
-
-
-@pytest.mark.parametrize("options", [{}, {"workers": 1}])
-def test_a_single_worker_is_the_caller(monkeypatch, options):
-    monkeypatch.setattr(experiments, "_BLOCK", 8)
-    crew = Crew(1)
-    sweep_with(crew, **options)
-    ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
-    assert crew.threads == {threading.current_thread()}
-
-
-@pytest.mark.parametrize("workers", [2, 3])
-def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, workers):
+@pytest.mark.parametrize("options", [{}, {"workers": 1}, {"workers": 2}, {"workers": 3}])
+def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, options):
     monkeypatch.setattr(experiments, "_BLOCK", 8)  # six blocks
+    workers = options.get("workers", 1)
     crew = Crew(workers)
-    sweep_with(crew, workers=workers)
-    assert len(crew.threads) == workers
-    assert threading.current_thread() not in crew.threads
+    ud.mean_error_sweep({"L": ud.laplace_mean_error}, SMALL, [1], crew, 12, rng=0, **options)
+    ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
+    if workers == 1:
+        assert crew.threads == {threading.current_thread()}
+    else:
+        assert len(crew.threads) == 2 * workers
+        assert threading.current_thread() not in crew.threads
 
 
 @pytest.mark.parametrize("workers", [1, 2])

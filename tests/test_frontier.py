@@ -12,8 +12,6 @@ from strategies import budgets, clippings, collections
 
 import userdp as ud
 
-shares = st.fractions(0, 1, max_denominator=12)
-
 
 def largest_sensitivity(users):
     return users.upper * users.max_count / users.total
@@ -25,18 +23,6 @@ def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
     arguments = users.counts.tolist(), users.upper, ud.centred_clipping(users, users.total * delta)
     assert oracle.largest_bias(*arguments) == ud.smallest_bias(users, delta)
     assert oracle.largest_change(*arguments) == min(delta, largest_sensitivity(users))
-
-
-@given(users=collections(), data=st.data())
-def test_frontier_is_convex_between_the_constant_and_the_mean(users, data):
-    first, second, weight = (data.draw(shares) for _ in range(3))
-    beta = lambda x: ud.smallest_bias(users, x * largest_sensitivity(users))  # noqa: E731
-    between = weight * first + (1 - weight) * second
-    assert beta(between) <= weight * beta(first) + (1 - weight) * beta(second)
-    assert (beta(0), beta(1)) == (users.upper / 2, 0)
-    assert beta(between) > 0 or between == 1
-    equal = len(set(users.counts.tolist())) == 1
-    assert equal == (beta(Fraction(1, 2)) == users.upper / 4)  # on the chord
 
 
 LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
@@ -60,23 +46,18 @@ def test_symmetric_clipping_is_best_in_every_error(users, data):
 @pytest.mark.parametrize("counts", [[3], [4, 1], [5, 3, 3, 1], [6, 5, 4, 3, 2, 1]])
 @pytest.mark.parametrize(("noise", "objective"), ERRORS)
 def test_smallest_error_is_the_smallest_on_the_frontier(noise, objective, counts):
-    """Scanned finely: below no point of the frontier, and at one of them."""
+    """Scanned finely: below no point of the frontier, and at one of them, by a clipping."""
     users = ud.Contributions(counts, 1)
     deltas = np.linspace(0, users.max_count / users.total, 401)
     points = [(ud.smallest_bias(users, delta), delta) for delta in deltas]
-    for eps in (0.2, 0.7, 1.5, 3):
+    for eps in (0.2, 0.7, 1.5, 1.8, 3):  # at 1.8 the two laws differ in their rank
         law, best = LAWS[noise](eps), ud.optimal_error(users, eps, objective, noise)
         smallest = min(law.worst_case(*point, objective) for point in points)
         assert best <= smallest * (1 + 1e-12)
         assert best == pytest.approx(smallest, rel=2e-3)
-
-
-@pytest.mark.parametrize(("noise", "objective"), ERRORS)
-def test_optimal_clipping_attains_the_smallest_error_of_its_law(noise, objective):
-    users, eps = ud.Contributions([4, 2, 1], 65), 1.8  # the two laws differ in their rank
-    clipping = ud.optimal_clipping(users, eps, objective, noise)
-    error = ud.worst_case_error(users, clipping, eps, objective, noise)
-    assert error == pytest.approx(ud.optimal_error(users, eps, objective, noise), rel=1e-12)
+        clipping = ud.optimal_clipping(users, eps, objective, noise)
+        error = ud.worst_case_error(users, clipping, eps, objective, noise)
+        assert error == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("law", LAWS.values())
@@ -86,12 +67,3 @@ def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):
     errors = np.array([law(eps).mean_error(sizes, change) for change in sizes])
     assert (np.diff(errors, axis=0) >= -1e-12).all()
     assert (np.diff(errors, axis=1) >= -1e-12).all()
-
-
-@given(users=collections(), data=st.data())
-def test_the_line_of_slope_one_over_eps_touches_at_the_threshold(users, data):
-    eps = data.draw(budgets(users.n_users))
-    touch, height = ud.threshold(users, eps) / users.total, ud.optimal_error(users, eps)
-    assert ud.smallest_bias(users, touch) + touch / eps == height
-    delta = data.draw(shares) * largest_sensitivity(users)
-    assert ud.smallest_bias(users, delta) + delta / eps >= height

@@ -27,7 +27,6 @@ HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 
 def imports(room):
-    """Return which rooms a room imports from, also late, within a function."""
     tree = ast.parse(inspect.getsource(sys.modules.get(room) or import_module(room)))
     said = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     named = {n.module for n in said} | {f"{n.module}.{a.name}" for n in said for a in n.names}

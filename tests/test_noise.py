@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from page_functions import functions_of
 from scipy import integrate
 
 import userdp as ud
@@ -14,8 +13,6 @@ from userdp._checks import LARGEST
 from userdp.noise import _noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
-N = 200_000
-PAGE = functions_of("less-noise", n=N)
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase"])
 
@@ -66,19 +63,6 @@ def test_rank_of_the_staircase_at_a_whole_number():
     assert whole > 0
 
 
-@every_law
-@pytest.mark.parametrize("eps", [0.3, 1, 2, 5])
-def test_draws_follow_the_law(law, eps):
-    """False alarm below 1e-6 (Dvoretzky, Kiefer, Wolfowitz, Massart); a tenth off is seen."""
-    law, limit = law(eps), np.sqrt(np.log(2e6) / (2 * N))
-    draws = law.draw(2.5, (N,), np.random.default_rng(4)) / 2.5
-    assert PAGE.distance(draws, law) < limit
-    assert PAGE.distance(1.1 * draws, law) > limit
-    assert PAGE.distance(draws / 1.1, law) > limit
-    other = LAWS[law.__class__ is ud.LaplaceNoise](eps)
-    assert eps < 1 or PAGE.distance(draws, other) > limit
-
-
 def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
     assert ud.LaplaceNoise(1e-150).worst_case(0.0, 1.0, "mse") == pytest.approx(2e300)
     with pytest.raises(ValueError, match=r"`eps` must be .* got eps=1e-151"):
@@ -86,36 +70,21 @@ def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
     assert _noise_scale(LARGEST / 64, 1) == LARGEST / 64
     with pytest.raises(ValueError, match="`eps` must be large enough"):
         _noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
-
-
-def test_worst_case_of_arrays_of_floats_is_an_array_of_floats():
     errors = ud.LaplaceNoise(Fraction(1, 2)).worst_case(np.ones(2), np.ones(2), "bound")
     assert errors.dtype == np.float64
     np.testing.assert_array_equal(errors, [3.0, 3.0])
 
 
-def noisy_error_by_quadrature(bias, scale):
-    """E|bias + Z| from the density of Lap(scale)."""
+@pytest.mark.parametrize(("bias", "scale"), [(0, 1), (1, 1), (-3, 0.5), (0.01, 20), (5, 0.2)])
+def test_noisy_error_is_the_integral_over_the_density(bias, scale):
+    """E|bias + Z| from the density of Lap(scale); and at the ends of the range."""
 
     def integrand(z):
         return abs(bias + z) * math.exp(-abs(z) / scale) / (2 * scale)
 
-    points = sorted([-40 * scale, 0, -bias, 40 * scale])
-    return sum(
-        integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-12, limit=200)[0]
-        for a, b in itertools.pairwise(points)
-        if b > a
-    )
-
-
-@pytest.mark.parametrize(("bias", "scale"), [(0, 1), (1, 1), (-3, 0.5), (0.01, 20), (5, 0.2)])
-def test_noisy_error_is_the_integral_over_the_density(bias, scale):
-    assert ud.noisy_error(bias, scale) == pytest.approx(
-        noisy_error_by_quadrature(bias, scale), rel=1e-10
-    )
-
-
-def test_noisy_error_at_the_ends_of_its_range():
+    edges = itertools.pairwise(sorted({-40 * scale, 0, -bias, 40 * scale}))
+    parts = [integrate.quad(integrand, *ends, epsabs=0, epsrel=1e-12)[0] for ends in edges]
+    assert ud.noisy_error(bias, scale) == pytest.approx(sum(parts), rel=1e-10)
     np.testing.assert_array_equal(ud.noisy_error([-2.0, 0.0], 0.0), [2.0, 0.0])
     assert ud.noisy_error(1.0, 5e-324) == 1.0
     assert ud.noisy_error(0.0, 3.0) == 3.0

@@ -42,7 +42,6 @@ ALLOWED = {
 
 
 def faults(notebook):
-    """What a notebook holds beside text, code and outputs of the allowed kinds."""
     found = [f"metadata {name}" for name in {*notebook.metadata} - {"kernelspec", "language_info"}]
     for cell in notebook.cells:
         if cell.cell_type not in {"code", "markdown"} or cell.get("attachments"):
@@ -56,18 +55,13 @@ def faults(notebook):
 
 @pytest.mark.parametrize("path", sorted(BOOK.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_outputs_hold_nothing_that_runs(path):
-    assert faults(nbformat.read(path, as_version=4)) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "data"),
-    [
+    notebook = nbformat.read(path, as_version=4)
+    assert faults(notebook) == []
+    for kind, data in (
         ("text/html", "<table><tr><td>5.0</td></tr></table><script>alert(1)</script>"),
         ("text/html", '<table><tr><td onclick="alert(1)">5.0</td></tr></table>'),
         ("text/markdown", "[x](javascript:alert(1))"),
-    ],
-)
-def test_an_attack_is_seen(kind, data):
-    output = nbformat.v4.new_output("display_data", {"text/plain": "<script>", kind: data})
-    cell = nbformat.v4.new_code_cell(outputs=[output])
-    assert len(faults(nbformat.v4.new_notebook(cells=[cell]))) == 1
+    ):
+        output = nbformat.v4.new_output("display_data", {kind: data})
+        notebook.cells[-1] = nbformat.v4.new_code_cell(outputs=[output])
+        assert len(faults(notebook)) == 1

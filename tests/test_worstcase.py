@@ -113,25 +113,6 @@ def test_centring_an_interval_never_hurts(users, data):
     assert ud.worst_case_error(users, centred, eps) <= ud.worst_case_error(users, rival, eps)
 
 
-@given(users=collections(), factor=st.fractions(Fraction(1, 9), 9), data=st.data())
-def test_scaling_the_bound_scales_the_error(users, factor, data):
-    eps = data.draw(budgets())
-    scaled = ud.Contributions(users.counts, factor * users.upper)
-    assert ud.optimal_error(scaled, eps) == factor * ud.optimal_error(users, eps)
-    assert ud.threshold(scaled, eps) == factor * ud.threshold(users, eps)
-
-
-@given(users=collections(), data=st.data())
-def test_order_of_users_does_not_matter(users, data):
-    eps = data.draw(budgets())
-    order = data.draw(st.permutations(range(users.n_users)))
-    shuffled = ud.Contributions(users.counts[order], users.upper)
-    assert ud.optimal_error(shuffled, eps) == ud.optimal_error(users, eps)
-    assert list(ud.optimal_clipping(shuffled, eps).lower) == list(
-        ud.optimal_clipping(users, eps).lower[order]
-    )
-
-
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
 def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
     before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)
@@ -147,36 +128,20 @@ def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
 @given(users=collections(), data=st.data())
 def test_one_interval_a_user_equals_the_same_interval_a_sample(users, data):
     by_user = data.draw(clippings(users, per_sample=False))
-    by_sample = ud.Clipping(
-        np.repeat(by_user.lower, users.counts), np.repeat(by_user.upper, users.counts)
-    )
+    ends = (np.repeat(end, users.counts) for end in (by_user.lower, by_user.upper))
+    by_sample = ud.Clipping(*ends)
     for measure in (ud.sensitivity, ud.worst_case_bias, ud.printed_bias):
         assert measure(users, by_user) == measure(users, by_sample)
 
 
-@given(users=collections(), eps=st.floats(0.05, 4))
-def test_floats_agree_with_fractions(users, eps):
-    rounded = ud.Contributions(users.counts, float(users.upper))
-    clipping = ud.optimal_clipping(rounded, eps)
-    assert isinstance(ud.optimal_error(rounded, eps), float)
-    assert isinstance(ud.threshold(rounded, eps), float)
-    expected = pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-12)
-    assert ud.optimal_error(rounded, eps) == expected
-    assert ud.worst_case_error(rounded, clipping, eps) == expected
-
-
 def test_a_million_users_agree_with_sorting():
     counts = np.random.default_rng(1).integers(1, 1000, size=10**6)
-    users = ud.Contributions(counts, 65)
-    eps = 2 / 12_345
+    users, eps = ud.Contributions(counts, 65), 2 / 12_345
     descending = np.sort(counts)[::-1]
     assert ud.threshold(users, eps) == 65 * descending[12_344]
-    assert ud.optimal_error(users, eps) == pytest.approx(
-        65 / 2 * descending[:12_345].sum() / counts.sum(), rel=1e-12
-    )
-    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == pytest.approx(
-        ud.optimal_error(users, eps), rel=1e-12
-    )
+    best = pytest.approx(65 / 2 * descending[:12_345].sum() / counts.sum(), rel=1e-12)
+    assert ud.optimal_error(users, eps) == best
+    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == best
 
 
 @pytest.mark.parametrize(
@@ -188,23 +153,32 @@ def test_sum_of_largest_by_hand(x, expected):
 
 
 def test_intervals_of_samples_belong_to_their_own_users():
-    users = ud.Contributions([2, 1, 1], 10)
     clipping = ud.Clipping([0, 0, 0, 0], [1, 2, 4, 8])
-    assert ud.sensitivity(users, clipping) == 8 / 4
-
-
-@given(users=collections(), data=st.data())
-def test_optimal_error_is_rounded_once(users, data):
-    eps = data.draw(budgets(users.n_users))
-    upper = float(users.upper)
-    exact = ud.Contributions(users.counts, Fraction(upper))
-    assert ud.optimal_error(ud.Contributions(users.counts, upper), eps) == float(
-        ud.optimal_error(exact, eps)
-    )
-
-
-def test_intervals_of_samples_are_added_up_from_the_first_one_on():
-    users = ud.Contributions([2, 1], 10)
-    clipping = ud.Clipping([1, 2, 4], [10, 10, 10])
+    assert ud.sensitivity(ud.Contributions([2, 1, 1], 10), clipping) == 8 / 4
+    users, clipping = ud.Contributions([2, 1], 10), ud.Clipping([1, 2, 4], [10, 10, 10])
     assert ud.worst_case_bias(users, clipping) == pytest.approx(7 / 3)
     assert ud.sensitivity(users, clipping) == pytest.approx(17 / 3)
+
+
+@given(users=collections(), factor=st.fractions(Fraction(1, 9), 9), data=st.data())
+def test_scaling_the_bound_scales_the_error_and_the_order_of_users_does_not_matter(
+    users, factor, data
+):
+    eps, order = data.draw(budgets()), data.draw(st.permutations(range(users.n_users)))
+    other = ud.Contributions(users.counts[order], factor * users.upper)
+    assert ud.optimal_error(other, eps) == factor * ud.optimal_error(users, eps)
+    assert ud.threshold(other, eps) == factor * ud.threshold(users, eps)
+    lower = factor * ud.optimal_clipping(users, eps).lower[order]
+    assert list(ud.optimal_clipping(other, eps).lower) == list(lower)
+
+
+@given(users=collections(), eps=st.floats(0.05, 4))
+def test_floats_agree_with_fractions_and_are_rounded_once(users, eps):
+    rounded = ud.Contributions(users.counts, float(users.upper))
+    clipping = ud.optimal_clipping(rounded, eps)
+    assert isinstance(ud.threshold(rounded, eps), float)
+    taken = ud.Contributions(users.counts, Fraction(rounded.upper))
+    assert ud.optimal_error(rounded, eps) == float(ud.optimal_error(taken, eps))
+    expected = pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-12)
+    assert ud.optimal_error(rounded, eps) == expected
+    assert ud.worst_case_error(rounded, clipping, eps) == expected

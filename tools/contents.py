@@ -2,42 +2,39 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import yaml
-from built import ROOT
-from nbformat import NotebookNode
 
+ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
 
 
 @cache
-def parts() -> dict[str, list[str]]:
+def parts():
     """Return the names of the pages of each part; the landing page is in the first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    files = {p["caption"]: [Path(entry["file"]) for entry in p["chapters"]] for p in toc["parts"]}
-    next(iter(files.values())).insert(0, Path(toc["root"]))
-    return {p: [file.name for file in some if file.parent.name] for p, some in files.items()}
+    toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
+    inside = lambda some: [Path(c["file"]).name for c in some if "/" in c["file"]]  # noqa: E731
+    return {part["caption"]: inside(part["chapters"]) for part in toc["parts"]}
 
 
-def pages() -> list[str]:
+def pages():
     """Return the names of all pages, in the order of the book."""
     return [name for part in parts().values() for name in part]
 
 
 @cache
-def page(name: str) -> NotebookNode:
+def page(name):
     """Return a page; one of prose as a single cell."""
-    path = BOOK / f"{name}.ipynb"
-    if path.exists():
+    if (path := BOOK / f"{name}.ipynb").exists():
         return nbformat.read(path, as_version=4)
     prose = nbformat.v4.new_markdown_cell(path.with_suffix(".md").read_text("utf-8"))
     return nbformat.v4.new_notebook(cells=[prose])
 
 
 @cache
-def ledger() -> list[dict[str, Any]]:
+def ledger():
     """Return the rows of the ledger."""
     parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
     return [row for part in parts for row in part["rows"]]

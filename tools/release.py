@@ -2,104 +2,79 @@
 
 The pages and the PDF are those that `make site` made of this commit. Every file is the same to the
 last byte whoever makes it with the Python and the addresses that the tag's message names, and the
-same TeX and git. Whoever publishes them pushes the tag, uploads the files, and lets an archive mint
-a DOI if one is wanted; the tag can be taken back with `git tag -d`. With --check: only say whether
-this commit can be released.
+same TeX, tar and git. Whoever publishes them pushes the tag, uploads the files, and lets an archive
+mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With --check: only say
+whether this commit can be released.
 """
 
-import gzip
-import hashlib
-import io
-import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-import built
-
 import userdp
 
-VERSION = userdp.__version__
-NAME, TAG = f"userdp-companion-{VERSION}", f"v{VERSION}"
-ADDRESSES = ["USERDP_REPOSITORY", "USERDP_BRANCH", "BOOK_URL"]  # of which the pages make links
+VERSION, PYTHON = userdp.__version__, platform.python_version()
+NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
+ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]  # of which the pages make links
+TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --directory=_build"
 
 
-def hindrance() -> str | None:
+def run(*command):
+    """Return what a command says."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def hindrance():
     """Return why this commit cannot be released, or None."""
-    newest = re.search(r"^## (.+)", (built.ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    tagged = built.git("rev-parse", "--verify", "--quiet", f"{TAG}^{{commit}}")
-    if not (built.ROOT / ".git").exists():
+    newest = re.search(r"^## (.+)", Path("CHANGELOG.md").read_text("utf-8"), re.M)
+    if not Path(".git").exists():
         return "This is no clone: there is nothing to tag."
-    if built.stamp().changed:
+    if run("git", "status", "--porcelain", "--untracked-files=no"):
         return "Files differ from the commit: commit them first."
     if not newest or newest[1] != VERSION:
         return f"CHANGELOG.md must begin with what is new in {VERSION}, the version of userdp."
-    if tagged and tagged != built.git("rev-parse", "HEAD"):
+    here = run("git", "tag", "--points-at", "HEAD").split()
+    if run("git", "tag", "--list", TAG) and TAG not in here:
         return f"{TAG} is another commit: userdp needs a new version."
     return None
 
 
-def assemble(folder: Path) -> None:
-    """Write all files of the release to an empty folder."""
-    commit, seconds, _ = built.stamp()
-    made, source = built.ROOT / "_build", folder / f"{NAME}-source.tar.gz"
-
-    def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-        mode = 0o755 if entry.isdir() else 0o644
-        return entry.replace(mtime=seconds, mode=mode, uid=0, gid=0, uname="", gname="")
-
-    pages = io.BytesIO()
-    with tarfile.open(fileobj=pages, mode="w") as tar:
-        tar.add(made / "html", NAME, filter=anonymous)  # in alphabetical order
-    git = ["git", "-C", built.ROOT, "-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", commit]
-    files = subprocess.run(git, stdout=subprocess.PIPE, check=True).stdout
-    for file, archive in (source, files), (folder / f"{NAME}-html.tar.gz", pages.getvalue()):
-        file.write_bytes(gzip.compress(archive, mtime=0))
-
-    shutil.copy(made / "companion.pdf", folder / f"{NAME}.pdf")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
-    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", folder]
-    subprocess.run([*pip, *options, source], check=True)
-
-    day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    cff = (built.ROOT / "CITATION.cff").read_text("utf-8")
+def main():
+    """Write all files of the release to dist/, and tag it."""
+    if (reason := hindrance()) or sys.argv[1:] == ["--check"]:
+        sys.exit(reason)
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    commit, seconds = run("git", "log", "-1", "--format=%H %ct").split()
+    pages, source = (DIST / f"{NAME}-{part}.tar" for part in ("html", "source"))
+    inside = [f"--mtime=@{seconds}", f"--transform=s,^html,{NAME},", f"--file={pages.resolve()}"]
+    run(*TAR.split(), *inside, "--create", "html")
+    archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
+    run("git", *archive, commit)
+    run("gzip", "--no-name", pages, source)
+    shutil.copy("_build/companion.pdf", DIST / f"{NAME}.pdf")
+    wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={DIST}"]
+    run(sys.executable, "-m", "pip", *wheel, f"{source}.gz")
+    day = datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
-    cff += f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
-    (folder / "CITATION.cff").write_text(cff, "utf-8")
-    zenodo = json.loads((built.ROOT / ".zenodo.json").read_text("utf-8"))
-    zenodo |= {"version": VERSION, "publication_date": day}
-    text = json.dumps(zenodo, indent=2, ensure_ascii=False)
-    (folder / ".zenodo.json").write_text(text + "\n", "utf-8")
-
-    sums = [
-        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
-        for file in sorted(folder.iterdir())
-    ]
-    (folder / "SHA256SUMS").write_text("".join(sums), "utf-8")
-
-
-def main(arguments: list[str]) -> str | None:
-    """Make the release; return what hinders it."""
-    if (reason := hindrance()) or arguments == ["--check"]:
-        return reason
-    folder = built.ROOT / "dist"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    assemble(folder)
-    if not built.git("tag", "--list", TAG):
-        about = [f"{name}: {os.environ.get(name) or 'none'}" for name in ADDRESSES]
-        message = "\n".join([NAME, "", f"Python: {platform.python_version()}", *about])
-        subprocess.run(["git", "-C", built.ROOT, "tag", "-a", TAG, "-m", message], check=True)
+    stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
+    (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
+    stamped = f'{{\n  "version": "{VERSION}",\n  "publication_date": "{day}",'
+    zenodo = Path(".zenodo.json").read_text("utf-8").replace("{", stamped, 1)
+    (DIST / ".zenodo.json").write_text(zenodo, "utf-8")
+    sums = subprocess.check_output(["sha256sum", *sorted(os.listdir(DIST))], cwd=DIST)
+    (DIST / "SHA256SUMS").write_bytes(sums)
+    if not run("git", "tag", "--list", TAG):
+        about = "\n".join(f"{name}: {os.environ.get(name) or 'none'}" for name in ADDRESSES)
+        run("git", "tag", "--annotate", TAG, "--message", f"{NAME}\n\nPython: {PYTHON}\n{about}")
     print(f"dist/ holds {NAME}; its commit is tagged {TAG}, here only. To publish it:")
     print(f"  git push origin {TAG}, and add the files of dist/ to a release there.")
-    return None
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -18,7 +18,7 @@ from userdp.akmv import (
 )
 from userdp.ball import clip_to_ball, mean_in_ball
 from userdp.experiments import error_sweep, mean_error_sweep
-from userdp.frontier import minimax_lower_bound, smallest_bias
+from userdp.frontier import minimax_lower_bound, optimality_factor, smallest_bias
 from userdp.kkt import Solution, kkt_certificate, optimal_solution, printed_solution, solve_lp
 from userdp.mechanisms import (
     clipped_mean,
@@ -97,6 +97,7 @@ __all__ = [
     "optimal_clipping",
     "optimal_error",
     "optimal_solution",
+    "optimality_factor",
     "plan",
     "printed_bias",
     "printed_solution",

@@ -7,10 +7,11 @@ sums of at least t, a threshold t is drawn with density proportional to
     exp(-eta |c(t) - r|),    eta = eps / 2.
 
 Replacing one user's samples moves c by at most one at every t, hence the weight and its integral
-each by a factor within exp(+-eta): the draw is eps-DP. This is Algorithm 2 of Smith (2011) with its
-exponent read so that the budget is eps; Section IV-C of the paper uses "a suitable modification" of
-it. `akmv` (Section IV-A) spends half of its budget on the threshold and half on the noise. Its
-errors are properties of datasets, computed from protected data; none of them is a private release.
+each by a factor within exp(+-eta): the draw is eps-DP (from r = L on, where both factors go the
+same way, even eps/2-DP). This is Algorithm 2 of Smith (2011) with its exponent read so that the
+budget is eps; Section IV-C of the paper uses "a suitable modification" of it. `akmv` (Section IV-A)
+spends half of its budget on the threshold and half on the noise. Its errors are properties of
+datasets, computed from protected data; none of them is a private release.
 """
 
 from fractions import Fraction

@@ -4,13 +4,14 @@ Over all estimators, and over all mechanisms. Neighbouring datasets differ in al
 user; the counts, the bound and eps are public.
 """
 
-from math import ceil
+from fractions import Fraction
+from math import floor
 
 import numpy as np
-from scipy.special import expit
 
-from userdp._checks import Exact, check_instance, read_size
+from userdp._checks import Exact, Floats, check_instance, read_size
 from userdp.model import Contributions, Epsilon, read_eps
+from userdp.noise import NoiseName, _read_noise
 
 
 def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
@@ -50,10 +51,10 @@ def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     """Return an error that every user-level eps-DP mechanism makes on some dataset, on average.
 
-    (U/N) max_n M(n) max{1 / (1 + e^(n eps)), 1 / (2 (1 + e^(n eps / 2)))}, with M(n) the sum of the
-    n largest counts: a mechanism of any kind can tell apart datasets that differ in n users only
-    as well as a budget of n eps allows. For eps <= 3.5 E_OPT is at most 3.874 times this bound,
-    and at most 3 times the smallest possible error itself.
+    (U/N) max_n M(n) b_n, with M(n) the sum of the n largest counts. Here b_n is the larger one of
+    1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
+    sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book. How
+    far E_OPT can be from the smallest possible error, `optimality_factor` says.
 
     Parameters
     ----------
@@ -77,14 +78,84 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     >>> from userdp import optimal_error
     >>> users = Contributions([4, 1], upper=65)
     >>> round(minimax_lower_bound(users, eps=1), 4), optimal_error(users, eps=1)
-    (13.985, 32.5)
+    (16.4156, 32.5)
     """
     check_instance("users", users, Contributions)
-    budget = float(read_eps(eps))
-    # Beyond n = 2.56 / eps the product falls: M(n) / n does, and n / (1 + e^(n eps / 2)).
-    n = min(users.n_users, ceil(min(3 / budget, 2.0**53)))
-    group_budget = budget * np.arange(1.0, n + 1)
-    largest = np.partition(users.counts, users.n_users - n)[users.n_users - n :]
-    moved = float(users.upper) * np.cumsum(np.sort(largest)[::-1]) / users.total
-    indistinct = np.maximum(expit(-group_budget), expit(-group_budget / 2) / 2)
-    return float(np.max(moved * indistinct))
+    sizes, n_users = users.histogram
+    ends = np.append(0, np.cumsum(n_users[::-1]))
+    sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
+    # Between users of one count M(n) b_n is monotone on the chain.
+    n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
+    shares = np.interp(n, ends, sums) / users.total
+    risks = _least_risks(n.astype(np.float64), float(read_eps(eps)))
+    return float(users.upper) * float(np.max(shares * risks))
+
+
+def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
+    """Return how many times the smallest possible error `optimal_error` is at most.
+
+    For every collection: the worst-case error of the optimum is at most this multiple of the
+    smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind.
+    Theorem thm-factor of the book; never above (1 + cosh(eps)) / 2 + sinh(eps) E|Z|, with E|Z| the
+    mean size of the noise at sensitivity 1.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise of the optimum.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `read_eps`; if `noise` is no such name.
+
+    Examples
+    --------
+    >>> round(optimality_factor(1), 3), round(optimality_factor(1, "staircase"), 3)
+    (2.447, 2.377)
+    """
+    x = 2 * Fraction(_read_noise(noise, eps).mean_size)
+    whole = floor(x)
+    n = np.array([1, 2, 3, max(whole, 1), whole + 1], dtype=np.float64)
+    # What M can be at the two whole numbers around x, if no bound exceeds 1.
+    with np.errstate(divide="ignore"):  # beyond eps = 1400 floats hold no bound
+        most = 1 / _least_risks(n, float(read_eps(eps)))
+    below, above = (float(np.min(np.maximum(1, i / n) * most)) for i in (whole, whole + 1))
+    part = float(x - whole)
+    return ((1 - part) * (below if whole else 0.0) + part * above) / 2
+
+
+def _least_risks(n: Floats, eps: float) -> Floats:
+    """Return b_n: what n users of all samples cannot avoid, as a part of the distance they span."""
+    with np.errstate(over="ignore"):
+        risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
+    # The chain is the better one from three users on.
+    few = n <= 3
+    risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
+    return risks
+
+
+def _risk_of_one(eps: Floats) -> Floats:
+    """Return s(eps) of thm-lattice: what one user with a sample in [0, 1] cannot avoid."""
+    x = np.clip(eps, 1e-9, 1400)  # where all is a float
+    kappa = 2 * np.arcsinh(np.exp(-x / 2) / np.sqrt(-2 * np.expm1(-x)))
+
+    def lattice(n: Floats) -> Floats:
+        above = np.cosh((n + 1.5) * kappa) / np.cosh(kappa / 2) + 1
+        below = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
+        risk: Floats = above / (2 * below)
+        return risk
+
+    # The smallest n of at least 2 with s_n (n + 1) >= 1, by halving.
+    low, high = np.ones(x.shape), np.ceil(2 * np.exp(x / 2)) + 1
+    while np.any((low < (middle := np.floor(low + (high - low) / 2))) & (middle < high)):
+        enough = lattice(middle) * (middle + 1) >= 1
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    result: Floats = np.where(eps > 1400, 0.0, lattice(high))
+    return result

@@ -131,6 +131,15 @@ def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
     assert errors.max() == pytest.approx(worst, rel=2e-3)
 
 
+def test_a_projected_rival_can_beat_the_recipe_in_the_worst_case():
+    """One user, all rows kept: that the recipe wins is measured on three datasets, and no law."""
+    one = ud.Contributions([1], 1)
+    recipe = ud.centred_clipping(one, ud.threshold(one, 1, "l1"))
+    errs = ud.worst_case_error(one, recipe, 1, objective="l1")
+    assert PAGE.few_worst(one, 1, 1, False) == pytest.approx(1 - np.exp(-0.5))
+    assert PAGE.few_worst(one, 1, 1, False) < errs
+
+
 def test_a_noisy_count_is_simulated_right():
     users, rng = ud.Contributions([5, 2, 1], 1), np.random.default_rng(1)
     for k in (1, 2, 5):

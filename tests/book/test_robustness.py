@@ -14,6 +14,7 @@ MEAN_ERRORS = {
     "OPT": ud.opt_worst_case_mean_error,
 }
 EQUAL = ud.Contributions(np.full(127, 4), U)
+EXTREME = ud.extreme_collection(101, 10, U)
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,9 @@ EQUAL = ud.Contributions(np.full(127, 4), U)
         EQUAL,
         ud.Contributions(np.maximum(1, 64 // np.arange(1, 128)), U),
         ud.Contributions([1, 1, 2, 9, 40], U),
+        EXTREME,
     ],
-    ids=["equal", "Zipf", "five users"],
+    ids=["equal", "Zipf", "five users", "extreme"],
 )
 @pytest.mark.parametrize(
     "sampler",
@@ -31,18 +33,43 @@ EQUAL = ud.Contributions(np.full(127, 4), U)
         ud.uniform_sums,
         ud.gaussian_sums,
         partial(ud.beta_sums, a=8, b=2),
+        partial(ud.beta_sums, a=2, b=8),
         partial(ud.correlated_sums, correlation=0.5),
         partial(ud.correlated_sums, correlation=1),
     ],
-    ids=["uniform", "Gaussian", "Beta", "half correlated", "correlated"],
+    ids=["uniform", "Gaussian", "Beta", "mirrored", "half correlated", "correlated"],
 )
-def test_the_optimum_beats_akmv_on_other_distributions(users, sampler):
-    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.5, 2], sampler, 200, rng=1)
+def test_below_two_the_optimum_beats_akmv_on_other_distributions(users, sampler):
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, users, [0.1, 0.5, 1.9], sampler, 200, rng=1)
     mean, standard_error = sweep["AKMV"]
-    worst = np.array([ud.optimal_error(users, eps) for eps in (0.1, 0.5, 2)])
-    assert ((mean - worst) / standard_error > 6).all()
+    worst = np.array([ud.optimal_error(users, eps) for eps in (0.1, 0.5)])
+    assert ((mean[:2] - worst) / standard_error[:2] > 6).all()
     spread = np.hypot(standard_error, sweep["OPT"].standard_error)
     assert ((mean - sweep["OPT"].mean) / spread > 6).all()
+
+
+def test_at_two_akmv_wins_on_small_samples():
+    law = partial(ud.beta_sums, a=2, b=8)
+    (mean,), (standard_error,) = ud.mean_error_sweep(MEAN_ERRORS, EXTREME, [2], law, 200, rng=1)[
+        "AKMV"
+    ]
+    assert mean + 6 * standard_error < ud.optimal_error(EXTREME, 2)
+
+
+@pytest.mark.parametrize(
+    ("users", "sampler"),
+    [(ud.geometric_collection(6, U), ud.uniform_sums), (EXTREME, ud.gaussian_sums)],
+    ids=["geometric", "extreme"],
+)
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_from_two_on_akmv_wins_with_a_small_share_for_its_threshold(users, sampler, share):
+    split = partial(ud.akmv_mean_error, threshold_share=share, noise_share=1 - share)
+    ways = {"AKMV": split, "OPT": ud.opt_worst_case_mean_error}
+    sweep = ud.mean_error_sweep(ways, users, [1.9, 2, 3, 3.5, 6], sampler, 200, rng=1)
+    (akmv, akmv_se), (opt, opt_se) = sweep["AKMV"], sweep["OPT"]
+    lead = (akmv - opt) / np.hypot(akmv_se, opt_se)
+    assert (lead[1:4] < -6).all()
+    assert min(lead[0], lead[4]) > 6
 
 
 def test_without_heavy_users_akmv_is_not_close_to_laplace():
@@ -76,7 +103,7 @@ def test_details_of_akmv_are_those_of_its_law():
 
 @pytest.mark.parametrize(
     "users",
-    [ud.geometric_collection(6, U), ud.extreme_collection(101, 10, U)],
+    [ud.geometric_collection(6, U), EXTREME],
     ids=["geometric", "extreme"],
 )
 def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):

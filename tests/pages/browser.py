@@ -48,7 +48,6 @@ UNFOLD = """{
 
 
 def look(page, width, theme):
-    """Show a page in a window of this width, in this theme."""
     page.set_viewport_size({"width": width, "height": 900})
     chosen = f"{{mode: '{theme}', theme: '{theme}'}}"
     page.evaluate(f"Object.assign(document.documentElement.dataset, {chosen})")
@@ -62,7 +61,6 @@ class _Silent(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path):
-    """Serve a folder here; yield the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=folder))
     Thread(target=server.serve_forever, daemon=True).start()
     try:

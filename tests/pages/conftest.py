@@ -34,7 +34,6 @@ def context(browser):
 
 @pytest.fixture
 def page(context):
-    """A new tab."""
     with context.new_page() as page:
         yield page
 
@@ -61,7 +60,6 @@ def requests(page):
 
 @pytest.fixture(scope="module")
 def book():
-    """The address of the built book."""
     if not BUILT.exists() and not REQUIRED:
         pytest.skip("the book is not built: run `make book` first")
     with served(BUILT) as address:

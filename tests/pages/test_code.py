@@ -1,12 +1,12 @@
 """Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
 
+import os
 import re
 from collections import Counter
 from itertools import pairwise
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import backlinks
 import built
 import contents
 import pytest
@@ -23,15 +23,10 @@ from userdp import audit
 ROWS = contents.ledger()
 EXPORTED = [("userdp", name) for name in ud.__all__]
 EXPORTED += [("userdp.audit", name) for name in audit.__all__]
-COMMIT = "0123456789" * 4
-ADDRESS = "https://github.com/some-one/a.fork"
 
 
-def hrefs(html):
-    return re.findall(r'href="([^"]+)"', html)
-
-
-# --- Pages of code --------------------------------------------------------------------------------
+def hrefs(html, pattern=""):
+    return re.findall(rf'href="({pattern}[^"]*)"', html)
 
 
 @pytest.mark.parametrize("file", sources.FILES)
@@ -55,72 +50,59 @@ def test_page_has_each_name_once_and_an_address_only_from_the_environment(file):
     assert set(sources.units(file)) <= set(names)
     assert set(names.values()) == {1}
     assert f"<h1>{file}</h1>" in html
-    assert bool(built.repository()) or "/blob/" not in html.partition("<pre>")[0]
+    assert os.environ.get("USERDP_REPOSITORY") or "/blob/" not in html.partition("<pre>")[0]
 
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("changed", [True, False])
-@pytest.mark.parametrize("address", [ADDRESS, None])
+@pytest.mark.parametrize("address", ["https://github.com/some-one/a.fork", ""])
 def test_only_what_the_repository_has_is_linked_there(monkeypatch, known, changed, address):
-    commit = COMMIT if known else ""
-    monkeypatch.setattr(built, "stamp", lambda: built.Stamp(commit, 0, changed))
-    monkeypatch.setattr(built, "repository", lambda: address)
+    commit = "0123456789" * 4 * known
+    monkeypatch.setattr(built, "commit", lambda: (commit, changed))
+    monkeypatch.setenv("USERDP_REPOSITORY", address)
     highlighter = SimpleNamespace(highlight_block=lambda text, language: f"<pre>{text}</pre>\n")
     made = sources.pages(SimpleNamespace(builder=SimpleNamespace(highlighter=highlighter)))
     links = {context["title"]: context["elsewhere"] for _, context, _ in made}
     assert list(links) == sources.FILES
     if commit and address and not changed:
-        assert links["userdp/model.py"] == f"{ADDRESS}/blob/{COMMIT}/userdp/model.py"
+        assert links["userdp/model.py"] == f"{address}/blob/{commit}/userdp/model.py"
     else:
         assert not any(links.values())
 
 
-# --- Ways to the code -----------------------------------------------------------------------------
-
-
-def test_places_of_members_and_of_values():
-    assert sources.place("userdp", "Contributions.total") == (
-        "userdp/model.py",
-        "Contributions.total",
-    )
-    file, unit = sources.place("userdp", "StaircaseNoise.mean_error")
-    assert file == "userdp/noise.py"
-    assert unit.endswith(".mean_error")
-    assert sources.place("userdp", "model.Epsilon") is None
-    # Which no line of the file defines.
-    assert sources.place("userdp.experiments", "Sweep.__init__") is None
-    assert sources.place("userdp.audit", "np.linspace") is None
+@pytest.fixture
+def parse():
+    register_local_role("test", sources.Test())
+    return lambda text: publish_doctree(text, settings_overrides={"report_level": 5})
 
 
 TEST = "test_claims.py::test_identifiers_are_unique"
 
 
 @pytest.mark.parametrize(("form", "number"), [("html", 3), ("latex", 0)])
-def test_names_of_tests_and_files_become_links_in_html_only(form, number):
-    register_local_role("test", sources.Test())
-    text = (
-        f":test:`{TEST}`, ``tests/test_claims.py``, ``userdp/model.py``; ``tests/x.py``, ``x.py``"
+def test_names_of_tests_and_files_become_links_in_html_only(parse, form, number):
+    document = parse(
+        f":test:`{TEST}`, ``tests/test_claims.py``, ``userdp/model.py``; ``tests/x.py``, ``x.py``, "
+        "`Elsewhere <https://example.org>`_"
     )
-    document = publish_doctree(text + ", `Elsewhere <https://example.org>`_")
     (elsewhere,) = document.findall(nodes.reference)
     elsewhere.replace(elsewhere[0], nodes.literal(text="tests/test_claims.py"))
     relative = lambda origin, target: f"../{target}.html"  # noqa: E731
     app = SimpleNamespace(builder=SimpleNamespace(format=form, get_relative_uri=relative))
     sources.link(app, document, "book/setup")
     found = [(found["refuri"], found.astext()) for found in document.findall(nodes.reference)]
+    page, name = "../code/tests/test_claims.html", TEST.partition("::")[2]
     expected = [
-        ("../code/tests/test_claims.html#test_identifiers_are_unique", TEST.partition("::")[2]),
-        ("../code/tests/test_claims.html", "tests/test_claims.py"),
+        (f"{page}#{name}", name),
+        (page, "tests/test_claims.py"),
         ("../code/userdp/model.html", "userdp/model.py"),
     ]
     assert found == [*expected[:number], ("https://example.org", "tests/test_claims.py")]
 
 
 @pytest.mark.parametrize("unknown", ["test_model.py::test_x", "test_x.py::test_y", "test_model.py"])
-def test_an_unknown_test_is_refused(unknown):
-    register_local_role("test", sources.Test())
-    document = publish_doctree(f":test:`{unknown}`", settings_overrides={"report_level": 5})
-    (warning,) = document.findall(nodes.system_message)
+def test_an_unknown_test_is_refused(parse, unknown):
+    (warning,) = parse(f":test:`{unknown}`").findall(nodes.system_message)
     assert f"no such test: {unknown}" in warning.astext()
 
 
@@ -128,17 +110,12 @@ def test_an_unknown_test_is_refused(unknown):
 def test_the_ledger_and_the_feet_of_chapters_lead_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
-    found = hrefs((BUILT / "book" / "claims.html").read_text())
-    assert Counter(href for href in found if href.startswith("../code/")) == expected
-    foot = hrefs((BUILT / "book" / "optimum.html").read_text())
-    assert any(href.startswith("../code/tests/") for href in foot)
-
-
-# --- Ways back ------------------------------------------------------------------------------------
+    claims, foot = ((BUILT / "book" / f"{name}.html").read_text() for name in ("claims", "optimum"))
+    assert Counter(hrefs(claims, r"\.\./code/")) == expected
+    assert hrefs(foot, r"\.\./code/tests/")
 
 
 def entries():
-    """The reference page in pieces: what it says of each function and class."""
     html = (BUILT / "book" / "reference.html").read_text().partition('class="prev-next-area"')[0]
     starts = [*re.finditer(r'<dt class="sig[^>]* id="([^"]+)"', html), None]
     return {
@@ -152,29 +129,18 @@ def entries():
 def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     file, unit = sources.place(module, name)
     rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
-    found = hrefs(entries()[f"{module}.{name}"])
-    assert found[0] == f"../{sources.page(file)}.html#{unit}"
+    entry = entries()[f"{module}.{name}"]
+    assert hrefs(entry)[0] == f"../{sources.page(file)}.html#{unit}"
     labels = [("equation-" * row["label"].startswith("eq")) + row["label"] for row in rows]
     claims = [f"{row['page']}.html#{label}" for row, label in zip(rows, labels, strict=True)]
-    assert [href for href in found if href in claims] == claims
-    tests = {
-        f"../code/tests/{test.replace('.py::', '.html#')}" for row in rows for test in row["tests"]
-    }
-    assert {href for href in found if href.startswith("../code/tests/")} == tests
-    calls = f"{'ud' if module == 'userdp' else 'audit'}.{name}"
+    assert [href for href in hrefs(entry) if href in claims] == claims
+    tests = {test.replace(".py::", ".html#") for row in rows for test in row["tests"]}
+    assert {*hrefs(entry, r"\.\./code/tests/")} == {f"../code/tests/{test}" for test in tests}
+    calls = rf"\b{'ud' if module == 'userdp' else 'audit'}.{name}\b"
     chapters = {
         f"{page}.html"
         for page in contents.pages()
         for cell in contents.page(page).cells
-        if cell.cell_type == "code" and re.search(rf"\b{calls}\b", cell.source)
+        if cell.cell_type == "code" and re.search(calls, cell.source)
     }
-    assert {href for href in found if re.fullmatch(r"[\w-]+\.html", href)} == chapters
-
-
-def test_a_claim_is_told_with_its_verdict_unless_it_holds():
-    row = {"id": "eq-1", "label": "thm-x", "where": "(1)", "says": "Of $a_1$.", "verdict": "holds"}
-    says = r": Of \ :math:`a_1`\ ."
-    assert backlinks.claim(row) == ":prf:ref:`thm-x`, in the paper (1)" + says
-    assert backlinks.claim(row | {"id": "new-x"}) == ":prf:ref:`thm-x`" + says
-    row |= {"label": "sec-x", "verdict": "wrong as printed"}
-    assert backlinks.claim(row) == f":ref:`(1) <sec-x>`{says} *Wrong as printed.*"
+    assert {href for href in hrefs(entry) if re.fullmatch(r"[\w-]+\.html", href)} == chapters

@@ -94,7 +94,6 @@ def test_page_has_no_fault(page, book, errors, requests, name):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_link_under_the_mouse_can_be_read(page, book, theme):
-    """In the list of chapters, and in the text."""
     page.goto(f"{book}/book/index.html")
     look(page, 1400, theme)
     page.evaluate(AXE.read_text() + "; 0")

@@ -4,7 +4,7 @@ import os
 import re
 from html import unescape
 
-import citing
+import webpages
 import yaml
 from browser import (
     BUILT,
@@ -62,12 +62,27 @@ def test_pages_say_how_to_cite_them(name):
     (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
     blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
     cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
-    assert list(paper.entries) == [citing.PAPER]
+    assert list(paper.entries) == [webpages.PAPER]
     ((key, entry),) = cited.entries.items()
     assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
     title = TITLE if key == "userdp" else re.sub(r"^\d+\. ", "", meta(name)["og:title"])
     assert unescape(title) == entry.fields["title"].strip("{}")
     assert (key == "userdp") == (name == TOC["root"])
+
+
+def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_about(
+    page, book, errors
+):
+    assert (BUILT / "index.html").read_text().startswith("<!DOCTYPE html>")
+    assert meta("index")["description"] == meta(TOC["root"])["description"]
+    page.goto(f"{book}/")
+    page.wait_for_url(f"{book}/{TOC['root']}.html")
+    doors = page.locator(".doors .sd-card").all_inner_texts()
+    assert [words.split()[0] for words in doors] == ["Read", "Rerun", "Cite"]
+    bottom = "(node) => node.getBoundingClientRect().bottom"
+    assert page.locator(".doors").first.evaluate(bottom) < 600
+    assert page.locator("figure img").first.evaluate(bottom) < 950
+    assert errors == []
 
 
 def test_the_entry_of_a_page_can_be_copied(page, book):
@@ -82,24 +97,6 @@ def test_the_entry_of_a_page_can_be_copied(page, book):
     expect(page.locator(".copybtn.success")).to_have_count(1)
     copied = page.evaluate("navigator.clipboard.readText()")
     assert list(parse_string(copied, "bibtex").entries) == ["userdp-optimum"]
-
-
-def test_the_root_leads_to_the_first_page(page, book, errors):
-    text = (BUILT / "index.html").read_text()
-    assert text.startswith("<!DOCTYPE html>")
-    assert meta("index")["description"] == meta(TOC["root"])["description"]
-    page.goto(f"{book}/")
-    page.wait_for_url(f"{book}/{TOC['root']}.html")
-    assert errors == []
-
-
-def test_the_first_screen_says_what_it_is_about(page, book):
-    page.goto(f"{book}/{TOC['root']}.html")
-    doors = page.locator(".doors .sd-card").all_inner_texts()
-    assert [words.split()[0] for words in doors] == ["Read", "Rerun", "Cite"]
-    bottom = "(node) => node.getBoundingClientRect().bottom"
-    assert page.locator(".doors").first.evaluate(bottom) < 600
-    assert page.locator("figure img").first.evaluate(bottom) < 950
 
 
 def test_print_shows_the_page_alone_in_black_on_white(page, book):

@@ -73,7 +73,6 @@ def name_of(row):
 
 
 def numbers_of(row):
-    """Return the bounds, the centre, and the width S, None where they are left to the library."""
     low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
     centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]
     widths = {"best": None, "given": 1.5 * (high - low), "tiny": 2.0**-36 * (high - low)}
@@ -81,7 +80,6 @@ def numbers_of(row):
 
 
 def release_of(row, users, values, folder):
-    """Return a function that makes the release of a row, from a table of users and values."""
     low, high, centre, width = numbers_of(row)
     options = {"eps": EPS[row["eps"]], "centre": centre}
     if row["entry"] != "protected":
@@ -132,7 +130,6 @@ def table(row, kinds, rng, copies=1):
 
 
 def kept(row, users, values):
-    """Return the rows that count, with missing values as NaN."""
     low, high, _, _ = numbers_of(row)
     frame = pd.DataFrame({"user": users, "value": np.array(values, float)})
     if row.get("outside") == "drop":

@@ -6,6 +6,7 @@ All of it is made late: threads of polars and connections of DuckDB do not outli
 import datetime
 import uuid
 from decimal import Decimal
+from functools import partial
 from math import nan
 
 import duckdb
@@ -48,19 +49,19 @@ def objects(entries):
 
 
 def pandas(kind=None):
-    return lambda entries: pd.Series(entries, dtype=kind)
+    return partial(pd.Series, dtype=kind)
 
 
 def by_arrow(kind):
-    return lambda entries: pd.Series(entries, dtype=pd.ArrowDtype(kind))
+    return partial(pd.Series, dtype=pd.ArrowDtype(kind))
 
 
 def arrow(kind=None):
-    return lambda entries: pa.array(entries, kind)
+    return partial(pa.array, type=kind)
 
 
 def polars(kind=None):
-    return lambda entries: pl.Series(entries, dtype=kind)
+    return partial(pl.Series, "", dtype=kind)
 
 
 def dictionary(entries):
@@ -129,30 +130,28 @@ def held(kind, holder, null=False):
 
 
 # The same in arrays of numpy, which have types of their own, and where a null is no None.
-NUMPY = {
-    "integers": np.array([4, 5, 4]),
-    "zero and one": np.array([0, 1, 0]),
-    "negative integers": np.array([-128, 127, -128], np.int8),
-    "minus one and the last": np.array([-1, 2, -1]),
-    "large integers": np.array([2**63 - 1, 2**63 - 2, 2**63 - 1]),
-    "unsigned integers": np.array([2**64 - 1, 0, 2**64 - 1], np.uint64),
-    "large unsigned integers": np.array([2**64 - 1, 2**64 - 2, 2**64 - 1], np.uint64),
-    "integers of 31 bits": np.array([2**31 - 1, 2**31 - 2, 2**31 - 1], np.int32),
-    "floats": np.array([4.0, -5.0, nan, 4.0]),
-    "large floats": np.array([2.0**53, 2.0**53 - 1, 2.0**53]),
-    "long doubles": np.array([2.0**53, 2.0**53 - 1, nan, 2.0**53], np.longdouble),
-    "single floats": np.array([2.0**24, 2.0**24 - 1, nan, 2.0**24], np.float32),
-    "zeros": np.array([0.0, 1.0, nan, -0.0]),
-    "text": np.array(["", "b", ""]),
-    "bytes": np.array([b"", b"b", b""]),
-    "truths": np.array([True, False, True]),
-    "times": np.array(["2013-01-01", "2013-01-02", "NaT", "2013-01-01"], "M8[ns]"),
-    "durations": np.array([1, 2, "NaT", 1], "m8[s]"),
-    "strings": np.array(["a", "b", "a"], np.dtypes.StringDType()),
-    "strings, one NaN": np.array(["a", "b", nan, "a"], np.dtypes.StringDType(na_object=nan)),
-    "times of Arrow": pa.array([0, MORE, None, 0], pa.timestamp("us")),
-    "durations of Arrow": pa.array([0, MORE, None, 0], pa.duration("us")),
-}
+NUMPY = [
+    *(np.array([4, other, 4]) for other in (5, 0)),
+    np.array([0, 1, 0]),
+    np.array([-128, 127, -128], np.int8),
+    np.array([-1, 2, -1]),
+    np.array([2**63 - 1, 2**63 - 2, 2**63 - 1]),
+    *(np.array([2**64 - 1, other, 2**64 - 1], np.uint64) for other in (0, 2**64 - 2)),
+    np.array([2**31 - 1, 2**31 - 2, 2**31 - 1], np.int32),
+    np.array([4.0, -5.0, nan, 4.0]),
+    np.array([2.0**53, 2.0**53 - 1, 2.0**53]),
+    np.array([2.0**53, 2.0**53 - 1, nan, 2.0**53], np.longdouble),
+    np.array([2.0**24, 2.0**24 - 1, nan, 2.0**24], np.float32),
+    np.array([0.0, 1.0, nan, -0.0]),
+    np.array(["", "b", ""]),
+    np.array([b"", b"b", b""]),
+    np.array([True, False, True]),
+    np.array(["2013-01-01", "2013-01-02", "NaT", "2013-01-01"], "M8[ns]"),
+    np.array([1, 2, "NaT", 1], "m8[s]"),
+    np.array(["a", "b", "a"], np.dtypes.StringDType()),
+    np.array(["a", "b", nan, "a"], np.dtypes.StringDType(na_object=nan)),
+    *(pa.array([0, MORE, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)),
+]
 NULLS = [None, nan, np.float32("nan"), np.datetime64("NaT"), np.timedelta64("NaT"), pd.NA, pd.NaT]
 NULLS += [Decimal("NaN"), Decimal("sNaN")]
 
@@ -187,5 +186,4 @@ TABLES = {
     "CSV": csv,
     "CSV, packed": lambda rows, folder: str(csv(rows, folder, "records.csv.gz")),
 }
-ENGINES = ["Ibis", "Parquet", "CSV"]
-"""Where queries do the work."""
+ENGINES = ["Ibis", "Parquet", "CSV"]  # where queries do the work

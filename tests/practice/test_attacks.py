@@ -7,8 +7,7 @@ state and added up in another, and no message may tell what is protected.
 import dataclasses
 import json
 import os
-import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import duckdb
@@ -25,8 +24,10 @@ import userdp as ud
 from userdp.practice import _columns as columns
 from userdp.practice import _queries as queries
 from userdp.practice import json_schema, protected_tally
+from userdp.practice._files import open_files
 from userdp.practice._grid import Grid
 from userdp.practice._ingest import read_records
+from userdp.practice._quiet import quietly
 from userdp.practice._records import Rules
 
 NAN = float("nan")
@@ -41,8 +42,6 @@ def of_table(data, **options):
 
 
 # 1. Missing users are nobody.
-
-
 @pytest.mark.parametrize(("kind", "holder"), HELD)
 def test_missing_users_are_not_users(kind, holder):
     """Each as a user of its own, one person's rows would count several times."""
@@ -62,26 +61,21 @@ def test_missing_users_are_not_users(kind, holder):
 
 
 # 2. Arrays that change during the call, and values that are anything.
-
-
 @pytest.mark.parametrize("what", ["users", "values"])
 def test_arrays_are_copied_at_the_door(what):
-    arrays = {"users": np.array([0, 0, 1, 1]), "values": np.array([1.0, 2.0, 3.0, 4.0])}
-    frame = pd.DataFrame(arrays, copy=False)
-    kinds = {
-        "numpy": (arrays["users"], arrays["values"]),
-        "pandas": (frame.users, frame["values"]),
-        "polars": (pl.Series(arrays["users"]), pl.Series(arrays["values"])),
-        "arrow": (pa.array(arrays["users"]), pa.array(arrays["values"])),
-    }
-    rules, grid = Rules(0.0, 10.0), Grid(0.0, 10.0, 20)
-    records = {name: read_records(*columns) for name, columns in kinds.items()}
-    before = {name: each.clipped_total(rules, grid, 0, 2**30) for name, each in records.items()}
-    arrays[what].setflags(write=True)
-    arrays[what][:] = 0 if what == "users" else np.nan
-    for name, each in records.items():
+    users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
+    frame = pd.DataFrame({"users": users, "values": values}, copy=False)
+    columns = [(users, values), (frame.users, frame["values"])]
+    columns += [(kind(users), kind(values)) for kind in (pl.Series, pa.array)]
+    ask = Rules(0.0, 10.0), Grid(0.0, 10.0, 20), 0, 2**30
+    records = [read_records(*pair) for pair in columns]
+    before = [each.clipped_total(*ask) for each in records]
+    changed = users if what == "users" else values
+    changed.setflags(write=True)
+    changed[:] = 0 if what == "users" else np.nan
+    for each, old in zip(records, before, strict=True):
         again = read_records(each.ids.codes, each.values)  # not what was remembered
-        assert again.clipped_total(rules, grid, 0, 2**30) == before[name] != (0, before[name][1])
+        assert again.clipped_total(*ask) == old != (0, old[1])
 
 
 def test_an_array_that_changes_while_it_is_read_is_read_once(monkeypatch):
@@ -97,19 +91,15 @@ def test_an_array_that_changes_while_it_is_read_is_read_once(monkeypatch):
 
 def test_every_level_is_on_the_grid_whatever_the_values_are():
     """One user of one row: -(2^63) steps once, when a value became NaN after the count."""
-    wild = [NAN, np.inf, -np.inf, 1e308, -1e308, 10.0001, -0.0001, 1e18, -1e18]
-    grid = Grid(0.0, 10.0, 20, origin=2**19)
-    for value in wild:
+    grid, ask = Grid(0.0, 10.0, 20, origin=2**19), (-(2**60), 2**60)
+    for value in [NAN, np.inf, -np.inf, 1e308, -1e308, 10.0001, -0.0001, 1e18, -1e18]:
         expected = 0 if np.isnan(value) else (2**19 if value > 0 else -(2**19))
         table = ibis.memtable(pa.table({"user": [1], "value": [value]}))
         for records in (read_records([1], [value]), read_records("user", "value", table)):
-            total, _ = records.clipped_total(Rules(0.0, 10.0), grid, -(2**60), 2**60)
-            assert total == expected
+            assert records.clipped_total(Rules(0.0, 10.0), grid, *ask).total == expected
 
 
 # 3. Dropping depends on what is protected: no budget is stated.
-
-
 @pytest.mark.parametrize("rules", [{"missing": "drop"}, {"outside": "drop"}])
 @pytest.mark.parametrize("kind", ["mapping", "Ibis"])
 def test_no_budget_is_stated_where_rows_are_dropped(tmp_path, kind, rules):
@@ -121,9 +111,6 @@ def test_no_budget_is_stated_where_rows_are_dropped(tmp_path, kind, rules):
     assert "not stated" in made.promise
     assert "eps not stated" in repr(made)
     assert "eps =" not in repr(made)
-
-
-# 4. Files.
 
 
 def stored(folder, users, name="t.parquet"):
@@ -139,25 +126,30 @@ def test_a_file_is_the_one_of_that_name(tmp_path, name):
     assert ud.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
 
 
-def test_several_files_are_listed(tmp_path):
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def counts_in(path, text, user="user"):
+    return ud.user_counts(user, data=write(path, text)).tolist()
+
+
+def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
     paths = [stored(tmp_path, [1, i], f"{i}.parquet") for i in (2, 3)]
     assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
     assert ud.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
-    for other in ([], [paths[0], csv(rows_of([1], [1]), tmp_path)]):
-        with pytest.raises(ValueError, match="`data` must be files of one kind"):
-            ud.user_counts("user", data=other)
-
-
-def test_columns_of_several_csv_files_go_by_their_names(tmp_path):
-    (tmp_path / "a.csv").write_text("user,value\n1,5\n1,5\n")
-    (tmp_path / "b.csv").write_text("value,user\n5,2\n5,3\n")
-    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    texts = {"a.csv": "user,value\n1,5\n1,5\n", "b.csv": "value,user\n5,2\n5,3\n"}
+    paths = [write(tmp_path / name, text) for name, text in texts.items()]
     assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
 
 
+@pytest.mark.parametrize("store", [parquet, csv])
 @pytest.mark.parametrize("folder", ["value=3", "user=alice"])
-def test_names_of_folders_are_no_columns(tmp_path, opendp, folder):
-    made = of_table(parquet(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), eps=100)
+def test_names_of_folders_are_no_columns(tmp_path, opendp, folder, store):
+    write(tmp_path / folder / "other", "")
+    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), eps=100)
     assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
 
 
@@ -170,11 +162,24 @@ def test_ids_in_a_csv_file_are_text(tmp_path, users):
     assert ud.user_counts("user", data=path).tolist() == [1, 1]
 
 
+def test_a_csv_file_is_what_its_commas_and_double_quotes_say(tmp_path):
+    """Whatever else a sniffer of dialects may see in it."""
+    path = tmp_path / "t.csv"
+    assert counts_in(path, "user,value\n'a',1\na,2\n") == [1, 1]
+    assert counts_in(path, "user,value\n#a,1\nb,2\n") == [1, 1]
+    quoted = 'user,value\n"a\\",1\n"a",2\n"b, c",3\n"b, c",4\n'
+    assert counts_in(path, quoted) == [2, 1, 1]
+    assert counts_in(path, "1,2\n1,2\n1,3\n", user="1") == [2]
+
+
 BROKEN = {
     "late.csv": b"user,value\n" + b"b,1\n" * 50_000 + b"c,secret\n",
     "early.csv": b"user,value\na,1\nb,secret\n",
     "ragged.csv": b"user,value\na,1\nb,1,secret\n",
+    "short.csv": b"user,value\na,1\nsecret\n",
     "quote.csv": b'user,value\na,1\nb,"secret\n',
+    "escaped.csv": b'user,value\na,1\n"secret\\"",1\n',
+    "header.csv": b"user,value\n",
     "empty.parquet": b"",
     "short.parquet": b"PAR1 secret",
     "hollow.parquet": b"PAR1" + bytes(100) + b"PAR1",
@@ -183,11 +188,30 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_errors_of_a_file_quote_no_rows(tmp_path, name):
-    (tmp_path / name).write_bytes(BROKEN[name])
-    with pytest.raises(ValueError, match="`data` must be") as refusal:
-        of_table(tmp_path / name)
+    """Rows that do not fit are refused as a whole; a header alone is a table without rows."""
+    words = "`data` must be" if name != "header.csv" else "rows that count: there are none"
+    with pytest.raises(ValueError, match=words) as refusal:
+        of_table(write(tmp_path / name, BROKEN[name]))
     assert refusal.value.__context__ is refusal.value.__cause__ is None
     assert "secret" not in repr(refusal.value)
+    if "parquet" in name:
+        assert f"that DuckDB can read, got data='{tmp_path / name}'" in str(refusal.value)
+
+
+def test_an_engines_error_leaves_its_name_only():
+    with pytest.raises(ValueError, match=r"`data` must be good\. .*\(ZeroDivisionError\)") as error:
+        quietly(lambda: 1 / 0, "good")
+    assert error.value.__context__ is None
+
+
+REACH = [
+    "SELECT * FROM '{other}'",
+    "SELECT * FROM read_csv('/etc/hostname')",
+    "SELECT * FROM read_parquet('https://example.org/t.parquet')",
+    "COPY (SELECT 1) TO 'out.csv'",
+    *("INSTALL httpfs", "LOAD httpfs", "SET enable_external_access = true"),
+    *("SET temp_directory = '.'", "SET threads = 1"),
+]
 
 
 def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
@@ -197,42 +221,34 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
     of_table("t.parquet")
     assert sorted(os.listdir(tmp_path)) == ["other.parquet", "t.parquet"]
     connection = read_records("user", "value", path).table._find_backends()[0][0]
-    reach = [
-        f"SELECT * FROM '{other}'",
-        "SELECT * FROM read_csv('/etc/hostname')",
-        "SELECT * FROM read_parquet('https://example.org/t.parquet')",
-        "COPY (SELECT 1) TO 'out.csv'",
-        "INSTALL httpfs",
-        "LOAD httpfs",
-        "SET enable_external_access = true",
-        "SET temp_directory = '.'",
-        "SET threads = 1",
-    ]
-    for query in reach:
+    for query in REACH:
         with pytest.raises(duckdb.Error):
-            connection.raw_sql(query)
+            connection.raw_sql(query.format(other=other))
 
 
-@pytest.mark.parametrize("name", ["https://example.org/t.parquet", "s3://bucket/t.parquet"])
-def test_an_address_is_no_file(name):
-    with pytest.raises(FileNotFoundError, match="`data` must be a file here"):
-        of_table(name)
-
-
-def test_only_regular_files_are_opened(tmp_path):
-    (tmp_path / "d.parquet").mkdir()
-    os.mkfifo(tmp_path / "pipe.csv")
-    for name in ("d.parquet", "pipe.csv"):
-        with pytest.raises(ValueError, match="`data` must be a regular file"):
-            of_table(tmp_path / name)
-    for data in (3, [3], b"t.parquet", [b"t.parquet"]):
-        with pytest.raises(TypeError, match="`data` must be"):
-            of_table(data)
+def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(tmp_path):
+    """No folder either, and no pipe, which would hang."""
+    here = "a file here, got data="
+    folder, pipe = tmp_path / "t.csv", tmp_path / "pipe.csv"
+    folder.mkdir()
+    os.mkfifo(pipe)
+    for data, kind, words in [
+        *((data, TypeError, "the path of a file, got data=") for data in (3, [3], b"t.csv")),
+        (tmp_path / "t.txt", ValueError, r"a file ending in .*got data='.*t\.txt'"),
+        (tmp_path / "no.csv", FileNotFoundError, rf"{here}'.*no\.csv'"),
+        ("https://example.org/t.parquet", FileNotFoundError, f"{here}'https"),
+        ("s3://bucket/t.parquet", FileNotFoundError, f"{here}'s3"),
+        *((path, ValueError, f"a regular file, got data='{path}'") for path in (folder, pipe)),
+        ([], ValueError, "files of one kind"),
+    ]:
+        with pytest.raises(kind, match=f"^`data` must be {words}"):
+            open_files(data)
+    paths = [stored(tmp_path, [1]), csv(rows_of([1], [1]), tmp_path)]
+    with pytest.raises(ValueError, match=r"files of one kind, got data=\['.*parquet', '.*csv'\]"):
+        open_files(paths)
 
 
 # 5. Ids never pass through floats, and nothing makes two of them one.
-
-
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize("kind", TABLES)
 def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
@@ -242,56 +258,45 @@ def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
     assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
 
 
-APART = {
-    "a zero byte": ["a", "a\0", "a\0\0"],
-    "normal forms": ["\u00e9", "e\u0301", "e"],
-    "case and blanks": ["a", "A", "a "],
-    "width": ["1", "\uff11", "01"],
-}
+APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
 
 
-@pytest.mark.parametrize("users", APART.values(), ids=APART)
+@pytest.mark.parametrize("users", APART)
 @pytest.mark.parametrize("kind", TABLES)
 def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
-    data = TABLES[kind](rows_of(users, [1.0, 2.0, 3.0]), tmp_path)
+    data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
     assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
-FLOATS = [
-    (np.array([1.0, 2.0, 2.0**53, 2.0**53 - 1]), [1, 1, 1, 1]),
-    (np.array([-0.0, 0.0]), [2]),
-    (np.array([2.0**24, 1.0], np.float32), [1, 1]),
-    (np.array([1.5, 2.0]), None),
-    (np.array([2.0**53 + 2, 1.0]), None),
-    (np.array([2.0**24 + 2, 1.0], np.float32), None),
-    (np.array([np.inf, 1.0]), None),
-]
+WHOLE = [[1.0, 2.0, 2.0**53, 2.0**53 - 1], np.array([2.0**24, 1.0], np.float32)]
+NO_IDS = [[1.5, 2.0], [2.0**53 + 2, 1.0], np.array([2.0**24 + 2, 1.0], np.float32), [np.inf, 1.0]]
 
 
-@pytest.mark.parametrize(("users", "counts"), FLOATS)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "Ibis", "Parquet"])
-def test_floats_are_ids_where_their_type_tells_whole_numbers_apart(tmp_path, kind, users, counts):
-    data = TABLES[kind](rows_of(users, np.ones(len(users))), tmp_path)
-    if counts:
-        assert ud.user_counts("user", data=data).tolist() == counts
-        return
-    with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
-        ud.user_counts("user", data=data)
+def test_floats_are_ids_where_their_type_tells_whole_numbers_apart(tmp_path, kind):
+    def counts_of(users):
+        return ud.user_counts("user", data=TABLES[kind](rows_of(users, users), tmp_path)).tolist()
+
+    assert [counts_of(users) for users in WHOLE] == [[1] * 4, [1] * 2]
+    assert counts_of([-0.0, 0.0]) == [2]
+    for users in NO_IDS:
+        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+            counts_of(users)
 
 
 # 6, 8. One state of the table, and one type of float.
-
-
 def test_values_are_compared_as_the_floats_they_become(opendp):
     """0.1 in single precision lies above 0.1, 1/3 in extended precision above its double."""
+    single = np.array([0.1, 0.05], np.float32)
     for values, upper in [
-        (np.array([0.1, 0.05], np.float32), 0.1),
-        (np.array([0.1, 0.05], np.float32), float(np.float32(0.1))),
+        *((single, 0.1), (single, float(single[0]))),
         (np.array([np.longdouble(1) / 3, 0.05]), 1 / 3),
     ]:
         doubles = values.astype(float)
-        expected = protected_tally([1, 2], doubles, lower=0, upper=upper)
-        assert protected_tally([1, 2], values, lower=0, upper=upper) == expected
+        expected, found = (
+            protected_tally([1, 2], v, lower=0, upper=upper) for v in (doubles, values)
+        )
+        assert expected == found
         with pytest.warns(UserWarning, match="not stated"):
             a, b = (
                 mean_of([1, 2], v, upper=upper, outside="drop", eps=5) for v in (values, doubles)
@@ -311,7 +316,6 @@ VIEWS = {
 
 @pytest.fixture
 def shop():
-    """A connection with views that need not be the same twice."""
     connection = ibis.duckdb.connect()
     connection.raw_sql(
         "CREATE TABLE t AS SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)"
@@ -322,11 +326,33 @@ def shop():
     return connection
 
 
-@pytest.mark.parametrize("view", ["sampled", "lottery", "wild", "holes"])
-def test_a_table_that_is_another_one_the_second_time_is_refused(shop, opendp, view):
+CHANGES = [
+    "INSERT INTO t VALUES (3, 5.0)",
+    "DELETE FROM t WHERE user = 3",
+    "UPDATE t SET user = 99 WHERE user = 3 AND rowid = 3",
+    *(f"UPDATE t SET {what} WHERE rowid = 7" for what in ("value = 11", "value = NULL")),
+    "UPDATE t SET user = NULL WHERE rowid = 7",
+]
+CHANGING = [*((view, "") for view in ("sampled", "lottery", "wild", "holes"))]
+CHANGING += [("t", change) for change in CHANGES]
+
+
+@pytest.mark.parametrize(("table", "change"), CHANGING)
+def test_a_table_that_is_another_one_the_second_time_is_refused(
+    shop, monkeypatch, opendp, table, change
+):
     """It has other counts, or other numbers of values that are missing or outside."""
+    real, asked = queries.ask, []
+
+    def ask(question):
+        if asked and change:
+            shop.raw_sql(change)
+        asked.append(question)
+        return real(question)
+
+    monkeypatch.setattr(queries, "ask", ask)
     with pytest.raises(ValueError, match="`data` must stay as it is during the call"):
-        of_table(shop.table(view), outside="clamp", missing="centre")
+        of_table(shop.table(table), outside="clamp", missing="centre")
     assert not opendp.asked
 
 
@@ -335,52 +361,19 @@ def test_values_that_are_others_each_time_stay_within_what_the_noise_covers(shop
     assert 0 <= of_table(shop.table("noisy"), eps=5).mean <= 10
     (asked,) = opendp.asked
     assert abs(asked.total) <= 50 * asked.moved
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "INSERT INTO t VALUES (3, 5.0)",
-        "DELETE FROM t WHERE user = 3",
-        "UPDATE t SET user = 99 WHERE user = 3 AND rowid = 3",
-        "UPDATE t SET value = 11 WHERE rowid = 7",
-        "UPDATE t SET value = NULL WHERE rowid = 7",
-        "UPDATE t SET user = NULL WHERE rowid = 7",
-    ],
-)
-def test_a_table_that_changes_meanwhile_is_refused(shop, monkeypatch, opendp, change):
-    real, asked = queries.ask, []
-
-    def ask(question):
-        if asked:
-            shop.raw_sql(change)
-        asked.append(question)
-        return real(question)
-
-    monkeypatch.setattr(queries, "ask", ask)
-    with pytest.raises(ValueError, match="`data` must stay as it is"):
-        of_table(shop.table("t"), missing="centre", outside="clamp")
-    assert not opendp.asked
-
-
-def test_fetched_tables_are_one_state(shop, opendp):
-    relation = shop.con.sql("SELECT * FROM sampled")
-    made = of_table(relation, eps=5)
+    made = of_table(shop.con.sql("SELECT * FROM sampled"), eps=5)  # fetched: one state
     assert 300 < made.n_records < 700
     assert made.mean == pytest.approx(5)
 
 
 # 7. Bounds with 17 digits, and bounds that floats cannot hold.
-
-
 def test_literals_reach_duckdb_exactly():
     """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
     rng = np.random.default_rng(32)
     numbers = rng.uniform(-100, 100, 400) * 10.0 ** rng.integers(-20, 20, 400)
-    names = [f"x{i}" for i in range(400)]
-    columns = {name: queries.exact(x) for name, x in zip(names, numbers, strict=True)}
+    columns = {f"x{i}": queries.exact(x) for i, x in enumerate(numbers)}
     (row,) = ibis.memtable(pa.table({"a": [1]})).select(**columns).to_pyarrow().to_pylist()
-    assert [row[name] for name in names] == numbers.tolist()
+    assert list(row.values()) == numbers.tolist()
 
 
 def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
@@ -397,34 +390,16 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
             for data in (table, ibis.memtable(table))
         )
         assert a == b
-        first, second = opendp.asked[-2:]
-        assert first == second
-
-
-@pytest.mark.parametrize("lower", [1e16, -1e16 - 2, 1e300, 2.0**60])
-def test_bounds_between_which_floats_cannot_tell_values_apart_are_refused(lower):
-    upper = lower + max(2, abs(lower) * 1e-15)
-    for refused in (
-        lambda: mean_of([1, 2], [lower, upper], lower=lower, upper=upper),
-        lambda: ud.plan([1, 1], lower=lower, upper=upper, eps=1),
-    ):
-        with pytest.raises(ValueError, match="`upper` must be farther from lower"):
-            refused()
+        assert len(set(opendp.asked[-2:])) == 1
 
 
 @pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
 def test_intervals_cover_where_floats_are_coarse(lower, opendp):
-    """The grid is no finer than the floats near the bounds, and their error is counted."""
-    upper = lower + 2
-    rng = np.random.default_rng(34)
-    values = np.clip(rng.uniform(lower, upper, 500), lower, upper)
-    made = mean_of(np.arange(500), values, lower=lower, upper=upper, eps=100)
+    bounds = {"lower": lower, "upper": lower + 2}
+    values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
+    made = mean_of(np.arange(500), values, **bounds, eps=100)
     exact = sum(map(Fraction, values.tolist())) / 500
-    assert abs(Fraction(made.mean) - exact) <= made.rounding
-    assert made.rounding < 0.01
-
-
-# 9. Threads.
+    assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
 
 
 def test_threads_share_a_connection_and_a_memtable():
@@ -434,28 +409,12 @@ def test_threads_share_a_connection_and_a_memtable():
         "CREATE TABLE t AS SELECT i % 2 AS user, i * 1.0 AS value FROM range(9) r(i)"
     )
     stored = connection.table("t")
-    failures, made = [], []
-
-    def work():
-        try:
-            for data in (table, stored):
-                made.append(of_table(data).n_users)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    end = time.monotonic() + 60
-    for thread in threads:
-        thread.join(max(0, end - time.monotonic()))
-    assert not failures
-    assert sorted(made) == [2] * 8 + [20] * 8
+    with ThreadPoolExecutor(8) as pool:
+        made = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
+        assert [*made] == [20, 2] * 8
 
 
 # 10. Nothing protected prints or serialises.
-
-
 def test_sums_of_a_release_are_not_quoted():
     users = ud.Contributions([2, 1], 10)
     for sums in ([77.125, 1.0], ["secret", 1.0], [1.0, NAN], [1.0], np.array([[1.0, 2.0]] * 3)):
@@ -468,11 +427,8 @@ def test_sums_of_a_release_are_not_quoted():
 
 def test_what_may_be_published_fits_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
-    results = [
-        mean_of(users, values),
-        mean_of(users, values, eps=1e-6),
-        ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2),
-    ]
+    few = ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
+    results = [few, mean_of(users, values), mean_of(users, values, eps=1e-6)]
     with pytest.warns(UserWarning, match="not stated"):
         results.append(mean_of(users, values, missing="drop"))
     jsonschema.Draft202012Validator.check_schema(json_schema())
@@ -488,43 +444,7 @@ def test_what_may_be_published_fits_the_schema():
             jsonschema.validate(broken, json_schema())
 
 
-# Bad input that was accepted, and refusals that were unclear.
-
-BAD = [
-    (TypeError, "`eps` must", lambda: mean_of([1], [1.0], eps=np.timedelta64(3))),
-    (TypeError, "`lower` must", lambda: mean_of([1], [1.0], lower=np.timedelta64(3))),
-    (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5: 1})),
-    (TypeError, "`eps` must", lambda: ud.plan([1], lower=0, upper=1, eps={5, 1})),
-    (ValueError, "`user` must have rows", lambda: ud.user_counts([])),
-    (TypeError, "positional", lambda: ud.private_mean([1], [1.0], 0, 1, 1)),
-]
-
-
-@pytest.mark.parametrize(("exception", "words", "call"), BAD)
-def test_bad_input_is_refused_in_words(exception, words, call):
-    with pytest.raises(exception, match=words):
-        call()
-
-
-def test_a_wide_interval_is_no_error(opendp):
-    made = mean_of([1, 2], [1.0, 2.0], total_width=1e300)
-    assert made.worst_case_bias == 0
-
-
-# 11. Long calculations.
-
-
-def test_plans_take_time_in_proportion_to_the_different_counts():
-    """A hundred times as many: not ten thousand times as long."""
-
-    def seconds(n):
-        start = time.process_time()
-        ud.plan(np.arange(1, n + 1), lower=0, upper=1, eps=1)
-        return time.process_time() - start
-
-    assert seconds(50_000) < 1000 * max(seconds(500) for _ in range(3))
-
-
-def test_a_tiny_error_is_planned():
-    eps = ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300)
-    assert 1e300 < eps < 1e303
+def test_a_wide_interval_is_no_error_and_arguments_have_names(opendp):
+    assert mean_of([1, 2], [1.0, 2.0], total_width=1e300).worst_case_bias == 0
+    with pytest.raises(TypeError, match="positional"):
+        ud.private_mean([1], [1.0], 0, 1, 1)

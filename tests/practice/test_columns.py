@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from kinds import DAY, HELD, NOON, NULLS, NUMPY, ZONES, held
+from kinds import DAY, HELD, NOON, NULLS, NUMPY, ZONES, arrow, dictionary, held, pandas, polars
 
 from userdp.practice._columns import read_ids, read_values
 
@@ -33,7 +33,7 @@ def test_users_are_told_apart_and_nulls_are_nobody(kind, holder, null):
     check_two_users(held(kind, holder, null), int(null))
 
 
-@pytest.mark.parametrize("column", NUMPY.values(), ids=NUMPY)
+@pytest.mark.parametrize("column", NUMPY)
 def test_users_in_arrays_are_told_apart_as_well(column):
     check_two_users(column, len(column) - 3)
 
@@ -45,45 +45,41 @@ def test_what_is_null_is_neither_a_user_nor_a_value(null):
     assert np.isnan(read_values([1.0, null])).tolist() == [False, True]
 
 
-# Both kinds of null in one column: what it says is null, and what is no number.
-BOTH = {
-    "pandas": lambda: pd.Series(
-        pd.arrays.FloatingArray(np.array([4, nan, 4, 4]), np.arange(4) == 2)
-    ),
-    "polars": lambda: pl.Series([4.0, nan, None, 4.0]),
-    "Arrow": lambda: pa.array([4.0, nan, None, 4.0]),
-    "list": lambda: [4.0, nan, None, 4.0],
-}
+BOTH = [
+    lambda column: pd.Series(pd.arrays.FloatingArray(np.array([4, nan, 4, 4]), np.arange(4) == 2)),
+    *(polars(), arrow(), list),
+]
 
 
-@pytest.mark.parametrize("column", BOTH.values(), ids=BOTH)
-def test_two_kinds_of_null_in_one_column(column):
-    assert (read_ids(column()).codes >= 0).tolist() == [True, False, False, True]
-    assert np.isnan(read_values(column())).tolist() == [False, True, True, False]
+@pytest.mark.parametrize("hold", BOTH)
+def test_two_kinds_of_null_in_one_column(hold):
+    """What the column says is null, and what is no number."""
+    column = hold([4.0, nan, None, 4.0])
+    assert (read_ids(column).codes >= 0).tolist() == [True, False, False, True]
+    assert np.isnan(read_values(column)).tolist() == [False, True, True, False]
 
 
-VALUES = {
-    "list": ([1, 2.5, Decimal("0.25"), Fraction(1, 2), np.int8(3)], [1, 2.5, 0.25, 0.5, 3]),
-    "list of huge numbers": ([10**400, -(10**400), 3], [inf, -inf, 3]),
-    "tuple": ((1.5, nan), [1.5, nan]),
-    "range": (range(3), [0, 1, 2]),
-    "numpy": (np.array([1, 2], np.uint8), [1, 2]),
-    "numpy long doubles": (np.array(["1e400", "-1e400", "2"], np.longdouble), [inf, -inf, 2]),
-    "pandas": (pd.Series([1, None, 3], dtype="Int64"), [1, nan, 3]),
-    "pandas floats": (pd.Series([1, None, 3], dtype="Float32"), [1, nan, 3]),
-    "pandas over Arrow": (pd.Series([1, None, 3], dtype="double[pyarrow]"), [1, nan, 3]),
-    "pandas categories": (pd.Series([1.5, None, 2], dtype="category"), [1.5, nan, 2]),
-    "polars": (lambda: pl.Series([1, None, 3]), [1, nan, 3]),
-    "polars decimals": (lambda: pl.Series([Decimal("1.5"), None]), [1.5, nan]),
-    "Arrow": (pa.array([1, None, 3]), [1, nan, 3]),
-    "Arrow dictionary": (pa.array([1.5, None, 2]).dictionary_encode(), [1.5, nan, 2]),
-    "Arrow decimals": (pa.array([Decimal("1.5"), None]), [1.5, nan]),
-}
+WITH_NULL = [1, None, 3], [1, nan, 3]
+HALVES = [1.5, None, 2], [1.5, nan, 2]
+CENTS = [Decimal("1.5"), None], [1.5, nan]
+VALUES = [
+    ([1, 2.5, Decimal("0.25"), Fraction(1, 2), np.int8(3)], [1, 2.5, 0.25, 0.5, 3]),
+    ([10**400, -(10**400), 3], [inf, -inf, 3]),
+    ((1.5, nan), [1.5, nan]),
+    (range(3), [0, 1, 2]),
+    (np.array([1, 2], np.uint8), [1, 2]),
+    (np.array(["1e400", "-1e400", "2"], np.longdouble), [inf, -inf, 2]),
+    *((pandas(kind), *WITH_NULL) for kind in ("Int64", "Float32", "double[pyarrow]")),
+    *((hold, *WITH_NULL) for hold in (polars(), arrow())),
+    *((hold, *HALVES) for hold in (pandas("category"), dictionary)),
+    *((hold, *CENTS) for hold in (polars(pl.Decimal(9, 2)), arrow(pa.decimal128(9, 2)))),
+]
 
 
-@pytest.mark.parametrize(("column", "expected"), VALUES.values(), ids=VALUES)
-def test_values_are_the_nearest_floats(column, expected):
-    values = read_values(column() if callable(column) else column)
+@pytest.mark.parametrize("case", VALUES)
+def test_values_are_the_nearest_floats(case):
+    *hold, entries, expected = case
+    values = read_values(hold[0](entries) if hold else entries)
     assert values.dtype == np.float64
     np.testing.assert_array_equal(values, expected)
 
@@ -138,12 +134,6 @@ NO_IDS = [
 ]
 
 
-@pytest.mark.parametrize(("column", "words"), NO_IDS)
-def test_what_is_no_id_is_refused(column, words):
-    with pytest.raises(TypeError, match=f"^`user` must .*{words}"):
-        read_ids(column)
-
-
 NO_VALUES = [
     ([True], "an entry of type bool"),
     (["1"], "an entry of type str"),
@@ -158,7 +148,16 @@ NO_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("column", "words"), NO_VALUES)
-def test_what_is_no_value_is_refused(column, words):
-    with pytest.raises(TypeError, match=f"^`value` must hold real numbers, got {words}"):
-        read_values(column)
+@pytest.mark.parametrize(
+    ("read", "column", "words"),
+    [
+        *((read_ids, column, f"`user` must .*{words}") for column, words in NO_IDS),
+        *(
+            (read_values, x, f"`value` must hold real numbers, got {words}")
+            for x, words in NO_VALUES
+        ),
+    ],
+)
+def test_what_is_no_id_or_no_value_is_refused(read, column, words):
+    with pytest.raises(TypeError, match=f"^{words}"):
+        read(column)

@@ -1,5 +1,7 @@
 """plan: the errors it promises, the budget it finds, and its picture."""
 
+import time
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,20 +14,15 @@ import userdp as ud
 from userdp.practice._planning import STRATEGIES, Forecast
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
-PEOPLE = ud.Contributions(COUNTS, 50)
-EPS = ["0.01", 0.1, 1, 3]
+PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
 
 
-@pytest.fixture(scope="module")
-def prospects():
-    return ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
+PLAN = ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
-def test_rows_are_the_worst_cases(prospects):
-    assert len(prospects.rows) == len(EPS) * len(STRATEGIES)
-    for row, (eps, name) in zip(
-        prospects.rows, [(e, s) for e in EPS for s in STRATEGIES], strict=True
-    ):
+def test_rows_are_the_worst_cases():
+    pairs = [(eps, name) for eps in EPS for name in STRATEGIES]
+    for row, (eps, name) in zip(PLAN.rows, pairs, strict=True):
         assert (row.eps, row.strategy) == (float(eps), name)
         clipping = {
             "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
@@ -37,6 +34,9 @@ def test_rows_are_the_worst_cases(prospects):
         for kind, error in (("bound", row.bound), ("l1", row.l1)):
             assert error == pytest.approx(ud.worst_case_error(PEOPLE, clipping, eps, kind, noise))
         assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+    frame = pd.DataFrame(PLAN.rows)
+    assert list(frame.columns) == [*Forecast._fields]
+    assert len(frame) == len(PLAN.rows) == repr(PLAN).count("\n")
 
 
 @given(counts, st.floats(0.001, 0.49), st.sampled_from(["bound", "l1", "mse"]))
@@ -48,58 +48,60 @@ def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
     assert ud.optimal_error(prospects.users, eps * (1 - 1e-6), objective) > error
 
 
-def test_error_of_the_middle_needs_no_budget(prospects):
+def test_error_of_the_middle_needs_no_budget():
     for error, objective in ((25, "l1"), (25, "bound"), (625, "mse")):
         with pytest.raises(ValueError, match="`error` must be less than that of the middle"):
-            prospects.smallest_eps(error, objective)
-        assert prospects.smallest_eps(error * (1 - 1e-6), objective) < 0.02
+            PLAN.smallest_eps(error, objective)
+        assert PLAN.smallest_eps(error * (1 - 1e-6), objective) < 0.02
+    many = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
+    assert many.smallest_eps(0.4999, "bound") == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
 
 
 def test_one_budget_and_several_of_them():
     for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), np.array(1.0), iter(["1"])):
-        assert [row.eps for row in ud.plan([3, 1], lower=0, upper=1, eps=eps).rows] == [1.0] * len(
-            STRATEGIES
-        )
-
-
-def test_rows_of_a_plan_make_a_frame(prospects):
-    frame = pd.DataFrame(prospects.rows)
-    assert list(frame.columns) == [*Forecast._fields]
-    assert len(frame) == len(prospects.rows) == repr(prospects).count("\n")
+        made = ud.plan([3, 1], lower=0, upper=1, eps=eps)
+        assert [row.eps for row in made.rows] == [1.0] * len(STRATEGIES)
 
 
 def test_plan_is_shown_as_a_table():
-    prospects = ud.plan([4, 1], lower=0, upper=65, eps=1)
-    assert repr(prospects).splitlines() == [
+    shown = ud.plan([4, 1], lower=0, upper=65, eps=1)
+    assert repr(shown).splitlines() == [
         "eps  strategy               total width  bound  worst-case l1  no mechanism below",
         "1    Laplace                260          52     52             13.98",
         "1    OPT-worst-case         65           32.5   22.4           13.98",
         "1    l1 optimum             65           32.5   22.4           13.98",
         "1    l1 optimum, staircase  65           31.97  22.3           13.98",
     ]
-    html = prospects._repr_html_()
-    assert html.startswith(
+    html = shown._repr_html_()
+    head = (
         "<table class='dataframe'><thead><tr><th scope='col'>eps</th><th scope='col'>strategy</th>"
     )
+    assert html.startswith(head)
     assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
     assert html.endswith("<td>13.98</td></tr></tbody></table>")
 
 
-def test_smallest_eps_of_many_users_is_as_precise():
-    prospects = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
-    eps = prospects.smallest_eps(0.4999, "bound")
-    assert eps == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
-
-
-def test_plan_draws_its_numbers(prospects):
+def test_plan_draws_its_numbers():
     _, ax = plt.subplots()
-    assert prospects.plot(ax) is ax
+    assert PLAN.plot(ax) is ax
     for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
-        rows = [row for row in prospects.rows if row.strategy == name]
         assert line.get_label() == name
-        assert line.get_xydata().tolist() == [[row.eps, row.l1] for row in rows]
+        drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
+        assert line.get_xydata().tolist() == drawn
     (below,) = ax.collections
-    floors = {row.floor for row in prospects.rows}
-    assert floors <= set(below.get_paths()[0].vertices[:, 1])
-    assert prospects.plot().figure is not ax.figure
+    assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
+    assert PLAN.plot().figure is not ax.figure
     plt.close("all")
+
+
+def test_plans_take_time_in_proportion_to_the_different_counts():
+    """A hundred times as many: not ten thousand times as long. Tiny errors take no longer."""
+
+    def seconds(n):
+        start = time.process_time()
+        ud.plan(np.arange(1, n + 1), lower=0, upper=1, eps=1)
+        return time.process_time() - start
+
+    assert seconds(50_000) < 1000 * max(seconds(500) for _ in range(3))
+    eps = ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300)
+    assert 1e300 < eps < 1e303

@@ -1,14 +1,17 @@
 """private_mean: the release, its noise, its certificate and its intervals, against definitions."""
 
+import dataclasses
 from fractions import Fraction
 
+import ibis
 import numpy as np
 import opendp.prelude as dp
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp.practice import as_measurement
+from userdp.practice import as_measurement, protected_tally
 from userdp.practice._grid import make_grid, read_bounds
 
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
@@ -28,20 +31,15 @@ def random_table(rng):
     return users, values, lower, upper
 
 
-def collection(users, lower, upper):
-    return ud.Contributions(np.unique(users, return_counts=True)[1], upper - lower)
-
-
 def test_numbers_of_the_result_are_those_of_the_theory(opendp):
     rng = np.random.default_rng(82)
     for _ in range(150):
         users, values, lower, upper = random_table(rng)
         eps = rng.choice(["0.05", "0.3", "1", "2.5"]).item()
         objective = rng.choice(["bound", "l1", "mse"]).item()
-        made = ud.private_mean(
-            users, values, lower=lower, upper=upper, eps=eps, objective=objective, project=False
-        )
-        people = collection(users, lower, upper)
+        bounds = {"lower": lower, "upper": upper, "eps": eps}
+        made = ud.private_mean(users, values, **bounds, objective=objective, project=False)
+        people = ud.Contributions(np.unique(users, return_counts=True)[1], upper - lower)
         assert (made.n_records, made.n_users) == (len(users), people.n_users)
         assert (made.lower, made.upper, made.objective) == (lower, upper, objective)
         small = {"rel": 1e-6, "abs": 1e-6 * (upper - lower)}
@@ -79,44 +77,33 @@ def test_noise_and_certificate_of_an_uneven_clipping(opendp, centre, ends):
 
 
 def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
-    for counts, eps, bits in [
-        ([1], 1, 40),
-        ([2**15 - 1], 1, 38),  # a user's sum is below 2^53
-        ([2**15], 1, 37),
-        ([2**10] * 2**14, 1, 37),  # the sum of all sums is below 2^62
-        ([2**13], 2.0**-20, 22),  # the scale of noise is at most 2^56
-        ([2**13], 2.0**-34, 8),
+    for counts, eps, lower, upper, bits in [
+        ([1], 1, 0, 1, 40),
+        ([2**15 - 1], 1, 0, 1, 38),  # a user's sum is below 2^53
+        ([2**15], 1, 0, 1, 37),
+        ([2**10] * 2**14, 1, 0, 1, 37),  # the sum of all sums is below 2^62
+        ([2**13], 2.0**-20, 0, 1, 22),  # the scale of noise is at most 2^56
+        ([2**13], 2.0**-34, 0, 1, 8),
+        *(([1], 1, 2.0**k, 2.0**k + 2, few) for k, few in ((20, 33), (40, 13), (45, 8))),
     ]:
-        users = ud.Contributions(counts, 1)
-        assert make_grid(users, 0.0, 1.0, Fraction(eps), None).bits == bits
+        users = ud.Contributions(counts, upper - lower)
+        assert make_grid(users, float(lower), float(upper), Fraction(eps), None).bits == bits
     with pytest.raises(ValueError, match="large enough for noise that fits 64 bits"):
         make_grid(ud.Contributions([2**13], 1), 0.0, 1.0, Fraction(2.0**-35), None)
-
-
-def test_bits_of_a_level_are_as_few_as_floats_near_the_bounds_can_tell_apart():
-    users = ud.Contributions([1], 2)
-    for lower, bits in [(2.0**20, 33), (2.0**40, 13), (2.0**45, 8)]:
-        assert make_grid(users, lower, lower + 2, Fraction(1), None).bits == bits
     with pytest.raises(ValueError, match="farther from lower"):
         read_bounds(2.0**46, 2.0**46 + 2)
 
 
 def test_rounding_is_counted_where_levels_are_few(opendp):
-    users, values = np.zeros(4000), np.ones(4000)
-    eps = 2.0**-34
-    made = ud.private_mean(
-        users, values, lower=0, upper=1, eps=eps, total_width=2000.0, project=False
-    )
+    users, values, eps = np.zeros(4000), np.ones(4000), 2.0**-34
+    options = {"total_width": 2000.0, "project": False}
+    made = ud.private_mean(users, values, lower=0, upper=1, eps=eps, **options)
     assert made.rounding == pytest.approx((0.5 + 2**-10 + 1 / 4000) * 2.0**-10)
     plain = made.worst_case_bias + made.noise_scale
     assert made.worst_case_bound - plain == pytest.approx(made.rounding, abs=plain * 1e-12)
-    l1 = float(ud.LaplaceNoise(eps).mean_error(made.worst_case_bias, 0.5))
-    assert made.worst_case_l1 > l1
+    assert made.worst_case_l1 > ud.LaplaceNoise(eps).mean_error(made.worst_case_bias, 0.5)
     low, high = made.interval(0.5)
     assert low < made.mean < high
-
-
-# Projection.
 
 
 def test_projection_adds_to_no_error(opendp):
@@ -126,7 +113,8 @@ def test_projection_adds_to_no_error(opendp):
         users, values, lower, upper = random_table(rng)
         opendp.added = int(rng.integers(-(2**44), 2**44))
         bounds = {"lower": lower, "upper": upper, "eps": 0.7}
-        plain, kept = (ud.private_mean(users, values, **bounds, project=p) for p in (False, True))
+        kept = ud.private_mean(users, values, **bounds)
+        plain = ud.private_mean(users, values, **bounds, project=False)
         truth = values.mean()
         assert kept.mean == min(max(plain.mean, lower), upper)
         assert abs(kept.mean - truth) <= abs(plain.mean - truth) + 1e-12
@@ -142,15 +130,6 @@ def test_projection_adds_to_no_error(opendp):
     assert moved > 20
 
 
-def test_projection_is_the_default():
-    assert made_of().project is True
-    means = [made_of(eps=0.01, total_width=24).mean for _ in range(20)]
-    assert all(0 <= mean <= 6 for mean in means)
-
-
-# Noise from OpenDP.
-
-
 def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
     """2 / (2/49) is above 49 in floating point: the threshold is still that of rank 49."""
     users = np.repeat(np.arange(60), np.arange(1, 61))
@@ -158,14 +137,13 @@ def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
     assert made.total_width == pytest.approx(12)
 
 
-# Intervals.
-
-
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
 @pytest.mark.parametrize("eps", [0.3, 2.5])
-def test_intervals_hold_the_mean_with_their_level(opendp, level, eps):
-    made = made_of(eps=eps, objective="l1", project=False)
-    assert made.worst_case_bias > 0.01
+@pytest.mark.parametrize("unit", [1, 2.0**-60])
+def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
+    values, options = np.array(VALUES) * unit, {"objective": "l1", "project": False}
+    made = ud.private_mean(USERS, values, lower=0, upper=6 * unit, eps=eps, **options)
+    assert made.worst_case_bias > 0.01 * unit
     for (low, high), bias in (
         (made.interval(level), made.worst_case_bias),
         (made.noise_interval(level), 0.0),
@@ -178,16 +156,68 @@ def test_intervals_hold_the_mean_with_their_level(opendp, level, eps):
 
 def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
     made = ud.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, eps=0.5)
-    assert (made.mean, made.noise_scale, made.total_width) == (0.5, 0.0, 0.0)
+    assert (made.mean, made.noise_scale, made.total_width, made.eps) == (0.5, 0, 0, 0)
     assert made.worst_case_bound == 0.5 + made.rounding
-    assert made.eps == 0
     assert "nothing is learnt" in repr(made)
     assert "nothing is learnt" in made.public()["promise"]
     assert made.interval() == (0.0, 1.0)
     assert made.noise_interval() == (pytest.approx(0.5), pytest.approx(0.5))
 
 
-# What is shown.
+def test_a_result_is_published_in_numbers_that_json_knows():
+    with pytest.raises(ValueError, match="JSON"):
+        dataclasses.replace(made_of(), mean=np.inf).public_json()
+
+
+def test_the_warning_points_at_the_caller():
+    with pytest.warns(UserWarning, match="not stated") as caught:
+        ud.private_mean(["a"], [1.0], lower=0, upper=10, eps=1, missing="drop")
+    assert caught[0].filename == __file__
+
+
+def test_a_measurement_is_of_one_finite_sum_a_user_and_projected_unless_told(opendp):
+    dp.enable_features("contrib", "honest-but-curious")
+    options, sums = {"lower": 0, "upper": 10, "eps": 1}, [15.0, 10.0, 5.0]
+    made = as_measurement([3, 2, 1], **options)
+    three, two = (dp.vector_domain(dp.atom_domain(T=float, nan=False), size=n) for n in (3, 2))
+    assert str(made.input_domain) == str(three)
+    assert made.input_domain != two
+    opendp.added = 2**60
+    assert made(sums).mean == 10
+    assert as_measurement([3, 2, 1], project=False, **options)(sums).mean > 1000
+
+
+def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp):
+    counts = np.full(4097, 2**20)
+    made = as_measurement(counts, lower=0, upper=1, eps=1, total_width=777_777.7)
+    made((counts * 1.0).tolist())
+    ((moved, _, total),) = opendp.asked
+    assert total == 4097 * (moved // 2) != float(total)
+
+
+@pytest.mark.parametrize("kind", [dict, lambda rows: ibis.memtable(pa.table(rows))])
+def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
+    data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
+    options = {"lower": 0, "upper": 10, "eps": 1, "outside": "drop", "data": data}
+    with pytest.warns(UserWarning, match="not stated"):
+        made = ud.private_mean("user", "value", total_width=100, **options)
+    assert (made.n_users, made.n_records) == (1, 2)
+    ((moved, _, total),) = opendp.asked
+    assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
+    few = ud.private_mean_protected_counts("user", "value", cap=3, **options)
+    assert few.noisy_weight == 2
+    assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
+    options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
+    with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
+        ud.private_mean("user", "value", **options)
+
+
+def test_rows_of_a_table_are_tallied():
+    data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
+    assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 1, 1, 1)
+    nobody = pa.table({"user": [1.0, 2.0**53, np.nan, None], "value": [1.0] * 4})
+    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(nobody))
+    assert found == (4, 2, 0, 0)
 
 
 def test_result_is_shown_as_a_table(opendp):
@@ -215,18 +245,6 @@ def test_result_is_shown_as_a_table(opendp):
     assert "replacing one user&#x27;s values" in html
     with pytest.raises(AttributeError):
         made.mean = 3.0
-
-
-def test_intervals_scale_with_the_values(opendp):
-    wide, narrow = (
-        ud.private_mean(USERS, np.array(VALUES) * unit, lower=0, upper=6 * unit, eps=1)
-        for unit in (1.0, 2.0**-60)
-    )
-    (a, b), (low, high) = wide.interval(), narrow.interval()
-    assert (high - low) * 2.0**60 == pytest.approx(b - a, rel=1e-10)
-
-
-# As a measurement of OpenDP.
 
 
 def test_measurement_moves_by_what_its_noise_covers(opendp):

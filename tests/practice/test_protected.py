@@ -1,7 +1,9 @@
 """The mean with protected counts: its budget and its certificate."""
 
+import dataclasses
+import itertools
 from fractions import Fraction
-from math import exp
+from math import exp, log, ulp
 
 import numpy as np
 import pytest
@@ -10,6 +12,57 @@ from hypothesis import strategies as st
 
 import userdp as ud
 from userdp.practice import _protected as protected
+
+MADE = protected.ProtectedCountsMean(
+    **{"mean": 5.0, "eps": 1.0, "promise": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
+    **{"reach": 3.0, "cap": 2, "noisy_sum": 12.0, "noisy_weight": 20, "sum_scale": 6.0},
+    **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25},
+)
+
+
+WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
+
+
+@pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
+def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, level):
+    """Of whole Laplace noise, |Z| exceeds scale * log(1/q) + 1 with a chance of less than q."""
+    made = dataclasses.replace(MADE, noisy_weight=weight)
+    reach = 2 * log(1 / (1 - level)) + 1
+    ends = [max(weight - reach, 0), max(weight + reach, 0)]
+    assert made.weight_interval(level) == pytest.approx(ends)
+    chance = (1 + level) / 2
+    reach = 6 * log(1 / (1 - chance)) + 0.5
+    for total in (-900, -25, -7.3, 0, 3.5, 7.3, 15.5, 31, 50, 900):
+        made = dataclasses.replace(made, noisy_sum=total)
+        sums, weights = (total - reach, total + reach), made.weight_interval(chance)
+        corners = [s / max(n, 1) for s, n in itertools.product(sums, weights)]
+        low, high = (4 + max(-3, min(end, 3)) for end in (min(corners), max(corners)))
+        expected = max(low - 0.25, 1), min(high + 0.25, 10)
+        assert made.noise_interval(level) == pytest.approx(expected)
+        bias = 6 - 3  # the upper bound is 6 from the centre
+        wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
+        assert made.interval(level) == pytest.approx(wide)
+
+
+def test_the_table_says_the_worst_case_at_the_smallest_weight():
+    rare = dataclasses.replace(MADE, noisy_weight=2, sum_scale=0.1, weight_scale=0.1)
+    assert f"at most {rare.worst_case_l1(1.0):.4g} on average" in repr(rare)
+    assert MADE.worst_case_l1(1.0) == 9  # the distance of the bounds
+    assert "1 to 7\n" in repr(rare)
+
+
+def test_grid_of_protected_counts(opendp):
+    def made(eps, cap, **options):
+        options = {"lower": 1e6, "upper": 1e6 + 24, "eps": eps, "cap": cap} | options
+        return ud.private_mean_protected_counts(["a", "b"], [1e6, 1e6 + 20], **options)
+
+    for eps, cap, bits in ((1, 2, 24), (1, 2**30, 23), (1, 2**31, 22), (0.25, 2**31, 20)):
+        assert made(eps, cap).step == 24 / 2**bits
+    fine = made(1, 2)
+    level = average = 0.5 + 2**-10  # each is rounded, and computed in 53 bits
+    assert fine.rounding == (level + average) * fine.step + 2 * ulp(1e6 + 24)
+    assert made(1, 2, reach=1e-12).reach == fine.step
+
 
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 
@@ -51,7 +104,6 @@ def test_all_of_the_budget_can_be_spent(opendp):
 
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
 def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
-    """At every delta that is tried, in plain arithmetic."""
     made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
     for n in (1, 1.7, 30, 200, 5000.5):
         s, b, q = 2 * 10 / eps / n, made.worst_case_bias, made.furthest

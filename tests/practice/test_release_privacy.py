@@ -7,13 +7,11 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 import pytest
+from strategies import SUMS, USERS
 
 import userdp as ud
 from userdp import audit
 from userdp.practice import discrete_laplace
-
-USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
-SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
 
 
 def test_release_takes_no_seed():
@@ -51,6 +49,10 @@ def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective)
         assert made.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
         assert abs(made.mean - float(exact.value)) <= rounding + 1e-14
         assert 0 <= rounding <= 6 * step + 1e-9 * certificate
+        for n_users in (1, 2) if eps < 0.1 else ():
+            users = ud.Contributions([1] * n_users, 1)
+            ud.release_mean(np.zeros(n_users), users, eps, total_width=0.9)
+            assert 2.0**54 < opendp.asked[-1].moved / eps < 2.0**56
 
 
 def test_release_stays_between_the_bounds_unless_told():
@@ -62,14 +64,6 @@ def test_release_stays_between_the_bounds_unless_told():
         assert all(0 <= release.mean <= 5 for release in made) == projected
         assert {release.mean in {0, 5} for release in made} >= {projected}
         assert made[0].worst_case_error == (5 if projected else pytest.approx(500))
-
-
-@pytest.mark.parametrize("n_users", [1, 2])
-@pytest.mark.parametrize("eps", [2.0**-40, 2.0**-20, 2.0**-3])
-def test_noise_of_a_release_uses_the_bits_that_it_is_allowed(opendp, n_users, eps):
-    users = ud.Contributions([1] * n_users, 1)
-    ud.release_mean(np.zeros(n_users), users, eps, total_width=0.9)
-    assert 2.0**54 < opendp.asked[-1].moved / eps < 2.0**56
 
 
 def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():

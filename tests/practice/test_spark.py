@@ -27,7 +27,6 @@ NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no 
 
 
 def is_java_17():
-    """Whether the Java that Spark would start is of that version."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     said = java and subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
@@ -51,7 +50,11 @@ pytestmark = [
 
 LOWER, UPPER, N = 0.1, 6.6, 4000
 ENGINES = ("arrays", "DuckDB", "Spark")
-DIRT = ProtectedTally(rows=N, without_user=7, without_value=5 + 3, outside=4 + 2)
+KINDS = {
+    "clean": ProtectedTally(rows=N, without_user=0, without_value=0, outside=0),
+    "dirty": ProtectedTally(rows=N, without_user=7, without_value=5 + 3, outside=4 + 2),
+    "dirty values": ProtectedTally(rows=N - 7, without_user=0, without_value=5 + 3, outside=4 + 2),
+}
 
 
 def columns(dirty):
@@ -85,7 +88,6 @@ def columns(dirty):
 
 @pytest.fixture(scope="module")
 def spark():
-    """An Ibis connection to Spark in this process, with two threads."""
     assert JAVA, NEEDED
     import ibis
     from pyspark.sql import SparkSession
@@ -98,119 +100,87 @@ def spark():
     gc.collect()  # its sockets are closed here, not in the midst of another test
 
 
-@pytest.fixture(scope="module", params=["clean", "dirty"])
+@pytest.fixture(scope="module")
 def sources(request, spark, tmp_path_factory):
-    """The same rows for every engine: in memory, and in a file."""
     import pyarrow.parquet as pq
 
-    rows = columns(request.param == "dirty")
+    kind = request.param
+    rows = columns(kind != "clean")[N - KINDS[kind].rows :]
     path = tmp_path_factory.mktemp("spark") / "records.parquet"
     pq.write_table(rows, path, row_group_size=N // 4)
-    return request.param, dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
+    return KINDS[kind], dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
 
 
-def outcome(user, value, data, upper=UPPER, **options):
-    """The release, or the words of the refusal."""
-    try:
-        return ud.private_mean(user, value, lower=LOWER, upper=upper, eps=0.7, data=data, **options)
-    except ValueError as error:
-        return str(error)
+def answers(sources, question):
+    """The one answer of all engines; of a refusal its words."""
+    given = []
+    for engine in ENGINES:
+        try:
+            given.append(question(sources[1][engine]))
+        except ValueError as error:
+            given.append(str(error))
+    assert given[0] == given[1] == given[2]
+    return given[0]
 
 
-def dropping(user, value, data):
-    return outcome(user, value, data, outside="clamp", missing="drop")
+PAIRS = [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")]
+CLAMP, CENTRE, DROP = {"outside": "clamp"}, {"missing": "centre"}, {"missing": "drop"}
+ROUGH = {"upper": UPPER + 0.5}  # room for values rounded to whole numbers, or to float32
+RNG = np.random.default_rng(20250272)
+DIGITS = [{"lower": LOWER + RNG.random(), "upper": UPPER - RNG.random()} for _ in range(4)]
+RELEASES = [
+    *(("clean", *pair, ROUGH) for pair in PAIRS),
+    *(("dirty values", *pair, ROUGH | rule) for pair in PAIRS for rule in ({}, CENTRE | CLAMP)),
+    *((kind, "text", "double", DROP | {"outside": "drop"}) for kind in ("clean", "dirty")),
+    *(("dirty", "text", "double", bounds | DROP | CLAMP) for bounds in DIGITS),  # of 17 digits
+]
 
 
-def without_missing_users(data):
-    """The rows that have one, wherever they are."""
-    import ibis
-    import pyarrow as pa
-
-    if isinstance(data, Path):
-        data = ibis.duckdb.connect().read_parquet(data)
-    if isinstance(data, pa.Table):
-        keep = data["integer"].is_valid()
-        return data.filter(keep)
-    return data.filter(data.integer.notnull())
-
-
-@pytest.mark.parametrize(
-    ("user", "value"),
-    [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")],
-)
-def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value):
-    kind, data = sources
-    upper = UPPER + 0.5  # room for values rounded to whole numbers, or to float32
-    choices = [{}]
-    if kind == "dirty":
-        data = {engine: without_missing_users(rows) for engine, rows in data.items()}
-        choices += [{"missing": "centre", "outside": "clamp"}]
-    made = [[outcome(user, value, data[e], upper, **c) for c in choices] for e in ENGINES]
-    arrays, duckdb, spark = made
-    assert arrays == duckdb
-    assert arrays == spark
-    if kind == "clean":
-        assert arrays[0].n_records == N
-    else:
-        refusal, clamped = arrays
-        assert "`value` must not be missing" in refusal
-        assert clamped.n_records == N - 7
+@pytest.mark.parametrize(("sources", "user", "value", "options"), RELEASES, indirect=["sources"])
+def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
+    (rows, *dirt), options = sources[0], {"lower": LOWER, "upper": UPPER, "eps": 0.7} | options
+    made = answers(sources, lambda data: ud.private_mean(user, value, data=data, **options))
+    if any(dirt) and "missing" not in options:
+        assert "`value` must not be missing" in made
+        return
+    dropped = {"centre": 0, "drop": dirt[0] + dirt[1]}.get(options.get("missing"), 0)
+    dropped += dirt[2] * (options.get("outside") == "drop")
+    assert made.n_records == rows - dropped
     assert len(opendp.asked) == 3
     assert len(set(opendp.asked)) == 1
 
 
-def test_rows_are_dropped_alike(sources, opendp):
-    kind, data = sources
-    choice = {"missing": "drop", "outside": "drop"}
-    arrays, duckdb, spark = (outcome("text", "double", data[e], **choice) for e in ENGINES)
-    assert arrays == duckdb == spark
-    assert arrays.n_records == N - (sum(DIRT[1:]) if kind == "dirty" else 0)
+every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)
+BOUNDS = {"lower": LOWER, "upper": UPPER}
+QUESTIONS = [
+    lambda data: protected_tally("text", "double", data=data, **BOUNDS),
+    *(
+        lambda data, user=user: ud.user_counts(user, data=data).tolist()
+        for user in ("integer", "text")
+    ),
+    lambda data: ud.private_mean_protected_counts(
+        "text", "double", eps=1, data=data, cap=7, reach=2.0, **BOUNDS, **CLAMP, **DROP
+    ),
+]
 
 
-def test_bounds_of_17_digits_reach_spark_exactly(sources, opendp):
-    _, data = sources
-    rng = np.random.default_rng(20250272)
-    for _ in range(4):
-        bounds = {"lower": LOWER + rng.random(), "upper": UPPER - rng.random(), "eps": 2}
-        rules = {"missing": "drop", "outside": "clamp"}
-        made = [ud.private_mean("text", "double", data=data[e], **bounds, **rules) for e in ENGINES]
-        assert made[0] == made[1] == made[2]
-        assert len(set(opendp.asked[-3:])) == 1
+@every_source
+def test_other_answers_are_the_same(sources, opendp):
+    tally, *counts, _ = (answers(sources, question) for question in QUESTIONS)
+    assert tally == sources[0]
+    for found in counts:
+        if tally.without_user:
+            assert "`user` must not be missing" in found
+        else:
+            assert sum(found) == N
 
 
-def test_tallies_are_the_same(sources):
-    kind, data = sources
-    found = {
-        protected_tally("text", "double", lower=LOWER, upper=UPPER, data=data[e]) for e in ENGINES
-    }
-    assert found == {DIRT if kind == "dirty" else ProtectedTally(N, 0, 0, 0)}
+def dropping(data):
+    options = BOUNDS | CLAMP | DROP
+    return ud.private_mean("text", "double", eps=0.7, data=data, **options)
 
 
-def test_protected_counts_agree(sources, opendp):
-    _, data = sources
-    rules = {"missing": "drop", "outside": "clamp", "cap": 7, "reach": 2.0}
-    made = [
-        ud.private_mean_protected_counts(
-            "text", "double", lower=LOWER, upper=UPPER, eps=1, data=data[e], **rules
-        )
-        for e in ENGINES
-    ]
-    assert made[0] == made[1] == made[2]
-
-
-@pytest.mark.parametrize("user", ["integer", "text"])
-def test_counts_agree(sources, user):
-    kind, data = sources
-    if kind == "dirty":
-        for engine in ENGINES:
-            with pytest.raises(ValueError, match="`user` must not be missing"):
-                ud.user_counts(user, data=data[engine])
-        return
-    arrays, duckdb, spark = (ud.user_counts(user, data=data[e]) for e in ENGINES)
-    assert arrays.sum() == N
-    assert arrays.tolist() == duckdb.tolist() == spark.tolist()
-
-
+@every_source
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
     from ibis.expr.types import Expr
@@ -225,13 +195,14 @@ def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
     for name in ("execute", "to_pyarrow_batches"):
         monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("another way out"))
-    result = dropping("text", "double", sources[1][engine])
+    result = dropping(sources[1][engine])
     (sizes, first), (again, second) = shapes
     assert (first, second) == (6, 7)
     few = (sqrt(8 * result.n_records + 1) - 1) / 2
     assert sizes == again <= len(result.clips) + 1 <= few + 1
 
 
+@every_source
 def test_spark_gathers_partial_sums_only_on_one_partition(sources, spark, monkeypatch):
     """No window, no sort, and what meets on one partition has been added up before."""
     from ibis.expr.types import Expr
@@ -244,7 +215,7 @@ def test_spark_gathers_partial_sums_only_on_one_partition(sources, spark, monkey
         return fetch(expression, **options)
 
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
-    dropping("text", "double", sources[1]["Spark"])
+    dropping(sources[1]["Spark"])
     assert len(plans) == 2
     for plan in plans:
         assert not re.search(r"Window|Sort|Python|Limit", plan)
@@ -260,10 +231,8 @@ def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
     trips.to_parquet(tmp_path / "trips.parquet")
     command = [sys.executable, str(RECIPE), "trips.parquet"]
     small = "--conf spark.sql.shuffle.partitions=2 --conf spark.ui.enabled=false pyspark-shell"
-    settings = {**os.environ, "PYSPARK_SUBMIT_ARGS": small}
-    ran = subprocess.run(
-        command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300
-    )
+    settings = {"cwd": tmp_path, "env": {**os.environ, "PYSPARK_SUBMIT_ARGS": small}}
+    ran = subprocess.run(command, **settings, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
     printed, shown = ran.stdout.splitlines(), SHOWN.read_text().splitlines()
     assert printed[2:] == shown[2:]

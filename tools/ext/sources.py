@@ -1,44 +1,51 @@
-"""A Sphinx extension: the book carries its own code, and leads to it.
+"""A Sphinx extension: the book carries its own code, leads to it, and back.
 
 Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, with an anchor
 for each class, function and method. So links to code work without a network, and show the code of
 the very commit that was built. To these pages lead the signatures of the reference, the role
 {test}`file::name`, and literals that are the name of a file. In other formats nothing leads there.
+
+Each entry of the reference says where the book uses the function or class: the claims and their
+tests come from the ledger, book/claims.yml; the chapters are those with a cell that calls it.
 """
 
 import ast
 import functools
 import inspect
-from collections.abc import Iterator
+import os
+import re
 from importlib import import_module
-from typing import Any
 
 import built
+import contents
+from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxRole
 
 FILES = [
-    str(path.relative_to(built.ROOT))
+    str(path.relative_to(ROOT))
     for folder in ("userdp", "tests")
-    for path in sorted((built.ROOT / folder).rglob("*.py"))
+    for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 
+ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
+"""How to refer to a label of each kind; to the others, as to a statement."""
 
-def page(file: str) -> str:
+
+def page(file):
     """Return the name of a file's page."""
     return "code/" + file.removesuffix(".py")
 
 
-def units(file: str) -> dict[str, tuple[int, int]]:
+def units(file):
     """Return a file's classes, functions and methods, each with its first and its last line."""
-    tags = ModuleAnalyzer.for_file(str(built.ROOT / file), file).find_tags()
+    tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
     return {name: (first, last) for name, (_, first, last) in tags.items()}
 
 
-def place(module: str, name: str) -> tuple[str, str] | None:
+def place(module, name):
     """Return the file and the unit that define what a module exports; None for mere values."""
     found = functools.reduce(getattr, name.split("."), import_module(module))
     found = inspect.unwrap(getattr(found, "fget", None) or getattr(found, "func", found))
@@ -50,7 +57,7 @@ def place(module: str, name: str) -> tuple[str, str] | None:
 class Test(SphinxRole):
     """Names a test of the book by its function; {test}`test_model.py::test_total`."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    def run(self):
         """Return the function's name, and where it is."""
         file, _, unit = f"tests/{self.text}".partition("::")
         if file not in FILES or unit not in units(file):
@@ -59,28 +66,25 @@ class Test(SphinxRole):
         return [nodes.literal(text=unit, code=(file, unit))], []
 
 
-def link(app: Sphinx, document: nodes.document, docname: str) -> None:
+def link(app, document, docname):
     """Make links of the tests, files and signatures of a page."""
     if app.builder.format != "html":
         return
 
-    def reference(file: str, unit: str = "", **options: Any) -> nodes.reference:
+    def leading(file, unit, inner, **options):
         address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
-        return nodes.reference("", "", internal=True, refuri=address, **options)
+        return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
-        code = literal.get("code") or (literal.astext(),)
-        if code[0] in FILES and not isinstance(literal.parent, nodes.reference):
-            made = reference(*code)
-            literal.replace_self(made)
-            made += literal
+        file, unit = literal.get("code") or (literal.astext(), "")
+        if file in FILES and not isinstance(literal.parent, nodes.reference):
+            literal.replace_self(leading(file, unit, literal.deepcopy()))
     for signature in document.findall(addnodes.desc_signature):
         if code := place(signature["module"], signature["fullname"]):
-            signature += reference(*code, classes=["source-link"])
-            signature[-1] += nodes.Text("[source]")
+            signature += leading(*code, nodes.Text("[source]"), classes=["source-link"])
 
 
-def marked(file: str, code: str) -> str:
+def marked(file, code):
     """Return the highlighted code of a file with each unit in an element of its name."""
     head, pre, body = code.partition("<pre>")
     lines = body.split("\n")
@@ -90,26 +94,58 @@ def marked(file: str, code: str) -> str:
     return head + pre + "\n".join(lines)
 
 
-def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def pages(app):
     """Yield a page for each file."""
-    (commit, _, changed), repository = built.stamp(), built.repository()
+    commit, changed = built.commit()
+    repository = commit and not changed and os.environ.get("USERDP_REPOSITORY")
     for file in FILES:
-        text = (built.ROOT / file).read_text("utf-8")
-        known = repository and commit and not changed
+        text = (ROOT / file).read_text("utf-8")
         context = {
             "title": file,
             "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
             "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
-            "commit": commit,
-            "changed": changed,
-            "elsewhere": known and f"{repository}/blob/{commit}/{file}",
+            "elsewhere": repository and f"{repository}/blob/{commit}/{file}",
         }
         yield page(file), context, "code.html"
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def reference(row):
+    """Return a link to what a row of the ledger is about, in reStructuredText."""
+    role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
+    return f":ref:`{row['where']} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+
+
+def claim(row):
+    """Return a row of the ledger."""
+    place = reference(row)
+    if not place.startswith(":ref:") and not row["id"].startswith("new-"):
+        place += f", in the paper {row['where']}"
+    verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
+    return re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", f"{place}: {row['says']}") + verdict
+
+
+def add(app, what, name, obj, options, lines):
+    """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
+    short = name.removeprefix("userdp.")
+    rows = [row for row in contents.ledger() if short in row["functions"]]
+    tests = dict.fromkeys(f":test:`{test}`" for row in rows for test in row["tests"])
+    call = re.compile(rf"\b{short if short.startswith('audit.') else f'ud.{short}'}\b")
+    used = lambda page: any(c.cell_type == "code" and call.search(c.source) for c in page.cells)  # noqa: E731
+    places = [f":doc:`/book/{p}`" for p in contents.pages() if used(contents.page(p))]
+    body = [f"- {claim(row)}" for row in rows]
+    body += ["", "*Chapters*: " + ", ".join(places)] if places else []
+    body += ["", "*Tests of the claims*: " + ", ".join(tests)] if tests else []
+    if body:
+        counts = {"claim": len(rows), "chapter": len(places), "test": len(tests)}
+        title = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+        box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
+        box += [f"   {line}" for line in body]
+        lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
+
+
+def setup(app):
     """Register the extension."""
     app.add_role("test", Test())
+    app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
     app.connect("doctree-resolved", link)
     app.connect("html-collect-pages", pages)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

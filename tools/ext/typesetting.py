@@ -7,73 +7,35 @@ no box, and what a click would download has its name.
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_proof.nodes import proof_node
 
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
 
 
-def put_before(node: nodes.Element, *lines: str) -> None:
-    """Insert lines of LaTeX before a node."""
-    new = [nodes.raw("", line + "\n", format="latex") for line in lines]
-    node.parent.insert(node.parent.index(node), new)
+def put_before(node, depth, title=""):
+    """Have headings from a node on numbered down to a depth, below the title of a part."""
+    part = rf"\setcounter{{secnumdepth}}{{-2}}\part{{{title}}}" if title else ""
+    command = rf"{part}\setcounter{{secnumdepth}}{{{depth}}}" + "\n"
+    node.parent.insert(node.parent.index(node), nodes.raw("", command, format="latex"))
 
 
-def numbers(depth: int) -> str:
-    """Return the command that gives numbers to headings down to a depth."""
-    return rf"\setcounter{{secnumdepth}}{{{depth}}}"
-
-
-class Parts(SphinxPostTransform):
-    """Put the titles of parts, and numbers or none, before the chapters."""
+class Typesetting(SphinxPostTransform):
+    """Change the one tree that all pages have been put together to."""
 
     default_priority = 100
     formats = ("latex",)
 
-    def run(self, **kwargs: object) -> None:
-        """Change the one tree that all pages have been put together to."""
-        chapters = {node["docname"]: node for node in self.document.findall(addnodes.start_of_file)}
-        root = self.env.get_doctree(self.config.root_doc)
-        for toctree in root.findall(addnodes.toctree):
-            first, *_ = files = toctree["includefiles"]
-            depth = DEEPEST if toctree["numbered"] else -1
-            put_before(chapters[first], numbers(-2), rf"\part{{{toctree['caption']}}}")
-            for name in files:
-                put_before(chapters[name], numbers(depth))
-        # The landing page is a chapter: all that stands before the first other page.
-        page, first = self.document[0], next(iter(chapters.values()))
-        before = page.index(next(n for n in page if first in n.findall()))
-        title, *rest = page.children[:before]
-        page.children[1:before] = []
-        page.insert(1, nodes.section("", title.deepcopy(), *rest))
-        put_before(page[1], numbers(-1))
-
-
-class Proofs(SphinxPostTransform):
-    """Set proofs as paragraphs: boxes without titles would be louder than what they prove."""
-
-    default_priority = 100
-    formats = ("latex",)
-
-    def run(self, **kwargs: object) -> None:
-        """Take proofs out of their boxes."""
+    def run(self, **kwargs):
+        """Change parts, proofs and downloads."""
+        self.put_parts()
         for proof in list(self.document.findall(proof_node)):
             (box,) = proof.children
             word = next(box.findall(nodes.Text))
             rest = nodes.Text(word.removeprefix("Proof."))
             word.parent.replace(word, [nodes.emphasis("", "Proof."), rest])
             proof.replace_self(box.children)
-
-
-class Downloads(SphinxPostTransform):
-    """Name the files that the site offers, by where they are in the repository."""
-
-    default_priority = 100
-    formats = ("latex",)
-
-    def run(self, **kwargs: object) -> None:
-        """Write "the numbers (file, how it was made)" for "the numbers (CSV) (how it was made)"."""
+        # "The numbers (file, how it was made)" for "the numbers (CSV) (how it was made)".
         for link in list(self.document.findall(addnodes.download_reference)):
             words = link.astext().removesuffix(" (CSV)")
             new = [nodes.Text(f"{words} ("), nodes.literal("", f"book/{link['reftarget']}")]
@@ -84,10 +46,24 @@ class Downloads(SphinxPostTransform):
                 new.append(nodes.Text(")"))
             link.replace_self(new)
 
+    def put_parts(self):
+        """Put the titles of parts, and numbers or none, before the chapters."""
+        chapters = {node["docname"]: node for node in self.document.findall(addnodes.start_of_file)}
+        root = self.env.get_doctree(self.config.root_doc)
+        for toctree in root.findall(addnodes.toctree):
+            depth, title = DEEPEST if toctree["numbered"] else -1, toctree["caption"]
+            for name in toctree["includefiles"]:
+                put_before(chapters[name], depth, title)
+                title = ""
+        # The landing page is a chapter: all that stands before the first other page.
+        page, first = self.document[0], next(iter(chapters.values()))
+        before = page.index(next(n for n in page if first in n.findall()))
+        title, *rest = page.children[:before]
+        page.children[1:before] = []
+        page.insert(1, nodes.section("", title.deepcopy(), *rest))
+        put_before(page[1], -1)
 
-def setup(app: Sphinx) -> dict[str, bool]:
+
+def setup(app):
     """Register the extension."""
-    app.add_post_transform(Parts)
-    app.add_post_transform(Proofs)
-    app.add_post_transform(Downloads)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    app.add_post_transform(Typesetting)

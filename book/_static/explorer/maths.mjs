@@ -130,15 +130,26 @@ function worstCase(bias, sensitivity, eps, objective) {
   return bias + 2 * sensitivity * (tail / eps);
 }
 
-/** What no private mechanism can beat: (U/N) max_n M(n) max{b(n eps), b(n eps / 2) / 2}. */
+/** What no private mechanism can beat: (U/N) max_n M(n) b_n, from chains and from groups of users. */
 export function minimaxLowerBound(users, eps) {
   let most = 0;
   for (let n = 1; n <= users.nUsers; n++) {
     const moved = (users.upper * users.totals[n]) / users.total;
-    const indistinct = Math.max(expit(-eps * n), expit((-eps * n) / 2) / 2);
-    most = Math.max(most, moved * indistinct);
+    const chain = 1 / (1 + Math.cosh(eps) + n * Math.sinh(eps));
+    most = Math.max(most, moved * (n > 3 ? chain : Math.max(chain, riskOfOne(n * eps))));
   }
   return most;
+}
+
+/** s(eps): what one user with a sample in [0, 1] cannot avoid. */
+function riskOfOne(eps) {
+  const kappa = 2 * Math.asinh(Math.exp(-eps / 2) / Math.sqrt(-2 * Math.expm1(-eps)));
+  // The first n >= 2 with s_n (n + 1) >= 1, sought from just below.
+  for (let n = Math.max(2, Math.floor(1.69 * Math.exp(eps / 2)) - 1); ; n++) {
+    const above = Math.cosh((n + 1.5) * kappa) / Math.cosh(kappa / 2) + 1;
+    const risk = above / (2 * (Math.sinh((n + 2) * kappa) / Math.sinh(kappa) + n));
+    if (risk * (n + 1) >= 1) return risk;
+  }
 }
 
 /** E_AKMV on the dataset whose samples all equal U, with the private threshold integrated out. */
@@ -162,10 +173,6 @@ export function akmvError(users, eps) {
     error += weight * (reached[c] - c * meanThreshold + (2 * meanThreshold) / eps);
   }
   return error / mass / users.total;
-}
-
-function expit(x) {
-  return 1 / (1 + Math.exp(-x));
 }
 
 function cumulative(values) {
