@@ -65,10 +65,10 @@ def figures() -> Iterable[Row]:
         total = 0.0
         for users, sampler in FIGURES.values():
             figure = partial(sweep, functions, users, EPS_GRID, sampler, 10_000, rng=SEED)
-            total += seconds(partial(figure, workers=2))
+            total += seconds(figure)
         assert total <= 60, "both figures should take at most a minute"
         what = "Figures 2 and 3: 10,000 datasets, 25 budgets"
-        yield what, f"{name}, 2 threads", f"{total:.2g} s"
+        yield what, name, f"{total:.2g} s"
 
 
 def one_trial(users: ud.Contributions, eps: float, rng: np.random.Generator) -> list[float]:
@@ -103,9 +103,8 @@ def plain_loop() -> Iterable[Row]:
     """Compare a sweep with a loop over trials."""
     trials, rng, grid = 1000, np.random.default_rng(SEED), EPS_GRID[::4]
 
-    def sweep(eps: Sequence[float], workers: int = 1) -> Any:
-        drawn = GEOMETRIC, eps, ud.uniform_sums, 10_000
-        return ud.error_sweep(MECHANISMS, *drawn, rng=SEED, workers=workers)
+    def sweep(eps: Sequence[float]) -> Any:
+        return ud.error_sweep(MECHANISMS, GEOMETRIC, eps, ud.uniform_sums, 10_000, rng=SEED)
 
     errors, swept = np.array([one_trial(GEOMETRIC, 0.5, rng) for _ in range(trials)]), sweep([0.5])
     for name, column in zip(("Laplace", "OPT-worst-case", "AKMV"), errors.T, strict=True):
@@ -113,10 +112,9 @@ def plain_loop() -> Iterable[Row]:
         spread = np.hypot(standard_error, column.std() / trials**0.5)
         assert abs(column.mean() - mean) < 6 * spread, "both should estimate the same error"
     loop = seconds(lambda: [one_trial(GEOMETRIC, e, rng) for e in grid for _ in range(50)]) / 50
-    for workers in (1, 2):
-        ratio = loop / (seconds(partial(sweep, grid, workers), repeats=3) / 10_000)
-        what = "sweep against a loop over datasets and users"
-        yield what, f"three mechanisms, threads: {workers}", faster(ratio)
+    ratio = loop / (seconds(partial(sweep, grid), repeats=3) / 10_000)
+    what = "sweep against a loop over datasets and users"
+    yield what, "three mechanisms", faster(ratio)
 
 
 def equal_standard_error() -> Iterable[Row]:

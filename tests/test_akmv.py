@@ -177,8 +177,10 @@ def test_smallest_dataset_on_which_akmv_wins():
     assert stats.ttest_1samp(np.abs(release - 0.1), akmv).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("upper", [1, 0.01, 100])
-@pytest.mark.parametrize(("share", "eps"), [(0.8, 10), (0.8, 1), (0.999, 1), (0.5, 0.1)])
+@pytest.mark.parametrize("upper", [1, 1e-6, 100])
+@pytest.mark.parametrize(
+    ("share", "eps"), [(0.8, 10), (0.8, 1), (0.8, 0.4), (0.55, 0.15), (0.999, 1), (0.5, 0.1)]
+)
 def test_cells_across_which_the_noise_fades(upper, share, eps):
     """All of T lies below 40 equal sums: from there down the bias soon outgrows the noise."""
     users = ud.Contributions([1] * 50, upper)

@@ -28,7 +28,7 @@ GOOD = (
     | {"clipping": ud.Clipping([1, 2], [9, 8]), "solution": None, "sensitivity": 1, "x": 1}
     | {"bias": [1.0, 0.5], "scale": [1.0, 2.0], "a": 1, "b": 1, "correlation": 0, "variance": 9}
     | {"mechanisms": {"L": ud.laplace}, "mean_errors": {"L": ud.laplace_mean_error}}
-    | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums, "workers": 1}
+    | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums}
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {
@@ -99,7 +99,7 @@ MASKED = np.ma.array([1, 2], mask=[0, 1])
 REAL = {"total_width": -1, "centre": -1e-9, "variance": -1, "correlation": -0.1, "reach": 0}
 REAL |= {"radius": -1, "threshold_share": 0, "noise_share": -0.1, "below": -INF, "a": 0, "b": 0}
 REAL |= {"sensitivity": -1}
-WHOLE = {"M": -1, "n_users": 0, "max_count": 0, "rank": 0, "n_trials": 0, "workers": 0, "cap": 0}
+WHOLE = {"M": -1, "n_users": 0, "max_count": 0, "rank": 0, "n_trials": 0, "cap": 0}
 
 
 # The argument, the functions, and after each exception bad values.
@@ -323,7 +323,6 @@ ACCEPTED = [
     ("eps", ["StaircaseNoise"], [1400]),
     ("eps", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
-    ("workers", SWEEPS, [3]),
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
@@ -423,9 +422,9 @@ def test_arrays_are_private_copies():
 
 
 def test_a_bound_on_an_integer_is_accepted_itself():
-    assert _checks.read_integer("n", 3, least=3, most=3) == 3
+    assert _checks.integer("n", 3, least=3, most=3) == 3
     with pytest.raises(ValueError, match="`n` must be at most 3, got n=4"):
-        _checks.read_integer("n", 4, least=3, most=3)
+        _checks.integer("n", 4, least=3, most=3)
 
 
 def test_sizes_are_fractions_only_where_they_are_exact_and_may_be():
@@ -433,6 +432,6 @@ def test_sizes_are_fractions_only_where_they_are_exact_and_may_be():
         *((Fraction(1, 2), True, Fraction), (2, True, Fraction), (0.5, True, float)),
         *((Fraction(1, 2), False, float), (np.int64(2), False, float)),
     ):
-        size = _checks.read_size("size", value, exact)
+        size = _checks.size("size", value, exact)
         assert (type(size), size) == (kind, value)
-    assert type(_checks.read_size("size", Fraction(1, 2))) is float
+    assert type(_checks.size("size", Fraction(1, 2))) is float

@@ -2,7 +2,6 @@
 
 import io
 import sys
-import threading
 from contextlib import contextmanager
 from functools import partial
 
@@ -103,17 +102,6 @@ def reference():
     return ud.error_sweep(MECHANISMS, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_workers_do_not_change_a_bit(reference, workers):
-    common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
-    sweep = ud.error_sweep(MECHANISMS, *common, rng=7, workers=workers)
-    assert bits(sweep) == bits(reference)
-    exact = (
-        bits(ud.mean_error_sweep(MEAN_ERRORS, *common, rng=7, workers=n)) for n in (1, workers)
-    )
-    assert next(exact) == next(exact)
-
-
 def test_order_and_company_do_not_change_a_bit(reference):
     backwards = dict(reversed(MECHANISMS.items()))
     sweep = ud.error_sweep(backwards, GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000, rng=7)
@@ -189,41 +177,6 @@ def test_progress_is_told_the_number_of_its_steps(monkeypatch, run):
     both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
     run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
     assert told == [4 * 2 * 5] + [None] * 40
-
-
-class Crew:
-    """A sampler that notes its threads, and waits until so many of them have come."""
-
-    def __init__(self, together):
-        self.threads, self.barrier = set(), threading.Barrier(together, timeout=20)
-
-    def __call__(self, users, n_trials, *, rng):
-        self.barrier.wait()
-        self.threads.add(threading.current_thread())
-        return ud.uniform_sums(users, n_trials, rng=rng)
-
-
-@pytest.mark.parametrize("options", [{}, {"workers": 1}, {"workers": 2}, {"workers": 3}])
-def test_workers_are_as_many_as_asked_for_and_work_together(monkeypatch, options):
-    monkeypatch.setattr(experiments, "_BLOCK", 8)  # six blocks
-    workers = options.get("workers", 1)
-    crew = Crew(workers)
-    ud.mean_error_sweep({"L": ud.laplace_mean_error}, SMALL, [1], crew, 12, rng=0, **options)
-    ud.error_sweep({"L": ud.laplace}, SMALL, [1], crew, 12, rng=0, **options)
-    if workers == 1:
-        assert crew.threads == {threading.current_thread()}
-    else:
-        assert len(crew.threads) == 2 * workers
-        assert threading.current_thread() not in crew.threads
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_errors_inside_a_sweep_come_out(workers):
-    def broken(users, n_trials, *, rng):
-        raise ArithmeticError("broken sampler")
-
-    with pytest.raises(ArithmeticError, match="broken sampler"):
-        ud.error_sweep(MECHANISMS, SMALL, [1], broken, 10, rng=0, workers=workers)
 
 
 def test_sweeps_of_a_seed_are_the_same_everywhere():

@@ -177,7 +177,7 @@ def draw_clipped(cells, cell, T):
 def test_an_audit_sees_a_threshold_that_is_moved(monkeypatch, fault, first, second):
     def moved(cells, rng, shape):
         cell, T = drawn(cells, rng, shape)
-        return AKMV._Draws(cell, fault(cells, cell, T))
+        return cell, fault(cells, cell, T)
 
     drawn = AKMV._draw_from
     monkeypatch.setattr(AKMV, "_draw_from", moved)

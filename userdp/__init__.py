@@ -5,123 +5,69 @@ User-Level Differentially Private Mean Estimation". Drawing and audits live apar
 `userdp.plotting` and `userdp.audit`: importing `userdp` loads numpy and `scipy.special` only.
 """
 
-from userdp.akmv import (
-    Cells,
-    akmv,
-    akmv_error,
-    akmv_mean_error,
-    capped_mean_error,
-    private_quantile,
-    quantile_cells,
-    quantile_log_density,
-    simulate_akmv_error,
-)
-from userdp.ball import clip_to_ball, mean_in_ball
-from userdp.experiments import error_sweep, mean_error_sweep
-from userdp.frontier import minimax_lower_bound, optimality_factor, smallest_bias
-from userdp.kkt import Solution, kkt_certificate, optimal_solution, printed_solution, solve_lp
-from userdp.mechanisms import (
-    clipped_mean,
-    clipped_mean_error,
-    laplace,
-    laplace_mean_error,
-    opt_worst_case,
-    opt_worst_case_mean_error,
-    weighted_mean,
-    weighted_mean_error,
-    weighted_worst_case_error,
-)
-from userdp.model import (
-    Clipping,
-    Contributions,
-    extreme_collection,
-    geometric_collection,
-    rank,
-    read_eps,
-)
-from userdp.noise import LaplaceNoise, StaircaseNoise, noisy_error
-from userdp.practice import (
-    plan,
-    private_mean,
-    private_mean_protected_counts,
-    release_mean,
-    user_counts,
-)
-from userdp.samplers import beta_sums, correlated_sums, gaussian_sums, uniform_sums
-from userdp.tradeoff import tradeoff
-from userdp.worstcase import (
-    centred_clipping,
-    optimal_clipping,
-    optimal_error,
-    printed_bias,
-    sensitivity,
-    sum_of_largest,
-    symmetric_error,
-    threshold,
-    worst_case_bias,
-    worst_case_error,
-)
+# A name imported as itself is one for export, to linters and type checkers.
+from userdp.akmv import Cells as Cells
+from userdp.akmv import akmv as akmv
+from userdp.akmv import akmv_error as akmv_error
+from userdp.akmv import akmv_mean_error as akmv_mean_error
+from userdp.akmv import capped_mean_error as capped_mean_error
+from userdp.akmv import private_quantile as private_quantile
+from userdp.akmv import quantile_cells as quantile_cells
+from userdp.akmv import quantile_log_density as quantile_log_density
+from userdp.akmv import simulate_akmv_error as simulate_akmv_error
+from userdp.ball import clip_to_ball as clip_to_ball
+from userdp.ball import mean_in_ball as mean_in_ball
+from userdp.experiments import error_sweep as error_sweep
+from userdp.experiments import mean_error_sweep as mean_error_sweep
+from userdp.frontier import minimax_lower_bound as minimax_lower_bound
+from userdp.frontier import optimality_factor as optimality_factor
+from userdp.frontier import smallest_bias as smallest_bias
+from userdp.kkt import Solution as Solution
+from userdp.kkt import kkt_certificate as kkt_certificate
+from userdp.kkt import optimal_solution as optimal_solution
+from userdp.kkt import printed_solution as printed_solution
+from userdp.kkt import solve_lp as solve_lp
+from userdp.mechanisms import clipped_mean as clipped_mean
+from userdp.mechanisms import clipped_mean_error as clipped_mean_error
+from userdp.mechanisms import laplace as laplace
+from userdp.mechanisms import laplace_mean_error as laplace_mean_error
+from userdp.mechanisms import opt_worst_case as opt_worst_case
+from userdp.mechanisms import opt_worst_case_mean_error as opt_worst_case_mean_error
+from userdp.mechanisms import weighted_mean as weighted_mean
+from userdp.mechanisms import weighted_mean_error as weighted_mean_error
+from userdp.mechanisms import weighted_worst_case_error as weighted_worst_case_error
+from userdp.model import Clipping as Clipping
+from userdp.model import Contributions as Contributions
+from userdp.model import extreme_collection as extreme_collection
+from userdp.model import geometric_collection as geometric_collection
+from userdp.model import rank as rank
+from userdp.model import read_eps as read_eps
+from userdp.noise import LaplaceNoise as LaplaceNoise
+from userdp.noise import StaircaseNoise as StaircaseNoise
+from userdp.noise import noisy_error as noisy_error
+from userdp.practice import plan as plan
+from userdp.practice import private_mean as private_mean
+from userdp.practice import private_mean_protected_counts as private_mean_protected_counts
+from userdp.practice import release_mean as release_mean
+from userdp.practice import user_counts as user_counts
+from userdp.samplers import beta_sums as beta_sums
+from userdp.samplers import correlated_sums as correlated_sums
+from userdp.samplers import gaussian_sums as gaussian_sums
+from userdp.samplers import uniform_sums as uniform_sums
+from userdp.tradeoff import tradeoff as tradeoff
+from userdp.worstcase import centred_clipping as centred_clipping
+from userdp.worstcase import optimal_clipping as optimal_clipping
+from userdp.worstcase import optimal_error as optimal_error
+from userdp.worstcase import printed_bias as printed_bias
+from userdp.worstcase import sensitivity as sensitivity
+from userdp.worstcase import sum_of_largest as sum_of_largest
+from userdp.worstcase import symmetric_error as symmetric_error
+from userdp.worstcase import threshold as threshold
+from userdp.worstcase import worst_case_bias as worst_case_bias
+from userdp.worstcase import worst_case_error as worst_case_error
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Cells",
-    "Clipping",
-    "Contributions",
-    "LaplaceNoise",
-    "Solution",
-    "StaircaseNoise",
-    "akmv",
-    "akmv_error",
-    "akmv_mean_error",
-    "beta_sums",
-    "capped_mean_error",
-    "centred_clipping",
-    "clip_to_ball",
-    "clipped_mean",
-    "clipped_mean_error",
-    "correlated_sums",
-    "error_sweep",
-    "extreme_collection",
-    "gaussian_sums",
-    "geometric_collection",
-    "kkt_certificate",
-    "laplace",
-    "laplace_mean_error",
-    "mean_error_sweep",
-    "mean_in_ball",
-    "minimax_lower_bound",
-    "noisy_error",
-    "opt_worst_case",
-    "opt_worst_case_mean_error",
-    "optimal_clipping",
-    "optimal_error",
-    "optimal_solution",
-    "optimality_factor",
-    "plan",
-    "printed_bias",
-    "printed_solution",
-    "private_mean",
-    "private_mean_protected_counts",
-    "private_quantile",
-    "quantile_cells",
-    "quantile_log_density",
-    "rank",
-    "read_eps",
-    "release_mean",
-    "sensitivity",
-    "simulate_akmv_error",
-    "smallest_bias",
-    "solve_lp",
-    "sum_of_largest",
-    "symmetric_error",
-    "threshold",
-    "tradeoff",
-    "uniform_sums",
-    "user_counts",
-    "weighted_mean",
-    "weighted_mean_error",
-    "weighted_worst_case_error",
-    "worst_case_bias",
-    "worst_case_error",
-]
+__all__ = sorted(
+    name for name, thing in vars().items() if getattr(thing, "__module__", "").startswith("userdp.")
+)

@@ -5,17 +5,17 @@ Every message names the argument, the rule it breaks and the value that broke it
 
 import math
 import numbers
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 Exact = float | Fraction
 """A number that is a `Fraction` where the computation is exact, and a float elsewhere."""
 
-Floats = NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 """An array of floats."""
 
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int
@@ -24,100 +24,96 @@ RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
 
+_NO_NUMBER = bool | np.bool_ | np.timedelta64
+"""What is no number, though Python says so of True, and numpy of a time."""
+
 
 def refuse_value(name: str, rule: str, value: object) -> NoReturn:
     raise ValueError(f"`{name}` must be {rule}, got {name}={value!r}.")
 
 
 def refuse_type(name: str, rule: str, value: object) -> NoReturn:
-    raise TypeError(
-        f"`{name}` must be {rule}, got {name}={value!r} of type {type(value).__name__}."
-    )
+    kind = type(value).__name__
+    raise TypeError(f"`{name}` must be {rule}, got {name}={value!r} of type {kind}.")
 
 
-def check_instance(name: str, value: object, wanted: type) -> None:
+def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
         refuse_type(name, f"a userdp.{wanted.__name__}", value)
 
 
-def is_boolean(value: object) -> bool:
-    """Whether it is no number, though Python says so of True, and numpy of a timedelta64."""
-    return isinstance(value, bool | np.bool_ | np.timedelta64)
+def one_of(name: str, value: object, names: Collection[str]) -> None:
+    if not isinstance(value, str) or value not in names:
+        refuse_value(name, f"one of {', '.join(map(repr, names))}", value)
 
 
-def read_integer(name: str, value: object, least: int, most: int | None = None) -> int:
+def number(name: str, value: object, kind: type, rule: str) -> Any:
+    """The value itself, if it is a number of a kind; booleans are none."""
+    if not isinstance(value, kind) or isinstance(value, _NO_NUMBER):
+        refuse_type(name, rule, value)
+    return value
+
+
+def integer(name: str, value: object, least: int, most: int | None = None) -> int:
     """An integer within bounds; floats and booleans are refused, not rounded."""
-    if is_boolean(value) or not isinstance(value, numbers.Integral):
-        refuse_type(name, "an integer", value)
-    number = int(value)
-    if number < least:
+    result = int(number(name, value, numbers.Integral, "an integer"))
+    if result < least:
         refuse_value(name, f"at least {least}", value)
-    if most is not None and number > most:
+    if most is not None and result > most:
         refuse_value(name, f"at most {most}", value)
-    return number
+    return result
 
 
-def read_real(name: str, value: object) -> float:
+def real(name: str, value: object) -> float:
     """A finite real number, as a float."""
-    if is_boolean(value) or not isinstance(value, numbers.Real):
-        refuse_type(name, "a real number", value)
-    if not -LARGEST <= value <= LARGEST:  # type: ignore[operator]
+    if not -LARGEST <= number(name, value, numbers.Real, "a real number") <= LARGEST:
         refuse_value(name, "finite and within the range of floats", value)
-    return float(value)
+    return float(value)  # type: ignore[arg-type]
 
 
-def read_size(name: str, value: object, exact: bool = False) -> Exact:
+def size(name: str, value: object, exact: bool = False) -> Exact:
     """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
-    if is_boolean(value) or not isinstance(value, numbers.Real):
-        refuse_type(name, "a real number", value)
-    size = Fraction(value) if isinstance(value, numbers.Rational) else float(value)
-    if not 0 <= size < math.inf:
+    given = number(name, value, numbers.Real, "a real number")
+    result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
+    if not 0 <= result < math.inf:
         refuse_value(name, "finite and at least 0", value)
-    if size > LARGEST:
+    if result > LARGEST:
         refuse_value(name, "within the range of floats", value)
-    return size if exact else float(size)
+    return result if exact else float(result)
 
 
-def read_positive(name: str, value: object) -> float:
+def positive(name: str, value: object) -> float:
     """A positive and finite real number, as a float."""
-    number = float(read_size(name, value))
-    if number == 0:
+    result = float(size(name, value))
+    if result == 0:
         refuse_value(name, "positive", value)
-    return number
+    return result
 
 
-def read_upper(value: object) -> Exact:
+def upper(value: object) -> Exact:
     """The bound U: a Fraction stays one, any other real number becomes a float."""
-    if is_boolean(value) or not isinstance(value, numbers.Real):
-        refuse_type("upper", "a positive real number", value)
-    number = int(value) if isinstance(value, numbers.Integral) else value
-    exact = number if isinstance(number, Fraction | int) else float(number)
+    given = number("upper", value, numbers.Real, "a positive real number")
+    given = int(given) if isinstance(given, numbers.Integral) else given
+    exact = given if isinstance(given, Fraction | int) else float(given)
     if not 0 < exact < math.inf:
         refuse_value("upper", "positive and finite", value)
     if not SMALLEST_NORMAL <= exact <= LARGEST:
         refuse_value("upper", "within the range of normal floats", value)
-    if not isinstance(exact, Fraction) and float(exact) != number:
+    if not isinstance(exact, Fraction) and float(exact) != given:
         refuse_value("upper", "a number that a float holds exactly, or a Fraction", value)
     return exact if isinstance(exact, Fraction) else float(exact)
 
 
-def read_rng(rng: RNGLike | None) -> np.random.Generator:
+def rng(given: RNGLike | None) -> np.random.Generator:
     """A Generator: the one given, or a new one from a seed, or from the system's entropy."""
-    accepted = (
-        np.random.Generator,
-        np.random.SeedSequence,
-        np.random.BitGenerator,
-        int,
-        np.integer,
-    )
-    if is_boolean(rng) or not (rng is None or isinstance(rng, accepted)):
-        refuse_type("rng", "a numpy Generator, a seed or None", rng)
-    if isinstance(rng, int | np.integer) and rng < 0:
-        refuse_value("rng", "a numpy Generator, a seed of at least 0 or None", rng)
-    return np.random.default_rng(rng)
+    if isinstance(given, _NO_NUMBER) or not isinstance(given, RNGLike | np.integer | None):
+        refuse_type("rng", "a numpy Generator, a seed or None", given)
+    if isinstance(given, int | np.integer) and given < 0:
+        refuse_value("rng", "a numpy Generator, a seed of at least 0 or None", given)
+    return np.random.default_rng(given)
 
 
-def read_array(name: str, values: npt.ArrayLike) -> NDArray[Any]:
+def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     """`numpy.asarray`, with an error that names the argument, and with no mask overlooked."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
@@ -127,41 +123,42 @@ def read_array(name: str, values: npt.ArrayLike) -> NDArray[Any]:
         raise ValueError(f"`{name}` must be an array: {error}") from error
 
 
-def read_reals(name: str, values: npt.ArrayLike) -> NDArray[Any]:
+def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     """A fresh array of finite float64, or of Fractions where every entry is rational and exact."""
-    raw = read_array(name, values)
-    if raw.dtype == object and raw.size:
-        return _read_fractions(name, raw)
-    if raw.size and raw.dtype.kind not in "iuf":
-        raise TypeError(f"`{name}` must hold real numbers, got {name} of dtype {raw.dtype}.")
-    array = raw.astype(np.float64)
-    if raw.dtype.kind in "iu":
-        bad = (raw > 2**53) | (raw < -(2**53))
-        refuse_entries(name, "within +-2^53, which floats hold exactly", raw, bad)
-    refuse_entries(name, "finite", array, ~np.isfinite(array))
-    return array
+    given = array(name, values)
+    if given.dtype == object and given.size:
+        return _fractions(name, given)
+    if given.size and given.dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must hold real numbers, got {name} of dtype {given.dtype}.")
+    if given.dtype.kind in "iu":
+        beyond = (given > 2**53) | (given < -(2**53))
+        refuse_entries(name, "within +-2^53, which floats hold exactly", given, beyond)
+    result = given.astype(np.float64)
+    refuse_entries(name, "finite", result, ~np.isfinite(result))
+    return result
 
 
-def _read_fractions(name: str, raw: NDArray[Any]) -> NDArray[Any]:
-    array = np.empty(raw.shape, dtype=object)
-    for index, value in np.ndenumerate(raw):
-        if is_boolean(value) or not isinstance(value, numbers.Rational):
-            refuse_type(f"{name}[{', '.join(map(str, index))}]", "a Fraction or an integer", value)
-        array[index] = Fraction(value)
-    refuse_entries(name, "within the range of floats", array, abs(array) > LARGEST)
-    return array
+def _fractions(name: str, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    result = np.empty(given.shape, dtype=object)
+    for index, value in np.ndenumerate(given):
+        where = f"{name}[{', '.join(map(str, index))}]"
+        result[index] = Fraction(number(where, value, numbers.Rational, "a Fraction or an integer"))
+    refuse_entries(name, "within the range of floats", result, abs(result) > LARGEST)
+    return result
 
 
-def read_floats(name: str, values: npt.ArrayLike) -> Floats:
+def floats(name: str, values: npt.ArrayLike) -> Floats:
     """A fresh array of finite float64: Fractions are rounded."""
-    return read_reals(name, values).astype(np.float64)
+    return reals(name, values).astype(np.float64)
 
 
-def refuse_entries(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_]) -> None:
-    """Raise ValueError naming the first entry of `array` at which `bad` holds, if there is one."""
+def refuse_entries(
+    name: str, rule: str, entries: npt.NDArray[Any], bad: npt.NDArray[np.bool_]
+) -> None:
+    """Raise ValueError naming the first of the entries at which `bad` holds, if there is one."""
     if np.any(bad):
-        index = np.unravel_index(int(np.argmax(bad)), array.shape)
-        where = ", ".join(str(int(i)) for i in index)
-        value = array[index]
-        shown = value.item() if isinstance(value, np.generic) else value
+        index = np.unravel_index(int(np.argmax(bad)), entries.shape)
+        entry = entries[index]
+        shown = entry.item() if isinstance(entry, np.generic) else entry
+        where = ", ".join(map(str, index))
         raise ValueError(f"`{name}` must be {rule}, got {name}[{where}]={shown!r}.")

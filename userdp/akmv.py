@@ -19,19 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 from scipy.special import expn
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_integer,
-    read_positive,
-    read_real,
-    read_rng,
-)
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp.mechanisms import grid_sum
 from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
 from userdp.noise import _noise_scale
@@ -47,13 +38,6 @@ class Cells(NamedTuple):
     upper: Floats
     probability: Floats
     log_density: Floats
-
-
-class _Draws(NamedTuple):
-    """Thresholds drawn, and the number of sums that each of them lies below: its cell."""
-
-    cell: NDArray[np.intp]
-    threshold: Floats
 
 
 def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon) -> Cells:
@@ -88,7 +72,7 @@ def _cells_of(
     values: Floats, users: Contributions, rank: int, eta: Fraction, below: float = 0.0
 ) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
-    rank = min(read_integer("rank", rank, least=1), users.n_users)
+    rank = min(check.integer("rank", rank, least=1), users.n_users)
     ends = np.empty((*values.shape[:-1], users.n_users + 2))
     ends[..., 0] = float(users.upper) * users.max_count
     ends[..., 1:-1] = np.sort(values)[..., ::-1]
@@ -111,7 +95,9 @@ def _sums_reaching(cells: Cells) -> Floats:
     return totals
 
 
-def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -> _Draws:
+def _draw_from(
+    cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]
+) -> tuple[npt.NDArray[np.intp], Floats]:
     """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
     # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
@@ -123,7 +109,7 @@ def _draw_from(cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]) -
         cell = np.sum(cumulative <= level[..., None], axis=-1)
         lower = np.take_along_axis(cells.lower, cell[..., None], axis=-1)[..., 0]
         upper = np.take_along_axis(cells.upper, cell[..., None], axis=-1)[..., 0]
-    return _Draws(cell, lower + rng.random(shape) * (upper - lower))
+    return cell, lower + rng.random(shape) * (upper - lower)
 
 
 def quantile_log_density(
@@ -154,7 +140,7 @@ def quantile_log_density(
     >>> quantile_log_density([0.25, 2.0], [0.5], users, rank=1, eps=2).round(4)
     array([0.3799,   -inf])
     """
-    points = read_floats("t", t)
+    points = check.floats("t", t)
     cells = quantile_cells(sums, users, rank, eps)
     try:
         np.broadcast_shapes(points.shape, cells.probability.shape[:-1])
@@ -165,14 +151,10 @@ def quantile_log_density(
         ) from error
     # The lower ends of all cells but the last are the sums: t lies in cell c if c of them reach t.
     reaching = np.sum(cells.lower[..., :-1] >= points[..., None], axis=-1)
-    log_density = np.take_along_axis(
-        np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1)),
-        reaching[..., None],
-        axis=-1,
-    )[..., 0]
+    each = np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1))
+    log_density = np.take_along_axis(each, reaching[..., None], axis=-1)[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
-    result: Floats = np.where(inside, log_density, -np.inf)[()]
-    return result
+    return np.where(inside, log_density, -np.inf)[()]
 
 
 def private_quantile(
@@ -220,9 +202,8 @@ def private_quantile(
     >>> float(private_quantile([3.0, 1.0], users, rank=1, eps=2, rng=0).round(4))
     1.5396
     """
-    generator = read_rng(rng)
     cells = quantile_cells(sums, users, rank, eps)
-    return _draw_from(cells, generator, cells.probability.shape[:-1]).threshold
+    return _draw_from(cells, check.rng(rng), cells.probability.shape[:-1])[1]
 
 
 def akmv(
@@ -256,13 +237,12 @@ def akmv(
     >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
     -1.0327
     """
-    values, generator = _read_sums(sums, users), read_rng(rng)
+    values, generator = _read_sums(sums, users), check.rng(rng)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    T = _draw_from(cells, generator, values.shape[:-1]).threshold  # noqa: N806
+    _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
     noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
-    release: Floats = (total + noise) / users.total
-    return release
+    return (total + noise) / users.total
 
 
 def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
@@ -300,12 +280,10 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     ... )
     (8.38962, 8.4)
     """
-    budget = read_eps(eps)
-    cells = _cells_of(_read_sums(sums, users), users, rank(eps), budget / 4)
+    cells = _cells_of(_read_sums(sums, users), users, rank(eps), read_eps(eps) / 4)
     mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
-    reaching = np.arange(users.n_users + 1)
-    noise = _noise_scale(2 * mean_threshold, eps)
-    error = _sums_reaching(cells) - reaching * mean_threshold + noise
+    bias = _sums_reaching(cells) - np.arange(users.n_users + 1) * mean_threshold
+    error = bias + _noise_scale(2 * mean_threshold, eps)
     result: Floats = np.sum(cells.probability * error, axis=-1) / users.total
     return result
 
@@ -364,11 +342,11 @@ def simulate_akmv_error(
     values = _read_sums(sums, users)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
-    n_trials = read_integer("n_trials", n_trials, least=2)
+    n_trials = check.integer("n_trials", n_trials, least=2)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
-    draws = _draw_from(cells, read_rng(rng), (n_trials,))
-    clipped_away = _sums_reaching(cells)[draws.cell] - draws.cell * draws.threshold
-    errors = (clipped_away + _noise_scale(2 * draws.threshold, eps)) / users.total
+    cell, threshold = _draw_from(cells, check.rng(rng), (n_trials,))
+    clipped_away = _sums_reaching(cells)[cell] - cell * threshold
+    errors = (clipped_away + _noise_scale(2 * threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
@@ -376,8 +354,8 @@ _NEGLIGIBLE = 40.0
 """Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out."""
 
 
-_LEGENDRE = {points: np.polynomial.legendre.leggauss(points) for points in (6, 16)}
-"""Nodes and weights on [-1, 1], by their number."""
+_LEGENDRE = np.polynomial.legendre.leggauss(10)
+"""Nodes and weights on [-1, 1]."""
 
 
 def akmv_mean_error(
@@ -425,11 +403,10 @@ def akmv_mean_error(
     >>> float(akmv_mean_error([3.0, 1.0], users, 1, threshold_share=0.1, noise_share=0.9).round(6))
     0.596675
     """
-    budget, spent = read_eps(eps), read_positive("noise_share", noise_share)
-    eta = Fraction(read_positive("threshold_share", threshold_share)) * budget / 2
+    budget, spent = read_eps(eps), check.positive("noise_share", noise_share)
+    eta = Fraction(check.positive("threshold_share", threshold_share)) * budget / 2
     target = rank(eps if spent == 0.5 else 2 * spent * float(budget))
-    aside = read_real("below", below)
-    law = _cells_of(_read_sums(sums, users), users, target, eta, aside)
+    law = _cells_of(_read_sums(sums, users), users, target, eta, check.real("below", below))
     return capped_mean_error(law, users, Fraction(spent) * budget)
 
 
@@ -443,7 +420,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
         integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
 
     E_3 being the exponential integral. Where a cell is so narrow that the difference of two values
-    would lose digits, or where it is dear, points of Gauss and Legendre take its place.
+    would lose digits, ten points of Gauss and Legendre take its place.
 
     Parameters
     ----------
@@ -471,8 +448,8 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     >>> float(capped_mean_error(law, users, eps="0.5").round(6))
     0.881332
     """
-    check_instance("users", users, Contributions)
-    check_instance("law", law, Cells)
+    check.instance("users", users, Contributions)
+    check.instance("law", law, Cells)
     if any(np.shape(part)[-1:] != (users.n_users + 1,) for part in law[:3]):
         raise ValueError(
             f"`law` must have one cell more than there are users ({users.n_users}), "
@@ -481,15 +458,14 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     budget = float(read_eps(eps))
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
     sum_capped = _sums_reaching(law)
-    bias = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
+    error = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
     # The noise counts for little in cells where it is small beside the bias, or hardly ever drawn.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         exponent = budget * (sum_capped / law.upper - capped)
     matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
-    noise = np.zeros_like(bias)
     cells = np.stack([part[matters] for part in (law.lower, law.upper, sum_capped, capped)])
-    noise[matters] = _mean_noise(cells, budget)
-    result: Floats = np.sum(law.probability * (bias + noise), axis=-1) / users.total
+    error[matters] += _mean_noise(cells, budget)
+    result: Floats = np.sum(law.probability * error, axis=-1) / users.total
     return result
 
 
@@ -500,28 +476,23 @@ def _mean_noise(cells: Floats, eps: float) -> Floats:
     """
     lower, upper, sum_capped, _ = cells
     width = upper - lower
-    # How much exp(-D/s) varies across the cell, and how far the cell is from t = 0.
-    varies = width * (1 + eps * sum_capped / upper) / upper
-    narrow = (varies < 1) & (4 * width < upper)
-    medium = (varies < 4) & (2 * width < upper) & ~narrow
-    wide = ~(narrow | medium)
+    # Neither varies exp(-D/s) much across such a cell, nor is the cell near t = 0.
+    narrow = (width * (1 + eps * sum_capped / upper) < 4 * upper) & (2 * width < upper)
     mean: Floats = np.empty_like(width)
-    mean[narrow] = _by_quadrature(6, cells[:, narrow], eps)
-    mean[medium] = _by_quadrature(16, cells[:, medium], eps)
-    mean[wide] = _by_antiderivative(cells[:, wide], eps)
+    mean[narrow] = _by_quadrature(cells[:, narrow], eps)
+    mean[~narrow] = _by_antiderivative(cells[:, ~narrow], eps)
     return mean
 
 
-def _by_quadrature(points: int, cells: Floats, eps: float) -> Floats:
+def _by_quadrature(cells: Floats, eps: float) -> Floats:
     """Return the mean of s exp(-D/s) by Gauss and Legendre."""
     lower, upper, sum_capped, capped = cells
     middle, half = (lower + upper) / 2, (upper - lower) / 2
-    total = np.zeros_like(middle)
-    for node, weight in zip(*_LEGENDRE[points], strict=True):
+    total: Floats = np.zeros_like(middle)
+    for node, weight in zip(*_LEGENDRE, strict=True):
         t = middle + node * half
         total += weight * t * np.exp(eps * (capped - sum_capped / t))
-    mean: Floats = total / (2 * eps)
-    return mean
+    return total / (2 * eps)
 
 
 def _by_antiderivative(cells: Floats, eps: float) -> Floats:
@@ -529,28 +500,19 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
     It is (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t), and zero at t = 0.
     """
-    lower, upper, sum_capped, capped = cells
-
-    def antiderivative(t: Floats) -> Floats:
-        positive = np.where(t > 0, t, 1.0)
-        with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
-            x = eps * sum_capped / positive
-        value = positive**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
-        result: Floats = np.where(t > 0, value, 0.0)
-        return result
-
-    mean: Floats = (antiderivative(upper) - antiderivative(lower)) / (upper - lower)
+    ends, (sum_capped, capped) = cells[:2], cells[2:]
+    with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
+        x = eps * sum_capped / np.maximum(ends, 5e-324)
+    at_lower, at_upper = ends**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)
+    mean: Floats = (at_upper - at_lower) / (ends[1] - ends[0])
     return mean
 
 
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
-    far = x > 100
-    value = np.empty_like(x)
-    value[~far] = np.exp(x[~far]) * expn(3, x[~far])
-    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty here.
-    rest = np.zeros(np.count_nonzero(far))
+    near = np.minimum(x, 100)
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty far out.
+    rest = np.zeros_like(x)
     for level in range(6, 0, -1):
-        rest = level * (level + 2) / (x[far] + 3 + 2 * level - rest)
-    value[far] = 1 / (x[far] + 3 - rest)
-    return value
+        rest = level * (level + 2) / (x + 3 + 2 * level - rest)
+    return np.where(x > near, 1 / (x + 3 - rest), np.exp(near) * expn(3, near))

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import Exact, Floats, RNGLike, read_rng
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
 from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
 from userdp.model import Contributions, Epsilon, rank, read_eps
 from userdp.noise import StaircaseNoise
@@ -210,8 +210,7 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
     # On pieces as narrow as rounding makes them the middle may lie on either side.
     ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
-    result: Floats = np.where(np.isinf(shift), np.inf, ratio)
-    return result
+    return np.where(np.isinf(shift), np.inf, ratio)
 
 
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
@@ -316,7 +315,7 @@ def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -
     return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
 
 
-def _at(values: Floats, cell: NDArray[np.intp]) -> Floats:
+def _at(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
     """values[row, cell] for an array of cells, shape (points, rows)."""
     return np.take_along_axis(values, cell.T, axis=1).T
 
@@ -359,7 +358,7 @@ def hard_pairs(n_pairs: int, rng: RNGLike | None = None) -> Iterator[Pairs]:
     >>> sum(len(pairs.first) for pairs in hard_pairs(100, rng=0))
     100
     """
-    generator = read_rng(rng)
+    generator = check.rng(rng)
     sizes = np.diff(np.linspace(0, n_pairs, len(_COLLECTIONS) + 1).astype(int)).tolist()
     drawn = [
         Contributions(generator.integers(1, *m) if isinstance(m, tuple) else m, upper)

@@ -11,21 +11,11 @@ threshold and the smallest worst-case error are those of the scalar problem at t
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_rng,
-    read_size,
-    refuse_entries,
-)
-from userdp.model import Contributions, Epsilon, read_eps
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
+from userdp.model import _ROUNDING, Contributions, Epsilon, read_eps
 from userdp.noise import _noise_scale
 from userdp.worstcase import threshold
-
-_ROUNDING = 1e-9
-"""By how much, relative to R m, a user's sum may be longer: samples of length R are rounded."""
 
 
 def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
@@ -55,7 +45,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     array([[ 1.5,  2. ],
            [ 0. , -1. ]])
     """
-    vectors, most = read_floats("sums", sums), float(read_size("radius", radius))
+    vectors, most = check.floats("sums", sums), float(check.size("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -100,8 +90,8 @@ def mean_in_ball(
     >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, eps=4, rng=0).round(4)
     array([ 1.1274, -0.7643])
     """
-    check_instance("users", users, Contributions)
-    vectors, generator = read_floats("sums", sums), read_rng(rng)
+    check.instance("users", users, Contributions)
+    vectors, generator = check.floats("sums", sums), check.rng(rng)
     if vectors.ndim < 2 or vectors.shape[-2] != users.n_users or not vectors.shape[-1]:
         raise ValueError(
             f"`sums` must have shape (..., {users.n_users}, d), a vector for each user, "
@@ -109,7 +99,8 @@ def mean_in_ball(
         )
     reach = users.largest_sums.astype(np.float64) / 2
     length = np.linalg.norm(vectors, axis=-1)
-    refuse_entries("sums", "of length at most R m_l", length, length > reach * (1 + _ROUNDING))
+    too_long = length > reach * (1 + _ROUNDING)
+    check.refuse_entries("sums", "of length at most R m_l", length, too_long)
     d, exact = vectors.shape[-1], read_eps(eps)
     width = float(threshold(users, (eps if isinstance(eps, float) else exact) / d))
     total = clip_to_ball(vectors, width / 2).sum(axis=-2)

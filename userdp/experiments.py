@@ -1,18 +1,19 @@
 """Sweeps over budgets: Monte-Carlo estimates of errors, with their standard errors."""
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import Floats, RNGLike, check_instance, read_integer, read_rng, refuse_type
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
-from userdp.model import Contributions, Epsilon, _read_sums, read_eps
-from userdp.samplers import Sampler
+from userdp.model import Contributions, Epsilon, read_eps
+from userdp.samplers import Sampler, _drawn
 
 _BLOCK = 2**17
 """User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
@@ -75,9 +76,6 @@ class Sweep:
         ]
 
 
-_Errors = Callable[[Floats, Contributions, Epsilon, np.random.Generator], Floats]
-
-
 def error_sweep(
     mechanisms: Mapping[str, Mechanism],
     users: Contributions,
@@ -86,14 +84,13 @@ def error_sweep(
     n_trials: int,
     *,
     rng: RNGLike | None = None,
-    workers: int = 1,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
 
     Every mechanism sees the same datasets at every budget. Each pair of a mechanism and a budget
     has a stream of random numbers of its own, named after the two: its results are the same bits
-    whatever else is swept, in whatever order, by however many workers. A progress bar appears on a
-    terminal, if tqdm is installed (an optional extra: the numbers do not need it).
+    whatever else is swept, in whatever order. A progress bar appears on a terminal, if tqdm is
+    installed (an optional extra: the numbers do not need it).
 
     Parameters
     ----------
@@ -111,8 +108,6 @@ def error_sweep(
         Number of datasets, at least 2.
     rng : Generator or seed, optional
         Source of randomness; a Generator moves on by the same step however large the sweep is.
-    workers : int, optional
-        Number of threads that share the blocks of trials.
 
     Returns
     -------
@@ -123,8 +118,8 @@ def error_sweep(
     ------
     TypeError, ValueError
         If there is no mechanism or no budget; if a mechanism or the sampler cannot be called or
-        returns an array of another shape; if `n_trials` is not an integer of at least 2 or
-        `workers` one of at least 1; `users`, `rng` and budgets as in `laplace`.
+        returns an array of another shape; if `n_trials` is not an integer of at least 2; `users`,
+        `rng` and budgets as in `laplace`.
 
     See Also
     --------
@@ -139,20 +134,14 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-    _check_callables("mechanisms", mechanisms)
+    known = _checked("mechanisms", mechanisms)
 
-    def simulated(argument: str, mechanism: Mechanism) -> _Errors:
-        def errors(
-            sums: Floats, users: Contributions, eps: Epsilon, rng: np.random.Generator
-        ) -> Floats:
-            releases = _one_each(argument, mechanism(sums, users, eps, rng=rng), sums)
-            error: Floats = np.abs(releases - sums.sum(axis=1) / users.total)
-            return error
+    def errors(name: str, sums: Floats, eps: Epsilon, rng: np.random.Generator) -> Floats:
+        release = known[name](sums, users, eps, rng=rng)
+        error: Floats = np.abs(release - sums.sum(axis=1) / users.total)
+        return error
 
-        return errors
-
-    errors = {name: simulated(f"mechanisms[{name!r}]", m) for name, m in mechanisms.items()}
-    return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
+    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -163,7 +152,6 @@ def mean_error_sweep(
     n_trials: int,
     *,
     rng: RNGLike | None = None,
-    workers: int = 1,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
 
@@ -175,7 +163,7 @@ def mean_error_sweep(
     mean_errors : mapping of str to callable
         Mean absolute errors by the name of the mechanism, called as ``mean_error(sums, users,
         eps)`` with `sums` of shape (trials, L); for instance `akmv_mean_error`.
-    users, eps, sampler, n_trials, rng, workers
+    users, eps, sampler, n_trials, rng
         As in `error_sweep`; the same seed draws the same datasets.
 
     Returns
@@ -197,93 +185,46 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-    _check_callables("mean_errors", mean_errors)
+    known = _checked("mean_errors", mean_errors)
 
-    def exact(argument: str, mean_error: MeanError) -> _Errors:
-        def errors(
-            sums: Floats, users: Contributions, eps: Epsilon, _: np.random.Generator
-        ) -> Floats:
-            length = max(1, _SLICE // users.n_users)
-            parts = [sums[start : start + length] for start in range(0, len(sums), length)]
-            return np.concatenate(
-                [_one_each(argument, mean_error(p, users, eps), p) for p in parts]
-            )
+    def errors(name: str, sums: Floats, eps: Epsilon, _: np.random.Generator) -> Floats:
+        length = max(1, _SLICE // users.n_users)
+        parts = [sums[start : start + length] for start in range(0, len(sums), length)]
+        return np.concatenate([known[name](part, users, eps) for part in parts])
 
-        return errors
-
-    errors = {name: exact(f"mean_errors[{name!r}]", m) for name, m in mean_errors.items()}
-    return _sweep(errors, users, eps, sampler, n_trials, rng, workers)
+    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
 
 
 def _sweep(
-    errors: dict[str, _Errors],
+    errors: Callable[[str, Floats, Epsilon, np.random.Generator], Floats],
+    names: list[str],
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
     rng: RNGLike | None,
-    workers: int,
 ) -> Sweep:
-    check_instance("users", users, Contributions)
-    if not callable(sampler):
-        refuse_type("sampler", "callable", sampler)
+    check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
-    trials = read_integer("n_trials", n_trials, least=2)
-    threads = read_integer("workers", workers, least=1)
-    entropy = read_rng(rng).integers(2**32, size=4).tolist()
+    trials = check.integer("n_trials", n_trials, least=2)
+    entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
-    sizes = [min(length, trials - start) for start in range(0, trials, length)]
-
-    def run(block: int) -> Floats:
-        """Count, mean and sum of squared deviations of one block's errors."""
-        sums = np.asarray(sampler(users, sizes[block], rng=_stream(entropy, block)))
-        if sums.shape != (sizes[block], users.n_users):
-            raise ValueError(
-                f"`sampler` must return sums of shape {(sizes[block], users.n_users)}, "
-                f"got shape {sums.shape}."
-            )
-        sums = _read_sums(sums, users)
-        moments = np.empty((len(errors), len(budgets), 2))
-        for i, (name, error) in enumerate(errors.items()):
-            for j, budget in enumerate(budgets):
+    starts = range(0, trials, length)
+    values = np.empty((len(names), len(budgets), trials))
+    with progress(len(starts) * len(names) * len(budgets)) as tick:
+        for block, start in enumerate(starts):
+            size = min(length, trials - start)
+            sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
+            for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                values = error(sums, users, budget, stream)
-                # Shifted by one of the values, so that equal ones have no spread from rounding.
-                mean = values[0] + (values - values[0]).mean()
-                moments[i, j] = mean, np.square(values - mean).sum()
+                values[i, j, start : start + size] = errors(name, sums, budget, stream)
                 tick()
-        return moments
-
-    with progress(len(sizes) * len(errors) * len(budgets)) as tick:
-        if threads == 1:
-            blocks = [run(block) for block in range(len(sizes))]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                blocks = list(pool.map(run, range(len(sizes))))
-    mean, squares = _pool(np.stack(blocks), np.array(sizes))
-    standard_error = np.sqrt(squares / (trials - 1) / trials)
-    curves = {name: Curve(mean[i], standard_error[i]) for i, name in enumerate(errors)}
+    # Shifted by one of the values, so that equal ones have no spread from rounding.
+    shift = values - values[..., :1]
+    means = values[..., 0] + shift.mean(axis=-1)
+    standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
+    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(names)}
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
-
-
-def _one_each(argument: str, values: npt.ArrayLike, sums: Floats) -> Floats:
-    """Check that a mechanism, or its mean error, returned one number for each dataset."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (len(sums),):
-        raise ValueError(
-            f"`{argument}` must return one number for each of {len(sums)} datasets, "
-            f"got shape {array.shape}."
-        )
-    return array
-
-
-def _pool(blocks: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Mean and sum of squared deviations over all blocks, in their order."""
-    weights = sizes[:, None, None]
-    shift = blocks[..., 0] - blocks[0, ..., 0]
-    mean_shift = np.sum(weights * shift, axis=0) / sizes.sum()
-    between = np.sum(weights * np.square(shift - mean_shift), axis=0)
-    return blocks[0, ..., 0] + mean_shift, blocks[..., 1].sum(axis=0) + between
 
 
 def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generator:
@@ -295,7 +236,7 @@ def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generat
 def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
     if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
-        refuse_type("eps", "a sequence of budgets", eps)
+        check.refuse_type("eps", "a sequence of budgets", eps)
     budgets = list(eps)
     for budget in budgets:
         read_eps(budget)
@@ -304,13 +245,25 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     return budgets
 
 
-def _check_callables(argument: str, functions: Mapping[str, Any]) -> None:
+def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, Callable[..., Floats]]:
+    """Return functions by name that refuse what is not one number for each dataset."""
     if not isinstance(functions, Mapping):
-        refuse_type(argument, "a mapping from names to functions", functions)
+        check.refuse_type(argument, "a mapping from names to functions", functions)
     if not functions:
         raise ValueError(f"`{argument}` must hold at least one function, got none.")
     for name, function in functions.items():
         if not isinstance(name, str):
-            refuse_type(argument, "named by strings", name)
+            check.refuse_type(argument, "named by strings", name)
         if not callable(function):
-            refuse_type(f"{argument}[{name!r}]", "callable", function)
+            check.refuse_type(f"{argument}[{name!r}]", "callable", function)
+
+    def call(name: str, sums: Floats, *others: Any, **named: Any) -> Floats:
+        values = np.asarray(functions[name](sums, *others, **named), dtype=np.float64)
+        if values.shape != (len(sums),):
+            raise ValueError(
+                f"`{argument}[{name!r}]` must return one number for each of {len(sums)} datasets, "
+                f"got shape {values.shape}."
+            )
+        return values
+
+    return {name: partial(call, name) for name in functions}

@@ -9,7 +9,8 @@ from math import floor
 
 import numpy as np
 
-from userdp._checks import Exact, Floats, check_instance, read_size
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, _read_noise
 
@@ -42,8 +43,8 @@ def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
     >>> smallest_bias(Contributions([4, 1], upper=65), sensitivity=26)
     13.0
     """
-    check_instance("users", users, Contributions)
-    change = read_size("sensitivity", sensitivity, users.is_exact)
+    check.instance("users", users, Contributions)
+    change = check.size("sensitivity", sensitivity, users.is_exact)
     bias: Exact = np.sum(users.surplus(change * users.total)) / (2 * users.total)
     return bias if users.is_exact else float(bias)
 
@@ -80,7 +81,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     >>> round(minimax_lower_bound(users, eps=1), 4), optimal_error(users, eps=1)
     (16.4156, 32.5)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     sizes, n_users = users.histogram
     ends = np.append(0, np.cumsum(n_users[::-1]))
     sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))

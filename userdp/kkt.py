@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-from userdp._checks import Exact, check_instance
+from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.worstcase import threshold
 
@@ -20,19 +21,25 @@ from userdp.worstcase import threshold
 class Solution(NamedTuple):
     """A point of the linear program (8) with multipliers, in the unit of the samples.
 
-    Arrays have shape (L,) and hold floats, or Fractions where the bound U is one.
+    Floats, or Fractions where the bound U is one.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (L,)
+        The sum of a over each user's samples.
+    total_width : float or Fraction
+        S, the largest total width of a user's intervals.
+    lambda_users, mu_users : ndarray, shape (L,)
+        Multipliers of U m_l - 2 alpha_l <= S, and of alpha_l >= 0.
+    lambda_width : float or Fraction
+        Multiplier of S >= 0.
     """
 
-    alpha: NDArray[Any]
-    """The sum of a over each user's samples."""
+    alpha: npt.NDArray[Any]
     total_width: Exact
-    """S, the largest total width of a user's intervals."""
-    lambda_users: NDArray[Any]
-    """Multipliers of U m_l - 2 alpha_l <= S."""
-    mu_users: NDArray[Any]
-    """Multipliers of alpha_l >= 0."""
+    lambda_users: npt.NDArray[Any]
+    mu_users: npt.NDArray[Any]
     lambda_width: Exact
-    """Multiplier of S >= 0."""
 
 
 class KKTResiduals(NamedTuple):
@@ -77,17 +84,15 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     >>> optimal_solution(Contributions([4, 2, 2, 1], upper=1), eps=1).lambda_users
     array([0.5 , 0.25, 0.25, 0.  ])
     """
-    width = threshold(users, eps)
-    inverse, half = 1 / read_eps(eps), _half(users)
-    above, ties = users.largest_sums > np.asarray(width), users.largest_sums == np.asarray(width)
-    lambda_users = above * np.asarray(half)
-    lambda_width = inverse - users.n_users * half
-    if width > 0:
-        lambda_width = 0 * half
-        lambda_users[ties] = (inverse - int(above.sum()) * half) / int(ties.sum())
-    return Solution(
-        users.surplus(width) / 2, width, lambda_users, 1 - 2 * lambda_users, lambda_width
-    )
+    printed = printed_solution(users, eps)
+    ties = users.largest_sums == np.asarray(printed.total_width)
+    if not ties.any():  # T_eps = 0
+        return printed
+    # What the paper gives to lambda_S, the users tied at T share.
+    shared = np.asarray(printed.lambda_width / int(ties.sum()))
+    lambda_users = np.where(ties, shared, printed.lambda_users)
+    mu_users, none = 1 - 2 * lambda_users, 0 * users.upper
+    return printed._replace(lambda_users=lambda_users, mu_users=mu_users, lambda_width=none)
 
 
 def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
@@ -118,7 +123,8 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
     0.5
     """
     width = threshold(users, eps)
-    alpha, half = users.surplus(width) / 2, _half(users)
+    alpha = users.surplus(width) / 2
+    half = Fraction(1, 2) if users.is_exact else 0.5
     lambda_users = (alpha > 0) * np.asarray(half)
     lambda_width = 1 / read_eps(eps) - int(np.sum(alpha > 0)) * half
     return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
@@ -153,7 +159,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     """
     from scipy import optimize, sparse  # slow to import, and needed nowhere else
 
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     n = users.n_users
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))
     constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)])
@@ -161,10 +167,8 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     result = optimize.linprog(costs, constraints, bounds)
     if not result.success:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
-    lower = result.lower.marginals
-    return Solution(
-        result.x[:n], float(result.x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n])
-    )
+    x, lower = result.x, result.lower.marginals
+    return Solution(x[:n], float(x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n]))
 
 
 def kkt_certificate(
@@ -202,13 +206,14 @@ def kkt_certificate(
     >>> kkt_certificate(users, 1, printed_solution(users, 1)).complementary_slackness
     Fraction(65, 1)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     inverse = 1 / read_eps(eps)
     if solution is None:
         solution = optimal_solution(users, eps)
-    check_instance("solution", solution, Solution)
+    check.instance("solution", solution, Solution)
     alpha, width, lambda_users, mu_users, lambda_width = solution
     excess = users.largest_sums - 2 * alpha - np.asarray(width)
+    dual = np.sum(lambda_users * users.largest_sums)
     return KKTResiduals(
         primal_feasibility=_largest(excess, -alpha, -width),
         dual_feasibility=_largest(-lambda_users, -mu_users, -lambda_width),
@@ -219,14 +224,8 @@ def kkt_certificate(
         complementary_slackness=_largest(
             abs(lambda_width * width), abs(lambda_users * excess), abs(mu_users * alpha)
         ),
-        duality_gap=_largest(
-            abs(np.sum(alpha) + width * inverse - np.sum(lambda_users * users.largest_sums))
-        ),
+        duality_gap=_largest(abs(np.sum(alpha) + width * inverse - dual)),
     )
-
-
-def _half(users: Contributions) -> Exact:
-    return Fraction(1, 2) if users.is_exact else 0.5
 
 
 def _largest(*violations: Any) -> Exact:

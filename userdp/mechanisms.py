@@ -16,24 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import (
-    Exact,
-    Floats,
-    RNGLike,
-    check_instance,
-    read_reals,
-    read_rng,
-    read_size,
-    refuse_entries,
-)
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import NoiseName, Objective, _read_noise, _read_objective
 from userdp.worstcase import _scalar, threshold
-
-_SMALLEST_EXPONENT = -1074
-"""2^-1074 is the smallest positive float."""
 
 
 def laplace(
@@ -153,14 +141,12 @@ def clipped_mean(
     >>> float(clipped_mean([3.0, 1.0], users, 0.5, eps=1, centre=0.7, rng=0).round(4))
     0.822
     """
-    values, generator, law = _read_sums(sums, users), read_rng(rng), _read_noise(noise, eps)
+    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    release: Floats = (
-        middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
-    )
-    return release
+    noise_drawn = law.draw(float(moved), total.shape, generator)
+    return middle + (total + noise_drawn) / users.total
 
 
 def clipped_mean_error(
@@ -326,7 +312,7 @@ def weighted_mean(
     >>> float(weighted_mean([3.0, 1.0, 0.0], users, [2, 1, 1], eps=4, rng=0).round(4))
     0.665
     """
-    values, generator, law = _read_sums(sums, users), read_rng(rng), _read_noise(noise, eps)
+    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
     shares = _read_weights(users, weights).astype(np.float64)
     total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
     release: Floats = (total + law.draw(float(moved), total.shape, generator)) / shares.sum()
@@ -412,37 +398,35 @@ def weighted_worst_case_error(
     return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
 
 
-def _read_weights(users: Contributions, weights: npt.ArrayLike) -> NDArray[Any]:
+def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return one weight a user, divided by the largest: Fractions where the bound is one."""
-    check_instance("users", users, Contributions)
-    array = read_reals("weights", weights)
+    check.instance("users", users, Contributions)
+    array = check.reals("weights", weights)
     if array.shape != (users.n_users,):
         raise ValueError(
             f"`weights` must have shape ({users.n_users},), one a user, "
             f"got weights of shape {array.shape}."
         )
-    refuse_entries("weights", "at least 0", array, array < 0)
+    check.refuse_entries("weights", "at least 0", array, array < 0)
     if not array.any():
         raise ValueError(f"`weights` must not all be 0, got weights={weights!r}.")
     if users.is_exact:
         array = np.array([Fraction(weight) for weight in array.tolist()])
-    shares: NDArray[Any] = array / array.max()
+    shares: npt.NDArray[Any] = array / array.max()
     return shares
 
 
 def _largest(users: Contributions) -> Exact:
     """Return the largest sum of a user, U m*: around 0, twice that is the width that clips none."""
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     return users.upper * users.max_count
 
 
 def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
     """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
-    half_width = float(read_size("total_width", total_width)) / 2
-    return (
-        -min(half_width, users.max_count * middle),
-        min(half_width, users.max_count * (float(users.upper) - middle)),
-    )
+    half_width = float(check.size("total_width", total_width)) / 2
+    farthest = users.max_count * (float(users.upper) - middle)
+    return -min(half_width, users.max_count * middle), min(half_width, farthest)
 
 
 def grid_sum(
@@ -491,7 +475,7 @@ def grid_steps(
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, _SMALLEST_EXPONENT))
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))  # that of the smallest float
     low, high = np.ceil(lowest / step), np.floor(highest / step)
     steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
     return np.rint(steps).sum(axis=-1), high - low, step

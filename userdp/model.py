@@ -14,25 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import (
-    LARGEST,
-    SMALLEST_NORMAL,
-    Exact,
-    Floats,
-    check_instance,
-    is_boolean,
-    read_array,
-    read_floats,
-    read_integer,
-    read_reals,
-    read_size,
-    read_upper,
-    refuse_entries,
-    refuse_type,
-    refuse_value,
-)
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
 
 _MOST_SAMPLES = 2**53
 """Above this total, floats no longer hold every integer."""
@@ -89,20 +73,19 @@ class Contributions:
     Contributions(n_users=3, total=6, max_count=4, upper=65.0)
     """
 
-    counts: NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     upper: Exact
 
     def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
         object.__setattr__(self, "counts", _read_counts(counts))
-        object.__setattr__(self, "upper", read_upper(upper))
-        if self.upper > LARGEST / self.total:
-            refuse_value("upper", f"small enough that {self.total} samples sum to a float", upper)
+        object.__setattr__(self, "upper", check.upper(upper))
+        if self.upper > check.LARGEST / self.total:
+            rule = f"small enough that {self.total} samples sum to a float"
+            check.refuse_value("upper", rule, upper)
 
     def __repr__(self) -> str:
-        return (
-            f"Contributions(n_users={self.n_users}, total={self.total}, "
-            f"max_count={self.max_count}, upper={self.upper})"
-        )
+        counts = f"n_users={self.n_users}, total={self.total}, max_count={self.max_count}"
+        return f"Contributions({counts}, upper={self.upper})"
 
     @property
     def n_users(self) -> int:
@@ -120,18 +103,16 @@ class Contributions:
         return int(self.counts.max())
 
     @cached_property
-    def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def histogram(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The different counts, the smallest first, and how many users have each."""
-        sizes, users = np.unique(self.counts, return_counts=True)
-        return sizes, users
+        return np.unique(self.counts, return_counts=True)
 
     @property
-    def largest_sums(self) -> NDArray[Any]:
+    def largest_sums(self) -> npt.NDArray[Any]:
         """The largest sum U m_l that each user's samples can have, shape (L,)."""
-        sums: NDArray[Any] = np.asarray(self.upper) * self.counts
-        return sums
+        return np.asarray(self.upper) * self.counts
 
-    def surplus(self, total_width: Exact) -> NDArray[Any]:
+    def surplus(self, total_width: Exact) -> npt.NDArray[Any]:
         """Return by how much each user's largest sum exceeds a total width S: (U m_l - S)^+.
 
         Parameters
@@ -149,8 +130,8 @@ class Contributions:
         TypeError, ValueError
             If `total_width` is not a finite number of at least 0.
         """
-        width = np.asarray(read_size("total_width", total_width, self.is_exact))
-        surplus: NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
+        width = np.asarray(check.size("total_width", total_width, self.is_exact))
+        surplus: npt.NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
         return surplus
 
     @property
@@ -159,8 +140,8 @@ class Contributions:
         return isinstance(self.upper, Fraction)
 
 
-def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
-    raw = read_array("counts", counts)
+def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    raw = check.array("counts", counts)
     if raw.ndim != 1 or not raw.size:
         raise ValueError(
             f"`counts` must be one-dimensional and not empty, got counts of shape {raw.shape}."
@@ -169,10 +150,9 @@ def _read_counts(counts: npt.ArrayLike) -> NDArray[np.int64]:
         # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
         raw = np.asarray(counts, dtype=object)
         for index, count in enumerate(raw):
-            if is_boolean(count) or not isinstance(count, numbers.Integral):
-                refuse_type(f"counts[{index}]", "an integer", count)
-    refuse_entries("counts", "at least 1", raw, raw < 1)
-    refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
+            check.number(f"counts[{index}]", count, numbers.Integral, "an integer")
+    check.refuse_entries("counts", "at least 1", raw, raw < 1)
+    check.refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
     exact = raw.astype(np.int64)
     # The float sum is tried first because the integer sum of so large counts might wrap around.
     if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
@@ -218,18 +198,18 @@ class Clipping:
     Clipping(n_intervals=2, lower=0.0 to 20.0, upper=45.0 to 65.0)
     """
 
-    lower: NDArray[Any]
-    upper: NDArray[Any]
+    lower: npt.NDArray[Any]
+    upper: npt.NDArray[Any]
 
     def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
-        a, b = read_reals("lower", lower), read_reals("upper", upper)
+        a, b = check.reals("lower", lower), check.reals("upper", upper)
         if a.ndim != 1 or a.shape != b.shape or not a.size:
             raise ValueError(
                 "`lower` and `upper` must be one-dimensional, not empty and equally long, "
                 f"got shapes {a.shape} and {b.shape}."
             )
-        refuse_entries("lower", "at least 0", a, a < 0)
-        refuse_entries("lower", "at most `upper`", a, a > b)
+        check.refuse_entries("lower", "at least 0", a, a < 0)
+        check.refuse_entries("lower", "at most `upper`", a, a > b)
         for name, ends in (("lower", a), ("upper", b)):
             ends.setflags(write=False)
             object.__setattr__(self, name, ends)
@@ -267,7 +247,7 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
     array([4, 2, 2, 1, 1, 1, 1])
     """
     most = _MOST_MADE_USERS.bit_length() - 2
-    level = np.arange(read_integer("M", M, least=0, most=most) + 1)
+    level = np.arange(check.integer("M", M, least=0, most=most) + 1)
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
 
@@ -299,9 +279,9 @@ def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributi
     >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
     array([ 1,  1,  1, 10])
     """
-    n_users = read_integer("n_users", n_users, least=1, most=_MOST_MADE_USERS)
+    n_users = check.integer("n_users", n_users, least=1, most=_MOST_MADE_USERS)
     counts = np.ones(n_users, dtype=np.int64)
-    counts[-1] = read_integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
+    counts[-1] = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
     return Contributions(counts, upper)
 
 
@@ -335,10 +315,10 @@ def read_eps(eps: Epsilon) -> Fraction:
     number = _read_number(eps)
     # A comparison with a Decimal NaN would raise an error of its own.
     if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
-        refuse_value("eps", "positive and finite", eps)
+        check.refuse_value("eps", "positive and finite", eps)
     # Compared before the conversion: Fraction(Decimal("1e-999999999")) would never end.
-    if not SMALLEST_NORMAL <= number <= LARGEST:
-        refuse_value("eps", "within the range of normal floats", eps)
+    if not check.SMALLEST_NORMAL <= number <= check.LARGEST:
+        check.refuse_value("eps", "within the range of normal floats", eps)
     return Fraction(number)
 
 
@@ -347,12 +327,11 @@ def _read_number(eps: object) -> float | Fraction | Decimal:
         try:
             return Decimal(eps)
         except InvalidOperation:
-            refuse_value("eps", "a real number or the text of a decimal number", eps)
+            check.refuse_value("eps", "a real number or the text of a decimal number", eps)
     if isinstance(eps, Decimal | Fraction):
         return eps
-    if is_boolean(eps) or not isinstance(eps, numbers.Real):
-        refuse_type("eps", "a real number or the text of a decimal number", eps)
-    return int(eps) if isinstance(eps, numbers.Integral) else float(eps)
+    number = check.number("eps", eps, numbers.Real, "a real number or the text of a decimal number")
+    return int(number) if isinstance(number, numbers.Integral) else float(number)
 
 
 def rank(eps: Epsilon) -> int:
@@ -393,21 +372,17 @@ def rank(eps: Epsilon) -> int:
 
 def _tolerance(eps: Epsilon) -> Fraction:
     """Return how far, relatively, 2/eps may be from what was meant; a float32 knows 7 digits."""
-    if isinstance(eps, numbers.Rational | Decimal | str):
-        return Fraction(0)
-    return (
-        max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
-        if isinstance(eps, np.floating)
-        else _SNAP
-    )
+    if isinstance(eps, np.floating):
+        return max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
+    return Fraction(0) if isinstance(eps, numbers.Rational | Decimal | str) else _SNAP
 
 
 def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     """Check that user sums fit the users: shape (..., L), each in [0, U m_l] up to rounding."""
-    check_instance("users", users, Contributions)
-    given = read_array("sums", sums).dtype
+    check.instance("users", users, Contributions)
+    given = check.array("sums", sums).dtype
     rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
-    array = read_floats("sums", sums)
+    array = check.floats("sums", sums)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
         raise ValueError(
             f"`sums` must have one entry a user ({users.n_users}) along its last axis, "
@@ -415,7 +390,7 @@ def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
         )
     largest = users.largest_sums.astype(np.float64)
     outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
-    refuse_entries("sums", "between 0 and U m_l", array, outside)
+    check.refuse_entries("sums", "between 0 and U m_l", array, outside)
     return np.clip(array, 0.0, largest)
 
 
@@ -423,7 +398,7 @@ def _read_centre(users: Contributions, centre: Exact | None) -> Exact:
     """Return a centre within [0, U]; U/2 if none is given."""
     if centre is None:
         return users.upper / 2
-    value = read_size("centre", centre, users.is_exact)
+    value = check.size("centre", centre, users.is_exact)
     if value > users.upper:
-        refuse_value("centre", f"at most U = {users.upper}", centre)
+        check.refuse_value("centre", f"at most U = {users.upper}", centre)
     return value

@@ -13,17 +13,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import (
-    LARGEST,
-    Exact,
-    Floats,
-    read_floats,
-    read_size,
-    refuse_entries,
-    refuse_value,
-)
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
 from userdp.model import Epsilon, rank, read_eps
 
 Objective = Literal["bound", "l1", "mse"]
@@ -32,8 +24,6 @@ square error."""
 
 _SMALLEST_FOR_SQUARES = 1e-150
 """Below this budget the mean square of the noise may exceed the largest float."""
-
-_Shape = tuple[int, ...]
 
 NoiseName = Literal["laplace", "staircase"]
 """A law of additive noise."""
@@ -62,7 +52,7 @@ class Noise(ABC):
         """Return the natural logarithm of the density at z, shape (...)."""
 
     @abstractmethod
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
 
     @abstractmethod
@@ -75,27 +65,25 @@ class Noise(ABC):
 
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance: Floats = np.abs(read_floats("bias", bias))
-        change = float(read_size("sensitivity", sensitivity))
+        distance: Floats = np.abs(check.floats("bias", bias))
+        change = float(check.size("sensitivity", sensitivity))
         _noise_scale(change, float(self.eps))  # refuses what might overflow
         if change == 0:
             return distance
         with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            ratio = np.minimum(distance / change, LARGEST)
-            added = 2 * change * self.excess(ratio)
-        result: Floats = distance + added
-        return result
+            added = 2 * change * self.excess(np.minimum(distance / change, check.LARGEST))
+        return distance + added
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.
 
-        Exact for Fractions and Laplace noise, but for "l1"; arrays of floats are taken as well.
+        Exact for Fractions and Laplace noise, but for "l1".
         """
         if objective == "bound":
-            return bias + _times(sensitivity, self.mean_size)
+            return bias + sensitivity * self.mean_size
         if objective == "mse":
             self._refuse_squares_that_overflow()
-            return bias**2 + _times(sensitivity**2, self.mean_square)
+            return bias**2 + sensitivity**2 * self.mean_square
         return float(self.mean_error(float(bias), float(sensitivity)))
 
     def best_ratio(self, n: Floats, objective: Objective) -> Floats:
@@ -107,10 +95,9 @@ class Noise(ABC):
         """
         if objective == "mse":
             self._refuse_squares_that_overflow()
-            balance: Floats = 2 * float(self.mean_square) / n
-            return balance
+            return 2 * float(self.mean_square) / n
 
-        def falls_later(x: Floats) -> NDArray[np.bool_]:
+        def falls_later(x: Floats) -> npt.NDArray[np.bool_]:
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
@@ -125,7 +112,8 @@ class Noise(ABC):
 
     def _refuse_squares_that_overflow(self) -> None:
         if self.eps < _SMALLEST_FOR_SQUARES:
-            refuse_value("eps", f"at least {_SMALLEST_FOR_SQUARES} for squares", float(self.eps))
+            rule = f"at least {_SMALLEST_FOR_SQUARES} for squares"
+            check.refuse_value("eps", rule, float(self.eps))
 
 
 class LaplaceNoise(Noise):
@@ -158,18 +146,16 @@ class LaplaceNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        eps, points = float(self.eps), read_floats("z", z)
-        result: Floats = np.log(eps / 2) - eps * np.abs(points)
-        return result
+        eps, points = float(self.eps), check.floats("z", z)
+        return float(np.log(eps / 2)) - eps * abs(points)
 
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         return rng.laplace(scale=_noise_scale(sensitivity, float(self.eps)), size=shape)
 
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0."""
-        result: Floats = np.exp(-float(self.eps) * x) / 2
-        return result
+        return np.exp(-float(self.eps) * x) / 2
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0."""
@@ -209,10 +195,13 @@ class StaircaseNoise(Noise):
     def __init__(self, eps: Epsilon) -> None:
         self.eps = read_eps(eps)
         if self.eps > 1400:
-            refuse_value("eps", "at most 1400 for staircase noise", eps)
+            check.refuse_value("eps", "at most 1400 for staircase noise", eps)
         root = exp(-float(self.eps) / 2)
         self.gamma = gamma = root / (1 + root)
         self.mean_size = root / -expm1(-float(self.eps))
+        # The density on the first step and on the second.
+        self._high = 1 / (2 * self.mean_size)
+        self._low = self._high * exp(-float(self.eps))
         self.rank = ceil(2 * self.mean_size)
         # |Z| is a geometric number of whole units and, independently, a part of one.
         whole = root * self.mean_size
@@ -220,12 +209,12 @@ class StaircaseNoise(Noise):
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        size = np.abs(read_floats("z", z))
+        size = np.abs(check.floats("z", z))
         steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
         result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
         return result
 
-    def draw(self, sensitivity: float, shape: _Shape, rng: np.random.Generator) -> Floats:
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         _noise_scale(sensitivity, float(self.eps))  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
@@ -237,48 +226,34 @@ class StaircaseNoise(Noise):
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0, linear on every step."""
         whole, first, second = self._steps(x)
-        high = 1 / (2 * self.mean_size)
-        low = high * exp(-float(self.eps))
-        result: Floats = whole * (0.5 - high * first - low * second)
-        return result
+        return whole * (0.5 - self._high * first - self._low * second)
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
         whole, first, second = self._steps(x)
-        high = 1 / (2 * self.mean_size)
-        low = high * exp(-float(self.eps))
-        on_first = (float(self.mean_size) - first + high * first**2) / 2
-        on_second = (0.5 - high * self.gamma - low * second / 2) * second
-        result: Floats = whole * (on_first - on_second)
-        return result
+        on_first = (float(self.mean_size) - first + self._high * first**2) / 2
+        on_second = (0.5 - self._high * self.gamma - self._low * second / 2) * second
+        return whole * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
         """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
-        part = x - np.floor(x)
-        return (
-            np.exp(-float(self.eps) * np.floor(x)),
-            np.minimum(part, self.gamma),
-            np.maximum(part - self.gamma, 0.0),
-        )
+        whole = np.floor(x)
+        first = np.minimum(x - whole, self.gamma)
+        return np.exp(-float(self.eps) * whole), first, np.maximum(x - whole - self.gamma, 0.0)
 
 
-_LAWS: dict[str, type[LaplaceNoise] | type[StaircaseNoise]] = {
-    "laplace": LaplaceNoise,
-    "staircase": StaircaseNoise,
-}
+_LAWS = {"laplace": LaplaceNoise, "staircase": StaircaseNoise}
 
 
 def _read_noise(noise: NoiseName, eps: Epsilon) -> Noise:
     """Return the law of a name at a budget."""
-    if not isinstance(noise, str) or noise not in _LAWS:
-        refuse_value("noise", f"one of {', '.join(map(repr, _LAWS))}", noise)
+    check.one_of("noise", noise, _LAWS)
     return _LAWS[noise](eps)
 
 
 def _read_objective(objective: Objective) -> Objective:
     """Return the name of an objective, or refuse it."""
-    if not isinstance(objective, str) or objective not in get_args(Objective):
-        refuse_value("objective", f"one of {', '.join(map(repr, get_args(Objective)))}", objective)
+    check.one_of("objective", objective, get_args(Objective))
     return objective
 
 
@@ -305,13 +280,12 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
     array([1.      , 1.367879, 1.      ])
     """
-    distance = np.abs(read_floats("bias", bias))
-    scales = read_floats("scale", scale)
-    refuse_entries("scale", "at least 0", scales, scales < 0)
+    distance = np.abs(check.floats("bias", bias))
+    scales = check.floats("scale", scale)
+    check.refuse_entries("scale", "at least 0", scales, scales < 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
-    result: Floats = (distance + noise)[()]
-    return result
+    return (distance + noise)[()]
 
 
 def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
@@ -319,10 +293,6 @@ def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
     with np.errstate(over="ignore"):
         scale = np.asarray(width / np.float64(read_eps(eps)))
     # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
-    if not np.all(scale <= LARGEST / 64):
+    if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
     return scale
-
-
-def _times(value: Any, factor: Exact) -> Any:
-    return value * (factor if isinstance(value, Fraction) else float(factor))

@@ -10,19 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_integer,
-    read_positive,
-    read_rng,
-    read_size,
-    refuse_value,
-)
-from userdp.model import Contributions
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
+from userdp.model import Contributions, _read_sums
 
 _Draw = Callable[[tuple[int, int, int]], Floats]
 """Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
@@ -64,9 +55,7 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = N
     array([[115.9,  41.4],
            [183. ,  17.5]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
-    upper = float(users.upper)
+    upper, generator = _read(users, rng)
     return _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape))
 
 
@@ -107,12 +96,10 @@ def gaussian_sums(
     array([[132.3,  33. ],
            [131.1,  32. ]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
-    upper = float(users.upper)
-    spread = np.sqrt(upper / 4 if variance is None else read_positive("variance", variance))
+    upper, generator = _read(users, rng)
+    spread = np.sqrt(upper / 4 if variance is None else check.positive("variance", variance))
     if spread > upper:  # hardly any draw would be kept
-        refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
+        check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
     def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, spread, shape)
@@ -153,9 +140,8 @@ def beta_sums(
     array([[216. ,  48.9],
            [213.8,  39.8]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
-    upper, shape_a, shape_b = float(users.upper), read_positive("a", a), read_positive("b", b)
+    upper, generator = _read(users, rng)
+    shape_a, shape_b = check.positive("a", a), check.positive("b", b)
     return _add_up(users, n_trials, lambda shape: upper * generator.beta(shape_a, shape_b, shape))
 
 
@@ -192,31 +178,46 @@ def correlated_sums(
     array([[165.6,  17.5],
            [ 10.7,   1.1]])
     """
-    generator = read_rng(rng)
-    check_instance("users", users, Contributions)
-    upper = float(users.upper)
-    share = np.sqrt(float(read_size("correlation", correlation)))
+    upper, generator = _read(users, rng)
+    share = np.sqrt(float(check.size("correlation", correlation)))
     if share > 1:
-        refuse_value("correlation", "at most 1", correlation)
-    levels = generator.uniform(0.0, upper, (read_integer("n_trials", n_trials, 1), users.n_users))
+        check.refuse_value("correlation", "at most 1", correlation)
+    levels = generator.uniform(0.0, upper, (check.integer("n_trials", n_trials, 1), users.n_users))
     copies = generator.binomial(users.counts, share, levels.shape)
-    fresh = _add_up(
-        users,
-        n_trials,
-        lambda shape: generator.uniform(0.0, upper, shape),
-        keep=users.counts - copies,
-    )
+    keep = users.counts - copies
+    fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), keep)
     return fresh + copies * levels
 
 
+def _read(users: Contributions, rng: RNGLike | None) -> tuple[float, np.random.Generator]:
+    """Return the bound U of the users, and a source of randomness."""
+    check.instance("users", users, Contributions)
+    return float(users.upper), check.rng(rng)
+
+
+def _drawn(
+    argument: str, sampler: Sampler, users: Contributions, n_trials: int, rng: np.random.Generator
+) -> Floats:
+    """Return the sums that a sampler draws, if it is one."""
+    if not callable(sampler):
+        check.refuse_type(argument, "callable", sampler)
+    sums = np.asarray(sampler(users, n_trials, rng=rng))
+    if sums.shape != (n_trials, users.n_users):
+        raise ValueError(
+            f"`{argument}` must return sums of shape {(n_trials, users.n_users)}, "
+            f"got shape {sums.shape}."
+        )
+    return _read_sums(sums, users)
+
+
 def _add_up(
-    users: Contributions, n_trials: int, draw: _Draw, keep: NDArray[np.int64] | None = None
+    users: Contributions, n_trials: int, draw: _Draw, keep: npt.NDArray[np.int64] | None = None
 ) -> Floats:
     """Draw all samples, for the users of one count at a time, and add them up for each user.
 
     Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
     """
-    trials = read_integer("n_trials", n_trials, least=1)
+    trials = check.integer("n_trials", n_trials, least=1)
     sums = np.zeros((trials, users.n_users))
     for count in np.unique(users.counts):
         who = np.flatnonzero(users.counts == count)

@@ -9,54 +9,37 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import (
-    Floats,
-    RNGLike,
-    check_instance,
-    read_floats,
-    read_integer,
-    read_rng,
-    read_size,
-    refuse_entries,
-    refuse_type,
-)
+from userdp import _checks as check
+from userdp import worstcase
+from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
-from userdp.model import Contributions, Epsilon, _read_sums
+from userdp.model import Contributions, Epsilon
 from userdp.noise import NoiseName, _read_noise
-from userdp.samplers import Sampler
-from userdp.worstcase import (
-    centred_clipping,
-    optimal_error,
-    sensitivity,
-    symmetric_error,
-    threshold,
-    worst_case_bias,
-)
-
-_TIE = 1e-12
-"""Certificates within this relative distance are the same but for rounding."""
-
-
-_STEPS = np.arange(1, 41) / 20
-"""Values of tau for which `tradeoff` tries the width just within the certificate."""
+from userdp.samplers import Sampler, _drawn
 
 
 class Member(NamedTuple):
     """One choice of centre and total width for `clipped_mean`, and what it costs.
 
     All in the unit of the samples.
+
+    Attributes
+    ----------
+    centre : float
+        c, around which the intervals lie.
+    total_width : float
+        S, the total width of a user's intervals.
+    certificate : float
+        The worst-case error, bias + E|noise|, which holds whatever the data are.
+    mean_error, standard_error : float
+        The mean absolute error on average over the prior, an estimate; and its standard error.
     """
 
     centre: float
-    """c, around which the intervals lie."""
     total_width: float
-    """S, the total width of a user's intervals."""
     certificate: float
-    """The worst-case error, bias + E|noise|, which holds whatever the data are."""
     mean_error: float
-    """The mean absolute error on average over the prior, an estimate."""
     standard_error: float
-    """The standard error of that estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,24 +82,19 @@ class Tradeoff:
             If `tau` is not a finite number of at least 0, or so small that no choice of the grid
             is within it; with tau = 0 the grid must hold U/2 and a minimising width.
         """
-        limit = (1 + float(read_size("tau", tau))) * self.smallest_certificate
-        allowed = self.certificate <= limit * (1 + _TIE)
+        limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
+        allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
         if not allowed.any():
-            raise ValueError(
-                f"`tau` must be at least {self.certificate.min() / self.smallest_certificate - 1} "
-                f"for this grid, got tau={tau!r}."
-            )
+            least = self.certificate.min() / self.smallest_certificate - 1
+            raise ValueError(f"`tau` must be at least {least} for this grid, got tau={tau!r}.")
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
         """Return the members that no other beats on both axes, by growing certificate."""
         order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
-        members, smallest = [], np.inf
-        for index in order:
-            if self.mean_error.flat[index] < smallest:
-                smallest = float(self.mean_error.flat[index])
-                members.append(self._member(int(index)))
-        return members
+        error = self.mean_error.ravel()[order]
+        smaller = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
+        return [self._member(int(index)) for index in order[smaller]]
 
     def _member(self, index: int) -> Member:
         row, column = np.unravel_index(index, self.certificate.shape)
@@ -178,30 +156,22 @@ def tradeoff(
 
     Examples
     --------
-    >>> from userdp import geometric_collection, uniform_sums
+    >>> from userdp import geometric_collection, threshold, uniform_sums
     >>> users = geometric_collection(M=4, upper=65)
     >>> choices = tradeoff(users, eps=2, prior=uniform_sums, n_trials=200, rng=0)
     >>> paper, free, bold = threshold(users, 2), choices.best(tau=0), choices.best(tau=1)
     >>> paper, free.total_width, round(bold.total_width, 1)
     (1040.0, 520.0, 173.3)
     """
-    check_instance("users", users, Contributions)
-    if not callable(prior):
-        refuse_type("prior", "callable", prior)
-    trials = read_integer("n_trials", n_trials, least=2)
-    drawn = np.asarray(prior(users, trials, rng=read_rng(rng)))
-    if drawn.shape != (trials, users.n_users):
-        raise ValueError(
-            f"`prior` must return sums of shape {(trials, users.n_users)}, got shape {drawn.shape}."
-        )
-    sums = _read_sums(drawn, users)
+    check.instance("users", users, Contributions)
+    trials = check.integer("n_trials", n_trials, least=2)
+    sums = _drawn("prior", prior, users, trials, check.rng(rng))
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
-    refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
-    if total_widths is None:
-        total_widths = _default_widths(users, eps, noise)
-    widths = _grid("total_widths", total_widths)
-    law, public = _read_noise(noise, eps), Contributions(users.counts, float(users.upper))
+    check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
+    tried = _default_widths(users, eps, noise) if total_widths is None else total_widths
+    widths = _grid("total_widths", tried)
+    law, public = _read_noise(noise, eps), Contributions(users.counts, upper)
     certificate, mean, spread = np.empty((3, middles.size, widths.size))
     with progress(certificate.size) as tick:
         for i, centre in enumerate(middles.tolist()):
@@ -209,36 +179,35 @@ def tradeoff(
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
-                clipping = centred_clipping(public, width, centre)
-                change = float(sensitivity(public, clipping))
-                certificate[i, j] = law.worst_case(
-                    worst_case_bias(public, clipping), change, "bound"
-                )
+                clipping = worstcase.centred_clipping(public, width, centre)
+                change = float(worstcase.sensitivity(public, clipping))
+                certificate[i, j] = worstcase.worst_case_error(public, clipping, eps, noise=noise)
                 kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
                 errors = law.mean_error((total - kept) / users.total, change)
                 mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
                 tick()
-    smallest = float(optimal_error(users, eps, noise=noise))
+    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
 
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
-    grid = np.unique(read_floats(name, values))
+    grid = np.unique(check.floats(name, values))
     if not grid.size:
         raise ValueError(f"`{name}` must hold at least one number, got none.")
-    refuse_entries(name, "at least 0", grid, grid < 0)
+    check.refuse_entries(name, "at least 0", grid, grid < 0)
     return grid
 
 
 def _default_widths(users: Contributions, eps: Epsilon, noise: NoiseName) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
     largest = float(users.upper) * users.max_count
-    width = float(threshold(users, eps, noise=noise))
+    width = float(worstcase.threshold(users, eps, noise=noise))
     kinks = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = kinks[kinks <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
-    falling = [float(symmetric_error(users, kink, eps, noise=noise)) for kink in kinks.tolist()]
-    limits = (1 + _STEPS) * float(optimal_error(users, eps, noise=noise))
+    falling = [float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks]
+    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
+    limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
     in_ratios = np.geomspace(largest / 1000, largest, 80)
     return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

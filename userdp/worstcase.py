@@ -11,17 +11,10 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-from userdp._checks import (
-    Exact,
-    check_instance,
-    is_boolean,
-    read_size,
-    refuse_entries,
-    refuse_type,
-    refuse_value,
-)
+from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.model import Clipping, Contributions, Epsilon, _read_centre
 from userdp.noise import Noise, NoiseName, Objective, _read_noise, _read_objective
 
@@ -56,8 +49,8 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
     >>> sensitivity(Contributions([4, 1], upper=65))
     52.0
     """
-    check_instance("users", users, Contributions)
     if clipping is None:
+        check.instance("users", users, Contributions)
         return users.upper * users.max_count / users.total
     _check_fit(users, clipping)
     widths = _sum_per_user(users, clipping.upper - clipping.lower)
@@ -97,8 +90,10 @@ def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
     >>> worst_case_bias(Contributions([2], upper=1), Clipping([0, 1], [0, 1]))
     0.5
     """
-    below, above = _largest_residuals(users, clipping)
-    return _scalar(users, max(np.sum(below), np.sum(above))) / users.total
+    _check_fit(users, clipping)
+    raised = np.sum(_sum_per_user(users, clipping.lower))
+    lowered = np.sum(_sum_per_user(users, users.upper - clipping.upper))
+    return _scalar(users, max(raised, lowered)) / users.total
 
 
 def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
@@ -129,7 +124,6 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
     >>> printed_bias(Contributions([2], upper=1), Clipping([0, 1], [0, 1]))
     1.0
     """
-    check_instance("users", users, Contributions)
     _check_fit(users, clipping)
     larger = np.maximum(clipping.lower, users.upper - clipping.upper)
     return _scalar(users, np.sum(_sum_per_user(users, larger))) / users.total
@@ -181,10 +175,8 @@ def worst_case_error(
     0.5
     """
     objective, law = _read_objective(objective), _read_noise(noise, eps)
-    error = law.worst_case(
-        worst_case_bias(users, clipping), sensitivity(users, clipping), objective
-    )
-    return _scalar(users, error)
+    bias, change = worst_case_bias(users, clipping), sensitivity(users, clipping)
+    return _scalar(users, law.worst_case(bias, change, objective))
 
 
 def threshold(
@@ -223,7 +215,7 @@ def threshold(
     >>> threshold(users, eps=1), round(threshold(users, eps=1, objective="l1"), 3)
     (130.0, 90.859)
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     objective, law = _read_objective(objective), _read_noise(noise, eps)
     if objective != "bound":
         width = _stationary_width(users, law, objective)
@@ -319,9 +311,9 @@ def centred_clipping(
     >>> clipping.lower, clipping.upper
     (array([6., 3.]), array([ 8., 10.]))
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     number = Fraction if users.is_exact else float
-    width = number(read_size("total_width", total_width, users.is_exact))
+    width = number(check.size("total_width", total_width, users.is_exact))
     middle = np.asarray(number(_read_centre(users, centre)))
     # As arrays, Fractions and floats divide and subtract alike.
     reach, upper = np.asarray(width) / (2 * users.counts), np.asarray(users.upper)
@@ -359,7 +351,6 @@ def optimal_error(
     >>> optimal_error(users, Fraction(1, 2)), optimal_error(users, 2)
     (Fraction(65, 2), Fraction(130, 7))
     """
-    check_instance("users", users, Contributions)
     if _read_objective(objective) != "bound":
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
@@ -409,9 +400,9 @@ def symmetric_error(
     >>> symmetric_error(Contributions([2, 1], upper=1), total_width=1, eps=1)
     0.5
     """
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     objective, law = _read_objective(objective), _read_noise(noise, eps)
-    width = read_size("total_width", total_width, users.is_exact)
+    width = check.size("total_width", total_width, users.is_exact)
     sizes, n_users = users.histogram  # each different count is looked at once
     zero = 0 * np.asarray(width)
     surplus = np.maximum(np.asarray(users.upper) * sizes - np.asarray(width), zero)
@@ -449,11 +440,9 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     >>> sum_of_largest(Contributions([1, 4, 2], upper=65), Fraction(3, 2))
     Fraction(5, 1)
     """
-    check_instance("users", users, Contributions)
-    if is_boolean(x) or not isinstance(x, Rational):
-        refuse_type("x", "a Fraction or an integer", x)
-    if x < 0:
-        refuse_value("x", "at least 0", x)
+    check.instance("users", users, Contributions)
+    if check.number("x", x, Rational, "a Fraction or an integer") < 0:
+        check.refuse_value("x", "at least 0", x)
     if x >= users.n_users:
         return Fraction(users.total)
     whole = floor(x)
@@ -462,46 +451,28 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     return int(largest.sum()) - last + last * Fraction(x - whole)
 
 
-def _largest_counts(users: Contributions, n: int) -> NDArray[np.int64]:
+def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:
     """Find the n largest counts, in no particular order, without sorting all of them."""
     return np.partition(users.counts, users.n_users - n)[users.n_users - n :]
 
 
-def _largest_residuals(
-    users: Contributions, clipping: Clipping
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return, for each user, the most that clipping can add to the sum of samples, and take off."""
-    check_instance("users", users, Contributions)
-    _check_fit(users, clipping)
-    return (
-        _sum_per_user(users, clipping.lower),
-        _sum_per_user(users, users.upper - clipping.upper),
-    )
-
-
 def _check_fit(users: Contributions, clipping: Clipping) -> None:
-    check_instance("clipping", clipping, Clipping)
+    check.instance("users", users, Contributions)
+    check.instance("clipping", clipping, Clipping)
     if clipping.lower.size not in (users.n_users, users.total):
         raise ValueError(
             f"`clipping` must hold one interval a user ({users.n_users}) or one a sample "
             f"({users.total}), got {clipping.lower.size} intervals."
         )
-    refuse_entries(
-        "clipping.upper",
-        f"at most U = {users.upper}",
-        clipping.upper,
-        clipping.upper > np.asarray(users.upper),
-    )
+    ends, most = clipping.upper, np.asarray(users.upper)
+    check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 
 
-def _sum_per_user(users: Contributions, values: NDArray[Any]) -> NDArray[Any]:
+def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
-    sums: NDArray[Any]
-    if values.size == users.n_users:
-        sums = users.counts * values
-    else:
-        first_samples = np.concatenate(([0], np.cumsum(users.counts[:-1])))
-        sums = np.add.reduceat(values, first_samples)
+    if values.size != users.n_users:
+        return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
+    sums: npt.NDArray[Any] = users.counts * values
     return sums
 
 

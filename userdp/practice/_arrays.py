@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from userdp.practice._columns import Ids
 from userdp.practice._grid import Grid
@@ -17,7 +17,7 @@ ROWS_AT_A_TIME = 2**15
 class Arrays(Records):
     """Records in two arrays that nobody else holds; a missing value is NaN."""
 
-    def __init__(self, ids: Ids, values: NDArray[np.float64]):
+    def __init__(self, ids: Ids, values: npt.NDArray[np.float64]):
         self.ids, self.values = ids, values
         self._look = cache(self._count)  # the arrays do not change: once is enough
 
@@ -38,7 +38,7 @@ class Arrays(Records):
         clipped = np.clip(np.floor(sums * shares + 0.5), -reach * weights, reach * weights)
         return Weighted(int(clipped.astype(np.int64).sum()), int(weights.sum()), survey)
 
-    def _count(self, rules: Rules) -> tuple[Survey, NDArray[np.int64], bool]:
+    def _count(self, rules: Rules) -> tuple[Survey, npt.NDArray[np.int64], bool]:
         """Return the survey, the rows of each code that count, and whether all rows do."""
         without_user = without_value = outside = 0
         counts = np.zeros(self.ids.n_codes, np.int64)
@@ -60,7 +60,7 @@ class Arrays(Records):
 
     def _sums(
         self, rules: Rules, grid: Grid
-    ) -> tuple[Survey, NDArray[np.float64], NDArray[np.int64]]:
+    ) -> tuple[Survey, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return the survey, and each code's sum of levels less the origin, and number of rows."""
         survey, counts, clean = self._look(rules)
         sums = np.zeros(self.ids.n_codes)  # of whole numbers below 2^53, which floats add exactly
@@ -73,7 +73,7 @@ class Arrays(Records):
         sums -= grid.origin * counts
         return survey, sums, counts
 
-    def _codes(self, part: slice) -> NDArray[np.intp]:
+    def _codes(self, part: slice) -> npt.NDArray[np.intp]:
         return self.ids.codes[part].astype(np.intp)
 
     def _parts(self) -> Iterator[slice]:
@@ -81,9 +81,11 @@ class Arrays(Records):
         return (slice(i, i + ROWS_AT_A_TIME) for i in starts)
 
 
-def _kept(values: NDArray[np.float64], codes: NDArray[np.intp], rules: Rules) -> NDArray[np.bool_]:
+def _kept(
+    values: npt.NDArray[np.float64], codes: npt.NDArray[np.intp], rules: Rules
+) -> npt.NDArray[np.bool_]:
     """Which rows count."""
-    kept: NDArray[np.bool_] = codes >= 0
+    kept: npt.NDArray[np.bool_] = codes >= 0
     if rules.drop_missing:
         kept &= ~np.isnan(values)
     if rules.drop_outside:
@@ -91,7 +93,7 @@ def _kept(values: NDArray[np.float64], codes: NDArray[np.intp], rules: Rules) ->
     return kept
 
 
-def _levels(values: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
+def _levels(values: npt.NDArray[np.float64], grid: Grid) -> npt.NDArray[np.float64]:
     """Whole levels from 0 to the top, whatever the values are; NaN stands for the origin."""
     with np.errstate(over="ignore"):  # of values beyond the bounds
         levels = values - grid.lower

@@ -15,9 +15,9 @@ from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-from userdp._checks import read_array
+from userdp import _checks as check
 
 KINDS: dict[type, str] = {
     **dict.fromkeys((str, np.str_), "text"),
@@ -41,7 +41,7 @@ WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iubUS"
 class Ids(NamedTuple):
     """Users as whole numbers from 0, and -1 where there is none."""
 
-    codes: NDArray[Any]
+    codes: npt.NDArray[Any]
     n_codes: int
     """More than the largest of them."""
     some_missing: bool
@@ -70,7 +70,7 @@ def read_ids(column: Any) -> Ids:
     return Ids(codes, n_codes, False)
 
 
-def read_values(column: Any) -> NDArray[np.float64]:
+def read_values(column: Any) -> npt.NDArray[np.float64]:
     """Return a snapshot of a column of values, with NaN for those that are null."""
     entries, absent = _plain("value", column)
     if entries.dtype == object:
@@ -109,7 +109,7 @@ def comes_from(library: str, thing: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == library for kind in type(thing).__mro__)
 
 
-def _plain(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _plain(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """Return an array of its own, and where it is null if it cannot say so itself."""
     if comes_from("polars", column):
         return _plain_arrow(name, _arrow_of_polars(name, column))
@@ -120,7 +120,7 @@ def _plain(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     if isinstance(column, list | tuple | range):
         # Else numpy would make text of numbers, and numbers of booleans.
         return np.fromiter(column, object), None
-    array = read_array(name, column)
+    array = check.array(name, column)
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "V":
@@ -130,7 +130,7 @@ def _plain(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     return np.array(array), None
 
 
-def _plain_pandas(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _plain_pandas(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
@@ -153,7 +153,7 @@ def _arrow_of_polars(name: str, column: Any) -> Any:
     return column.to_arrow()
 
 
-def _plain_arrow(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _plain_arrow(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     import pyarrow as pa
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
@@ -176,7 +176,7 @@ def _plain_arrow(name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_
     return np.fromiter(column.to_pylist(), object), None
 
 
-def _codes(entries: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     """Return whole numbers from 0 that are equal where entries are, and more than the largest."""
     if entries.dtype.kind in WHOLE and entries.size:
         # One pass instead of two: negative if one is, and at least as large as the largest.
@@ -187,7 +187,7 @@ def _codes(entries: NDArray[Any]) -> tuple[NDArray[Any], int]:
     return positions, names.size
 
 
-def _ids_of_objects(entries: NDArray[Any]) -> Ids:
+def _ids_of_objects(entries: npt.NDArray[Any]) -> Ids:
     known: dict[Any, int] = {}
     kinds, missing, codes = set(), False, np.empty(entries.size, np.int64)
     for i, entry in enumerate(entries):

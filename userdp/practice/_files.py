@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from userdp._checks import refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.practice._quiet import quietly
 
 PARQUET, CSV = (".parquet",), (".csv", ".csv.gz")
@@ -41,7 +41,7 @@ def open_files(data: object) -> Any:
     paths = [_read_path(path) for path in (data if isinstance(data, list | tuple) else [data])]
     endings = {PARQUET if path.name.endswith(PARQUET) else CSV for path in paths}
     if len(endings) != 1:
-        refuse_value("data", "files of one kind", [str(path) for path in paths])
+        check.refuse_value("data", "files of one kind", [str(path) for path in paths])
     try:
         import ibis
     except ImportError as error:
@@ -57,16 +57,16 @@ def open_files(data: object) -> Any:
 
 def _read_path(data: object) -> Path:
     if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
-        refuse_type("data", "the path of a file", data)
+        check.refuse_type("data", "the path of a file", data)
     path = Path(data)
     if not path.name.endswith(PARQUET + CSV):
-        refuse_value("data", f"a file ending in {', '.join(PARQUET + CSV)}", str(data))
+        check.refuse_value("data", f"a file ending in {', '.join(PARQUET + CSV)}", str(data))
     try:
         is_file = S_ISREG(path.stat().st_mode)
     except OSError:
         raise FileNotFoundError(f"`data` must be a file here, got data={str(data)!r}.") from None
     if not is_file:
-        refuse_value("data", "a regular file", str(data))
+        check.refuse_value("data", "a regular file", str(data))
     return path.resolve()
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import floor, inf, log2, ulp
 from typing import NamedTuple
 
-from userdp._checks import read_real, refuse_value
+from userdp import _checks as check
 from userdp.model import Contributions
 from userdp.practice._noise import LARGEST_SCALE_BITS
 
@@ -59,13 +59,17 @@ class Grid(NamedTuple):
 
 def read_bounds(lower: object, upper: object) -> tuple[float, float]:
     """Return the bounds of a value as floats, the lower one first, or refuse them."""
-    low, high = read_real("lower", lower), read_real("upper", upper)
+    low, high = check.real("lower", lower), check.real("upper", upper)
     if not low < high:
-        refuse_value("upper", f"above lower={low}", upper)
+        check.refuse_value("upper", f"above lower={low}", upper)
     if not SMALLEST_WIDTH < high - low < inf:
-        refuse_value("upper", f"neither too near lower={low} nor too far from it for floats", upper)
+        check.refuse_value(
+            "upper", f"neither too near lower={low} nor too far from it for floats", upper
+        )
     if _bits_of_floats(low, high) < FEWEST_BITS:
-        refuse_value("upper", f"farther from lower={low}, for floats to tell values apart", upper)
+        check.refuse_value(
+            "upper", f"farther from lower={low}, for floats to tell values apart", upper
+        )
     return low, high
 
 
@@ -87,13 +91,13 @@ def grid_of_bits(
 ) -> Grid:
     """Return a grid of at most these bits, with its origin at the level next to the centre."""
     if bits < FEWEST_BITS:
-        refuse_value("eps", "large enough for noise that fits 64 bits", float(eps))
+        check.refuse_value("eps", "large enough for noise that fits 64 bits", float(eps))
     bits = min(bits, MOST_BITS, _bits_of_floats(lower, upper))
     share = 0.5
     if centre is not None:
-        share = (read_real("centre", centre) - lower) / (upper - lower)
+        share = (check.real("centre", centre) - lower) / (upper - lower)
         if not 0 <= share <= 1:
-            refuse_value("centre", f"from {lower:g} to {upper:g}", centre)
+            check.refuse_value("centre", f"from {lower:g} to {upper:g}", centre)
     return Grid(lower, upper, bits, origin=whole(share * 2**bits))
 
 

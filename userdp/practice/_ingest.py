@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from userdp._checks import refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.practice._arrays import Arrays
 from userdp.practice._columns import comes_from, read_ids, read_values
 from userdp.practice._files import open_files
@@ -30,9 +30,9 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
         return _read_columns(user, value)
     for name, column in {"user": user, "value": value}.items():
         if not isinstance(column, str) and (name, column) != ("value", None):
-            refuse_type(name, "the name of a column of `data`", column)
+            check.refuse_type(name, "the name of a column of `data`", column)
     if user == value:
-        refuse_value("value", "another column than `user`", value)
+        check.refuse_value("value", "another column than `user`", value)
     if isinstance(data, str | PathLike | list | tuple):
         table = open_files(data)
         _check_names(table.columns, user, value)
@@ -47,7 +47,7 @@ def _check_names(columns: Any, user: str, value: str | None) -> None:
     """Refuse names that no column has."""
     for name, column in {"user": user, "value": value}.items():
         if column is not None and column not in columns:
-            refuse_value(name, "the name of a column of `data`", column)
+            check.refuse_value(name, "the name of a column of `data`", column)
 
 
 def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:

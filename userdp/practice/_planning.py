@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import read_positive, refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, Objective
@@ -80,10 +80,10 @@ class Plan:
         """
         from scipy.optimize import brentq  # slow to import
 
-        target = read_positive("error", error)
+        target = check.positive("error", error)
         trivial = float(self.users.upper) / 2
         if target >= (trivial**2 if objective == "mse" else trivial):
-            refuse_value("error", "less than that of the middle of the range", error)
+            check.refuse_value("error", "less than that of the middle of the range", error)
 
         def excess(power: float) -> float:
             eps = float(2.0**power)
@@ -171,7 +171,7 @@ def plan(
 def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     """Return one budget, or several in an order of their own, as a list."""
     if isinstance(eps, bytes | bytearray | Mapping | Set):
-        refuse_type("eps", "a budget, or a list of budgets", eps)
+        check.refuse_type("eps", "a budget, or a list of budgets", eps)
     if isinstance(eps, Iterable) and not isinstance(eps, str):
         return list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
     return [eps]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from userdp._checks import read_integer, read_positive, read_size, refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.model import Epsilon, read_eps
 from userdp.noise import noisy_error
 from userdp.practice._grid import LEVEL_ERROR, Grid, grid_of_bits, read_bounds, whole
@@ -93,9 +93,9 @@ class ProtectedCountsMean(Shown):
         TypeError, ValueError
             If `weight` is not a finite number of at least 1.
         """
-        n = float(read_size("weight", weight))
+        n = float(check.size("weight", weight))
         if n < 1:
-            refuse_value("weight", "at least 1", weight)
+            check.refuse_value("weight", "at least 1", weight)
         s, width = self.weight_scale / n, self.upper - self.lower
         share = np.arange(100) / 100
         share = share[(1 - share) * n >= 1]
@@ -244,9 +244,9 @@ def private_mean_protected_counts(
     """
     low, high = read_bounds(lower, upper)
     budget, rules = read_eps(eps), read_rules(low, high, outside, missing)
-    most = read_integer("cap", cap, 1, LARGEST_CAP)
+    most = check.integer("cap", cap, 1, LARGEST_CAP)
     if value is None:
-        refuse_type("value", "a column, or the name of one in `data`", value)
+        check.refuse_type("value", "a column, or the name of one in `data`", value)
     grid, steps = _public(low, high, budget, most, centre, reach)
     found = read_records(user, value, data).weighted_total(rules, grid, steps, most)
     refuse_rows(found.survey, outside, missing)
@@ -271,7 +271,7 @@ def _public(
     if reach is None:
         return grid, furthest
     return grid, min(
-        max(whole(min(read_positive("reach", reach) / grid.step, furthest)), 1), furthest
+        max(whole(min(check.positive("reach", reach) / grid.step, furthest)), 1), furthest
     )
 
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from userdp.practice._grid import Grid
 
@@ -41,7 +41,7 @@ class Survey(NamedTuple):
     """Rows with a user, and with a value beyond the bounds."""
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> npt.NDArray[np.int64]:
         """The number of rows of every user, shape (L,), the largest first."""
         return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 

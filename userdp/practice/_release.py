@@ -6,9 +6,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import read_size, refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import LaplaceNoise, Objective, _read_objective
 from userdp.practice._columns import refuse_odd
@@ -152,7 +151,7 @@ def private_mean(
     _read_objective(objective)
     project = read_project(project)
     if value is None:
-        refuse_type("value", "a column, or the name of one in `data`", value)
+        check.refuse_type("value", "a column, or the name of one in `data`", value)
     records = read_records(user, value, data)
     survey = records.survey(rules)
     refuse_rows(survey, outside, missing)
@@ -167,7 +166,7 @@ def private_mean(
     return make_result(how, noisy_total(total, how.moved, budget), dropping)
 
 
-def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> NDArray[np.int64]:
+def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
     """Return how many records each user has: what `plan` starts from.
 
     Parameters
@@ -238,9 +237,9 @@ def protected_tally(
 def read_rules(lower: float, upper: float, outside: Outside, missing: Missing) -> Rules:
     """Return which rows count, or refuse a choice."""
     if not isinstance(outside, str) or outside not in get_args(Outside):
-        refuse_value("outside", "'refuse', 'clamp' or 'drop'", outside)
+        check.refuse_value("outside", "'refuse', 'clamp' or 'drop'", outside)
     if not isinstance(missing, str) or missing not in get_args(Missing):
-        refuse_value("missing", "'refuse', 'centre' or 'drop'", missing)
+        check.refuse_value("missing", "'refuse', 'centre' or 'drop'", missing)
     return Rules(lower, upper, missing == "drop", outside == "drop")
 
 
@@ -295,7 +294,7 @@ def decide(
     grid = make_grid(users, lower, upper, budget, centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective))
-    width = float(read_size("total_width", total_width))
+    width = float(check.size("total_width", total_width))
     half = whole(min(width / 2 / grid.step, users.max_count * grid.top))  # no sum reaches further
     lowest = -min(half, users.max_count * grid.origin)
     highest = min(half, users.max_count * (grid.top - grid.origin))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from userdp._checks import read_size, refuse_type, refuse_value
+from userdp import _checks as check
 from userdp.noise import LaplaceNoise, Objective
 from userdp.practice._tables import html_table, text_table
 
@@ -170,15 +170,15 @@ class PrivateMean(Shown):
 def read_project(project: object) -> bool:
     """Return whether to move a release to its bounds, or refuse what is neither yes nor no."""
     if not isinstance(project, bool | np.bool_):
-        refuse_type("project", "True or False", project)
+        check.refuse_type("project", "True or False", project)
     return bool(project)
 
 
 def read_level(level: object) -> float:
     """Return a probability between 0 and 1, or refuse it."""
-    chance = float(read_size("level", level))
+    chance = float(check.size("level", level))
     if not 0 < chance < 1:
-        refuse_value("level", "between 0 and 1", level)
+        check.refuse_value("level", "between 0 and 1", level)
     return chance
 
 

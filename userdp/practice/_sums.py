@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
-from userdp._checks import Exact, check_instance, refuse_value
+from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.mechanisms import _centred_ends, grid_steps
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums, read_eps
 from userdp.noise import Objective, _read_objective
@@ -91,7 +91,7 @@ def release_mean(
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     if budget < Fraction(1, 2**40):
-        refuse_value("eps", "at least 2^-40 for a release", eps)
+        check.refuse_value("eps", "at least 2^-40 for a release", eps)
     if total_width is None:
         total_width = threshold(users, eps, objective)
     middle = float(_read_centre(users, centre))
@@ -112,9 +112,9 @@ def release_mean(
     )
 
 
-def _read_protected(sums: npt.ArrayLike, users: Contributions) -> NDArray[np.float64]:
+def _read_protected(sums: npt.ArrayLike, users: Contributions) -> npt.NDArray[np.float64]:
     """Return the sums; a refusal quotes none of them."""
-    check_instance("users", users, Contributions)
+    check.instance("users", users, Contributions)
     try:
         return _read_sums(sums, users)
     except (TypeError, ValueError) as error:
