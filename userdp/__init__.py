@@ -33,6 +33,9 @@ from userdp.mechanisms import laplace as laplace
 from userdp.mechanisms import laplace_mean_error as laplace_mean_error
 from userdp.mechanisms import opt_worst_case as opt_worst_case
 from userdp.mechanisms import opt_worst_case_mean_error as opt_worst_case_mean_error
+from userdp.mechanisms import weighted_mean as weighted_mean
+from userdp.mechanisms import weighted_mean_error as weighted_mean_error
+from userdp.mechanisms import weighted_worst_case_error as weighted_worst_case_error
 from userdp.model import Clipping as Clipping
 from userdp.model import Contributions as Contributions
 from userdp.model import extreme_collection as extreme_collection
