@@ -31,7 +31,14 @@ GOOD = (
     | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums}
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
-    | {"project": True, "radius": 1, "threshold_share": 0.5, "noise_share": 0.5, "below": 0}
+    | {
+        "weights": [2, 1],
+        "project": True,
+        "radius": 1,
+        "threshold_share": 0.5,
+        "noise_share": 0.5,
+        "below": 0,
+    }
     | {"d": 2, "sigma": 1}
 )
 OTHERWISE = {
@@ -218,6 +225,14 @@ REFUSED = [
     ("sums", BALL[1:], V, said("shape (2, 0)", [[], []])),
     ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
     ("radius", BALL[:1], V, [INF], T, [None]),
+    ("weights", taking("weights"), V, [[1, -1.0], [1, NAN], *said("weights=[0, 0]", [0, 0])]),
+    (
+        "weights",
+        taking("weights"),
+        V,
+        [*said("(1,)", [1]), *said("()", 1), *said("(1, 2)", [[1, 2]])],
+    ),
+    ("weights", taking("weights"), T, [*said("<U1", ["1", "2"]), *said("None", None, [1, None])]),
     ("rng", taking("rng"), T, ["seed", 1.5, True, np.random, np.random.RandomState(1), []]),
     ("rng", taking("rng"), T, said("rng=[1, 2]", [1, 2]), V, [-1]),
 ]
@@ -312,6 +327,7 @@ ACCEPTED = [
     ("d", taking("d"), [1, 2**53]),
     ("sums", BALL[1:], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
     ("radius", taking("radius"), [0, Fraction(1, 3)]),
+    ("weights", taking("weights"), [[1, 0], [5e-324, 1e308], [Fraction(1, 3), 2]]),
     ("rng", taking("rng"), [None, np.int64(3), np.random.SeedSequence(1), np.random.PCG64(1)]),
     ("total_width", WIDTHS, [0, 10**9, Fraction(1, 3)]),
     ("centre", taking("centre"), [0, 10, Fraction(1, 3), None]),

@@ -22,7 +22,7 @@ ROOMS = sorted(
 WINGS = ("userdp.audit", "userdp.plotting", "userdp.practice")
 CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
 FUNCTIONS = [name for name in ud.__all__ if inspect.isfunction(getattr(ud, name))]
-DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile"]
+DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile", "weighted_mean"]
 HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 

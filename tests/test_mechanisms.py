@@ -1,5 +1,6 @@
 """The mechanisms: their estimators and noise scales by definition; test_privacy.py has more."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -45,11 +46,26 @@ def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
     assert float(release.scale) == pytest.approx(2 * T / eps / 14, rel=1e-15)
 
 
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(eps):
+    weights = [3, 0, 1, 1, 0.5, 1]
+    release = ud.weighted_mean(SUMS, USERS, weights, eps, rng=Recorder())
+    expected = np.average(SUMS / USERS.counts, weights=weights)
+    assert float(release.value) == pytest.approx(expected, rel=1e-14)
+    assert float(release.scale) == pytest.approx(10 * 3 / 6.5 / eps, rel=1e-14)
+
+
+def weighted(sums, users, eps, rng):
+    return ud.weighted_mean(sums, users, [3, 2, 2, 1, 1, 1], eps, rng=rng)
+
+
 def second_quantile(sums, users, eps, rng):
     return ud.private_quantile(sums, users, 2, eps, rng=rng)
 
 
-@pytest.mark.parametrize("mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile])
+@pytest.mark.parametrize(
+    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile, weighted]
+)
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
     before = batch.copy()
@@ -81,10 +97,15 @@ def test_opt_worst_case_is_biased_by_what_its_intervals_cut_off(users, data):
     assert error == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "mean_error",
-    [ud.laplace_mean_error, ud.opt_worst_case_mean_error, ud.akmv_error, ud.akmv_mean_error],
-)
+def weighted_error(sums, users, eps):
+    return ud.weighted_mean_error(sums, users, [2, 1], eps)
+
+
+MEAN_ERRORS = [ud.laplace_mean_error, ud.opt_worst_case_mean_error, ud.akmv_error]
+MEAN_ERRORS += [ud.akmv_mean_error, weighted_error]
+
+
+@pytest.mark.parametrize("mean_error", MEAN_ERRORS)
 def test_leading_axes_of_errors_are_datasets(mean_error):
     batch = np.array([[[4.0, 1.0], [4.0, 0.0]], [[0.0, 0.0], [1.5, 0.3]]])
     users = ud.Contributions([4, 1], 1)
@@ -105,3 +126,31 @@ def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, 
     assert ud.opt_worst_case_mean_error(sums, users, eps, **options) == expected
     released = ud.clipped_mean(*common, noise=noise, rng=4)
     assert ud.opt_worst_case(sums, users, eps, **options, rng=4) == released
+
+
+@pytest.mark.parametrize("law", [ud.LaplaceNoise, ud.StaircaseNoise])
+def test_weighted_mean_error_is_that_of_its_bias(law):
+    weights, noise = [3, 0, 1, 1, 0.5, 1], law.__name__.removesuffix("Noise").lower()
+    bias = np.average(SUMS / USERS.counts, weights=weights) - SUMS.sum() / 14
+    error = ud.weighted_mean_error(SUMS, USERS, weights, 1.9, noise=noise)
+    assert error == pytest.approx(law(1.9).mean_error(bias, 10 * 3 / 6.5))
+    own = ud.weighted_mean_error(SUMS, USERS, USERS.counts, 1.9)
+    assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, 1.9))
+
+
+@given(users=collections(), data=st.data())
+def test_certificate_of_weights_is_the_worst_of_all_corners(users, data):
+    """Where averages are 0 or U: convex functions of the averages are largest there."""
+    L, N, eps = users.n_users, users.total, data.draw(budgets(users.n_users))
+    weight = st.fractions(0, 5, max_denominator=7)
+    weights = data.draw(st.lists(weight, min_size=L, max_size=L).filter(any))
+    W = sum(weights)
+    parts = [Fraction(int(m), N) - w / W for m, w in zip(users.counts, weights, strict=True)]
+    bias = users.upper * max(abs(sum(p)) for p in itertools.product(*([0, p] for p in parts)))
+    change = users.upper * max(weights) / W
+    expected = bias + change / ud.read_eps(eps)
+    assert ud.weighted_worst_case_error(users, weights, eps) == expected
+    error = ud.weighted_worst_case_error(users, weights, eps, "l1", "staircase")
+    assert error == pytest.approx(float(ud.StaircaseNoise(eps).mean_error(bias, change)))
+    floats = ud.Contributions(users.counts, float(users.upper))
+    assert ud.weighted_worst_case_error(floats, weights, eps) == pytest.approx(float(expected))

@@ -23,6 +23,10 @@ def clipped(sums, users, eps, width, centre, **options):
     return ud.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
 
 
+def weighted(sums, users, eps, cap, **options):
+    return ud.weighted_mean(sums, users, np.minimum(users.counts, cap), eps, **options)
+
+
 MEANS = {
     "laplace": ud.laplace,
     **{
@@ -33,6 +37,8 @@ MEANS = {
     "clipped at the edge": partial(clipped, width=0.9, centre=1),
     "clipped wide": partial(clipped, width=1e3, centre=0.5),
     "clipped staircase": partial(clipped, width=1.1, centre=0.2, noise="staircase"),
+    "weighted": partial(weighted, cap=2.5),
+    "weighted staircase": partial(weighted, cap=1, noise="staircase"),
 }
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
 

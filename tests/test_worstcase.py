@@ -113,6 +113,49 @@ def test_centring_an_interval_never_hurts(users, data):
     assert ud.worst_case_error(users, centred, eps) <= ud.worst_case_error(users, rival, eps)
 
 
+@st.composite
+def clippings_near_the_best(draw, users, eps, broken):
+    """Uneven widths, shifted intervals; of three conditions at most the one that is named fails."""
+    signed, share = (st.fractions(low, 1, max_denominator=6) for low in (-1, 0))
+    least, v = ud.optimal_error(users, eps), sorted({0, *users.largest_sums})
+    best = [S for S in v if ud.symmetric_error(users, S, eps) == least]
+    if broken == "width":
+        best = v
+    S = best[0] + draw(share) * (best[-1] - best[0])
+    widths = []
+    for m in users.counts.tolist():
+        mean = min(S / m, users.upper) * (draw(share) if broken == "user" else 1)
+        uneven = draw(st.lists(signed, min_size=m, max_size=m))
+        room = min(mean, users.upper - mean) / 2
+        widths += [mean + room * (x - sum(uneven) / m) for x in uneven]
+    left = [users.upper - width for width in widths]
+    shifts = draw(st.lists(signed, min_size=len(left), max_size=len(left)))
+    tilt = sum(x * y for x, y in zip(shifts, left, strict=True)) / (sum(left) or 1)
+    tilt *= broken != "balance"
+    lower = [(2 + x - tilt) / 4 * y for x, y in zip(shifts, left, strict=True)]
+    return ud.Clipping(lower, [a + w for a, w in zip(lower, widths, strict=True)])
+
+
+@pytest.mark.parametrize("broken", ["nothing", "width", "user", "balance"])
+@given(users=collections(max_samples=10), data=st.data())
+def test_all_minimisers_in_the_class_b(broken, users, data):
+    eps = data.draw(budgets(users.n_users))
+    clipping = data.draw(clippings_near_the_best(users, eps, broken))
+    lower, upper = clipping.lower, clipping.upper
+    owner = np.repeat(np.arange(users.n_users), users.counts)
+    W = [sum((upper - lower)[owner == user]) for user in range(users.n_users)]
+    least, S = ud.optimal_error(users, eps), max(W)
+    listed = (
+        ud.symmetric_error(users, S, eps) == least
+        and [min(S, v) for v in users.largest_sums] == W
+        and sum(lower) == sum(users.upper - upper)
+    )
+    assert listed or broken != "nothing"
+    assert (ud.worst_case_error(users, clipping, eps) == least) == listed
+    printed = ud.printed_bias(users, clipping) + ud.sensitivity(users, clipping) / Fraction(eps)
+    assert (printed == least) == (listed and all(lower + upper == users.upper))
+
+
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
 def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
     before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)

@@ -36,6 +36,9 @@ from userdp.mechanisms import laplace as laplace
 from userdp.mechanisms import laplace_mean_error as laplace_mean_error
 from userdp.mechanisms import opt_worst_case as opt_worst_case
 from userdp.mechanisms import opt_worst_case_mean_error as opt_worst_case_mean_error
+from userdp.mechanisms import weighted_mean as weighted_mean
+from userdp.mechanisms import weighted_mean_error as weighted_mean_error
+from userdp.mechanisms import weighted_worst_case_error as weighted_worst_case_error
 from userdp.model import Clipping as Clipping
 from userdp.model import Contributions as Contributions
 from userdp.model import extreme_collection as extreme_collection
@@ -60,6 +63,7 @@ from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error
 from userdp.worstcase import printed_bias as printed_bias
+from userdp.worstcase import projected_error as projected_error
 from userdp.worstcase import sensitivity as sensitivity
 from userdp.worstcase import sum_of_largest as sum_of_largest
 from userdp.worstcase import symmetric_error as symmetric_error

@@ -1,4 +1,4 @@
-"""Clipped means on arrays of user sums, as Section IV-D of the paper compares them, with errors.
+"""Clipped and weighted means on arrays of user sums, with errors; Section IV-D compares some.
 
 Every mechanism here is user-level eps-DP in exact arithmetic: neighbouring datasets differ in all
 samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. They
@@ -11,14 +11,24 @@ each mechanism stands its mean error on given datasets, with the noise integrate
 protected data, and no private release.
 """
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import Budget, LaplaceNoise, NoiseName, Objective, _read_noise
-from userdp.worstcase import threshold
+from userdp.noise import (
+    Budget,
+    LaplaceNoise,
+    NoiseName,
+    Objective,
+    _read_noise,
+    _read_objective,
+)
+from userdp.worstcase import _scalar, threshold
 
 
 def laplace(
@@ -267,6 +277,152 @@ def opt_worst_case_mean_error(
     """
     total_width = threshold(users, eps, objective, noise)
     return clipped_mean_error(sums, users, total_width, eps, noise=noise)
+
+
+def weighted_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    weights: npt.ArrayLike,
+    eps: Budget,
+    *,
+    noise: NoiseName = "laplace",
+    rng: RNGLike | None = None,
+) -> Floats:
+    """Release the mean of the users' averages with public weights, and nothing clipped.
+
+    That is sum_l w_l xbar_l / W plus noise for its sensitivity U max(w) / W, with W = sum_l w_l.
+    Weights min(m_l, k) give the conditional mean of keeping k samples of each user at random, with
+    no more error on any dataset; weights m_l are the Laplace mechanism. User-level eps-DP for
+    replacing one user's samples, counts and weights public; not safe for production (see the
+    module's note on floating point).
+
+    Parameters
+    ----------
+    sums, users, eps, rng
+        As in `clipped_mean`.
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    noise : {"laplace", "staircase"}, optional
+        Its law: see `worst_case_error`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One release for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `weights` are not L such numbers; if `noise` is no such name.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> float(weighted_mean([3.0, 1.0, 0.0], users, [2, 1, 1], eps=4, rng=0).round(4))
+    0.665
+    """
+    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
+    shares = _read_weights(users, weights).astype(np.float64)
+    total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
+    release: Floats = (total + law.draw(float(moved), total.shape, generator)) / shares.sum()
+    return release
+
+
+def weighted_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    weights: npt.ArrayLike,
+    eps: Budget,
+    *,
+    noise: NoiseName = "laplace",
+) -> Floats:
+    """Return the mean absolute error of `weighted_mean` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums, users, weights, eps, noise
+        As in `weighted_mean`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One error for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `weighted_mean`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> float(weighted_mean_error([3.0, 1.0, 0.0], users, [2, 1, 1], eps=4).round(6))
+    0.131233
+    """
+    values, law = _read_sums(sums, users), _read_noise(noise, eps)
+    shares = _read_weights(users, weights).astype(np.float64)
+    kept = (values / users.counts * shares).sum(axis=-1) / shares.sum()
+    bias = values.sum(axis=-1) / users.total - kept
+    return law.mean_error(bias, float(users.upper) / shares.sum())
+
+
+def weighted_worst_case_error(
+    users: Contributions,
+    weights: npt.ArrayLike,
+    eps: Budget,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Exact:
+    """Return the worst-case error of `weighted_mean`: its certificate, in closed form.
+
+    Its worst-case bias is U sum_l (m_l/N - w_l/W)^+, its sensitivity U max(w) / W.
+
+    Parameters
+    ----------
+    users, weights
+        As in `weighted_mean`.
+    eps, objective, noise
+        As in `worst_case_error`.
+
+    Returns
+    -------
+    float or Fraction
+        As `worst_case_error`: exact where the bound U is a Fraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `weighted_mean`; if `objective` is no such name.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> round(weighted_worst_case_error(users, [2, 1, 1], eps=4), 6)
+    0.291667
+    """
+    shares = _read_weights(users, weights)
+    objective, law = _read_objective(objective), _read_noise(noise, eps)
+    missing = users.counts - users.total * shares / shares.sum()
+    bias = users.upper * np.maximum(missing, 0 * missing).sum() / users.total
+    return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
+
+
+def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return one weight a user, divided by the largest: Fractions where the bound is one."""
+    check.instance("users", users, Contributions)
+    array = check.reals("weights", weights)
+    if array.shape != (users.n_users,):
+        raise ValueError(
+            f"`weights` must have shape ({users.n_users},), one a user, "
+            f"got weights of shape {array.shape}."
+        )
+    check.refuse_entries("weights", "at least 0", array, array < 0)
+    if not array.any():
+        raise ValueError(f"`weights` must not all be 0, got weights={weights!r}.")
+    if users.is_exact:
+        array = np.array([Fraction(weight) for weight in array.tolist()])
+    shares: npt.NDArray[Any] = array / array.max()
+    return shares
 
 
 def _largest(users: Contributions) -> Exact:

@@ -75,12 +75,18 @@ class Noise(ABC):
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
         distance: Floats = np.abs(check.floats("bias", bias))
         change = float(check.size("sensitivity", sensitivity))
-        self._scale(change)  # refuses what might overflow
-        if change == 0:
-            return distance
-        with np.errstate(over="ignore"):  # far from zero: the noise adds nothing to the bias
-            added = 2 * change * self.excess(np.minimum(distance / change, check.LARGEST))
-        return distance + added
+        result: Floats = distance + 2 * self.mean_excess(distance, change)
+        return result
+
+    def mean_excess(self, x: Floats, sensitivity: float) -> Floats:
+        """Return E(Delta Z - x)^+ for x >= 0, shape (...), and a sensitivity Delta >= 0."""
+        self._scale(sensitivity)  # refuses what might overflow
+        if sensitivity == 0:
+            return np.zeros_like(x)
+        with np.errstate(over="ignore"):  # far from zero: no noise gets there
+            ratio = np.minimum(x / sensitivity, check.LARGEST)
+            result: Floats = sensitivity * self.excess(ratio)
+        return result
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.

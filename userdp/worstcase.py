@@ -251,7 +251,7 @@ def optimal_clipping(
 
     All samples of user l are projected to the interval centred at U/2 of width min(U, S/m_l), with
     S = `threshold`. For each objective and noise no estimator at all has a smaller worst-case
-    error, if its noise is of this law, scaled to its sensitivity.
+    error, if its noise is of this law, scaled to its sensitivity, and its release not projected.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def optimal_error(
     For the defaults this is E_OPT(eps) = (U / 2N) M(2/eps), with M(x) the fractional sum of the x
     largest counts: equation (12) of the paper, repaired. For other noise M(2 E|Z|). Computed in
     exact arithmetic, and rounded once where U is a float. For the other objectives it is
-    `symmetric_error` at `threshold`.
+    `symmetric_error` at `threshold`, the smallest of releases that are not projected.
 
     Parameters
     ----------
@@ -407,6 +407,60 @@ def symmetric_error(
     surplus = np.maximum(np.asarray(users.upper) * sizes - np.asarray(width), zero)
     bias = _scalar(users, np.sum(n_users * surplus)) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
+
+
+def projected_error(
+    users: Contributions, total_width: Exact, eps: Budget, noise: NoiseName = "laplace"
+) -> float:
+    """Return the largest mean absolute error of symmetric intervals, the release projected.
+
+    Projected to [0, U], which costs no privacy and adds to the error on no dataset: at most
+    `symmetric_error` for "l1". By the theorem on the worst case after projection some dataset with
+    the j heaviest users at U is worst, in which all others bring the clipped mean as close to U/2
+    as they can. Noise is scaled to S, or to U m* where that is less.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts and bound.
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples (all of U m_l where that is less),
+        at least 0, in the unit of the samples.
+    eps : float, Fraction, Decimal, str, or a law of noise
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise.
+
+    Returns
+    -------
+    float
+        In the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `symmetric_error`.
+
+    Examples
+    --------
+    >>> users = Contributions([1], upper=1)
+    >>> round(projected_error(users, 1, eps=1), 4), symmetric_error(users, 1, 1, "l1")
+    (0.3935, 1.0)
+    """
+    check.instance("users", users, Contributions)
+    law, width = _read_noise(noise, eps), float(check.size("total_width", total_width))
+    sums = np.sort(users.largest_sums.astype(np.float64))[::-1]
+    width = min(width, float(sums[0]))
+    upper, change = float(users.upper), width / users.total
+    clipped = sums[sums > width]
+    # How far all other users can pull the clipped mean back, with 0, 1, ... of the heaviest at U.
+    at_top = np.arange(clipped.size + 1)
+    others = (clipped.size - at_top) * change + np.sum(sums[clipped.size :]) / users.total
+    off_middle = np.maximum(at_top * change - others, 0.0) / 2
+    bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
+    kept_out = sum(
+        law.mean_excess(np.maximum(upper / 2 + side * off_middle, 0.0), change) for side in (-1, 1)
+    )
+    return float(np.max(law.mean_error(bias, change) - kept_out))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:

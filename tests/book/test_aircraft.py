@@ -73,7 +73,7 @@ def test_akmv_with_a_small_share_for_its_threshold_beats_the_optimum():
 
 
 def test_settings():
-    """Narrower widths err less, and have larger certificates."""
+    """Narrower widths and lighter weights have less error, and larger certificates."""
     choices = ud.tradeoff(
         USERS, 0.1, lambda users, n, *, rng: np.tile(SUMS, (n, 1)), 2, centres=[400]
     )
@@ -82,6 +82,19 @@ def test_settings():
     assert np.all(np.diff([member.certificate for member in members]) > 0)
     assert members[-1].mean_error < members[0].mean_error / 4
     assert members[-1].certificate > 10 * choices.smallest_certificate
+    # Weights, and dropping to the same k by one lot.
+    w, eps, lot = np.minimum(COUNTS, 37), 0.1, FLIGHTS.sample(frac=1, random_state=1)
+    weighed = ud.weighted_mean_error(SUMS, USERS, w, eps)
+    assert weighed < members[0].mean_error / 2
+    assert weighed < ud.clipped_mean_error(SUMS, USERS, 50 * UPPER, eps, centre=450)
+    kept = lot.groupby("tailnum").head(37)
+    assert len(kept) == w.sum()
+    noise, N = UPPER * 37 / (w.sum() * eps), USERS.total
+    dropped = ud.noisy_error(kept.speed.mean() - MEAN, noise)
+    assert dropped == pytest.approx(weighed, rel=0.05)
+    certificate = ud.weighted_worst_case_error(USERS, w, eps)
+    assert 10 * choices.smallest_certificate < certificate
+    assert 2 * certificate < UPPER * (N - w.sum()) / N + noise
 
 
 # Protected counts.

@@ -3,7 +3,7 @@
 import importlib
 import os
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -101,6 +101,34 @@ def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
     np.testing.assert_allclose(made, errors(-kept, -dropped), rtol=1e-9)
     ends = [errors(kept, np.full(40, end)) for end in (-1.0 * all_dropped, 1.0 * all_dropped)]
     assert np.all(made <= np.maximum(*ends) + 1e-9)
+
+
+@few
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.data())
+def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
+    """And some come near, as all but one of the averages are 0 or U there."""
+    users, part = ud.Contributions(counts, 2), st.floats(0, 1)
+    weights = np.minimum(counts, data.draw(st.integers(1, 6)))
+    eps, one = data.draw(st.floats(0.1, 4)), data.draw(st.lists(part, min_size=9, max_size=9))
+    corners = np.array([*product([-1, 1], repeat=len(counts))])
+    batch = np.concatenate(
+        [
+            np.where(np.eye(len(counts))[i], 2 * x - 1, corners)
+            for i in range(len(counts))
+            for x in (0.0, *one)
+        ]
+    )
+    errors = PAGE.errors_of_weights((users, None, batch * counts, None), weights, eps)
+    worst = PAGE.weighed_worst(users, weights, eps)
+    assert errors.max() <= worst * (1 + 1e-3)
+    averages = np.linspace(-1, 1, 401)
+    heaviest = np.argsort(-np.array(counts) / weights)
+    chains = [np.where(np.arange(len(counts)) < i, 1, -1) for i in range(len(counts))]
+    chains = [[*chain[:i], x, *chain[i + 1 :]] for i, chain in enumerate(chains) for x in averages]
+    reached = np.empty((len(chains), len(counts)))
+    reached[:, heaviest] = chains
+    errors = PAGE.errors_of_weights((users, None, reached * counts, None), weights, eps)
+    assert errors.max() == pytest.approx(worst, rel=2e-3)
 
 
 def test_a_projected_rival_can_beat_the_recipe_in_the_worst_case():
@@ -214,6 +242,10 @@ def test_who_wins_where():
     assert (share[["geometric", "flights"]] < 1).all()
     assert (share["extreme"].iloc[:-1] > 1).all()
     assert share["extreme"].iloc[-1] < 1
+    assert (worst["best weights"] <= worst["best k"] * (1 + 2 * SIX_DIGITS)).all()
+    gain = average["best weights"] / average["best k"]
+    assert (gain["geometric"] < 0.99).all()
+    assert (abs(gain[["extreme", "flights"]] - 1) < 0.02).all()
 
 
 def test_measured_errors_are_those_of_the_model():

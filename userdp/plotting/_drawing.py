@@ -23,6 +23,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "worst case": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
     "full budget": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
     "exact T": {"color": _PALETTE[2], "marker": "D", "linestyle": (0, (8, 2))},
+    # The rivals: weights min(m, k), and sums capped at a public T.
+    "weights": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
+    "cap": {"color": _PALETTE[4], "marker": "D", "linestyle": (0, (8, 2))},
     # The best clippings for the mean absolute error.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
     "l1 optimum, staircase": {"color": _PALETTE[1], "marker": "X", "linestyle": (0, (1, 1))},

@@ -111,7 +111,8 @@ def private_mean(
         centre, and count. To drop them, and rows without a user: no `eps` is stated.
     project : bool, optional
         Whether to move the release to the nearest number between the bounds, which costs no privacy
-        and adds to no error.
+        and adds to no error. False if releases are to be averaged or added up: projected, each
+        leans towards the middle of the bounds.
 
     Returns
     -------

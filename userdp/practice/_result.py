@@ -94,7 +94,9 @@ class PrivateMean(Shown):
     noise_scale: float
     """The scale of the Laplace noise: what one user can move the mean, over the budget."""
     worst_case_bias: float
-    """How far clipping can move the mean."""
+    """How far clipping can move the mean.
+
+    If the release is projected, its expectation moves on, by at most half of `noise_scale`."""
     worst_case_bound: float
     """The certificate of the paper: bias, plus the mean size of the noise, plus `rounding`.
 

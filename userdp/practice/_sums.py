@@ -65,7 +65,8 @@ def release_mean(
         Which worst-case error the threshold minimises.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
-        to no error.
+        to no error. False if releases are to be averaged or added up: projected, each leans towards
+        the middle.
 
     Returns
     -------

@@ -1,0 +1,116 @@
+"""The page on projected releases: the laws' own densities, grids of datasets, solvers."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from page_functions import functions_of
+from scipy.optimize import brentq
+
+import userdp as ud
+
+LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
+PAGE = functions_of("projection", brentq=brentq)
+
+every_law = pytest.mark.parametrize("noise", LAWS)
+
+
+def integral(law, function, kinks):
+    """The mean of a piecewise linear function of Z, from the density alone."""
+    reach = int(40 / law.eps) + 1
+    edges = np.arange(-reach, reach + 1)
+    gamma = getattr(law, "gamma", 0.0)
+    ends = np.unique(np.r_[edges, edges + gamma, edges - gamma, kinks])
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    half = np.diff(ends)[:, None] / 2
+    z = ends[:-1, None] + half * (1 + nodes)
+    return np.sum(function(z) * np.exp(law.log_density(z)) * half * weights)
+
+
+@every_law
+@pytest.mark.parametrize("eps", [0.3, 1, 5])
+def test_the_error_saved_by_projection(noise, eps):
+    law, rng = LAWS[noise](eps), np.random.default_rng(1)
+    for _ in range(20):
+        f, t, change = rng.uniform(0, 2), rng.uniform(0, 2), 10 ** rng.uniform(-1, 1)
+        far = integral(
+            law,
+            lambda z, f=f, t=t, change=change: np.abs(np.clip(t + change * z, 0, 2) - f),
+            (np.array([0, 2, f]) - t) / change,
+        )
+        saved = law.mean_excess(np.array([t, 2 - t]), change).sum()
+        assert law.mean_error(t - f, change) - saved == pytest.approx(far, rel=1e-8)
+
+
+@every_law
+def test_a_projected_release_leans_towards_the_middle(noise):
+    for eps, change in product((0.3, 2), (0.1, 1, 10)):
+        law = LAWS[noise](eps)
+        t = np.linspace(0, 1, 11)
+        up, down = law.mean_excess(t, change), law.mean_excess(1 - t, change)
+        expected = [
+            integral(
+                law,
+                lambda z, x=x, change=change: np.clip(x + change * z, 0, 1),
+                (np.array([0, 1]) - x) / change,
+            )
+            for x in t
+        ]
+        np.testing.assert_allclose(t + up - down, expected, rtol=1e-8)
+        assert np.all(np.abs(up - down) <= change * float(law.mean_size) / 2)
+        beyond = (t + up - down - 0.5) * (t - 0.5)
+        assert np.all((beyond > 0) | (t == 0.5))
+        assert np.all((up - down) * (0.5 - t) >= 0)
+
+
+@every_law
+@pytest.mark.parametrize("n_users", [1, 2, 3, 4])
+def test_no_dataset_is_worse_and_one_is_as_bad(noise, n_users):
+    rng = np.random.default_rng(n_users)
+    points = {1: 201, 2: 41, 3: 15, 4: 9}[n_users]
+    grid = np.array(list(product(np.linspace(-0.5, 0.5, points), repeat=n_users)))
+    for _ in range(60):
+        users = ud.Contributions(rng.integers(1, 12, size=n_users), upper=1)
+        S, eps = users.max_count * rng.uniform(0.02, 1), 10 ** rng.uniform(-1.5, 1)
+        law, stated = LAWS[noise](eps), ud.projected_error(users, S, eps, noise)
+        assert PAGE.errors_on(grid * users.counts, users, S, law).max() <= stated + 1e-12
+        attained = [
+            PAGE.errors_on(PAGE.worst_dataset(users, S, j), users, S, law)
+            for j in range(np.sum(users.largest_sums > S) + 1)
+        ]
+        assert max(attained) == pytest.approx(stated, rel=1e-10)
+
+
+@every_law
+def test_projection_gains_and_is_bounded(noise):
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        users = ud.Contributions(rng.integers(1, 40, size=rng.integers(1, 30)), upper=65)
+        eps, most = 10 ** rng.uniform(-2, 1), 65 * users.max_count
+        S, moved = most * rng.uniform(0.01, 1), most * rng.uniform(-0.005, 0.005)
+        error = ud.projected_error(users, S, eps, noise)
+        assert error <= ud.symmetric_error(users, S, eps, "l1", noise) * (1 + 1e-12)
+        assert error >= ud.minimax_lower_bound(users, eps)
+        slope = (users.n_users / 2 + float(LAWS[noise](eps).mean_size)) / users.total
+        assert abs(ud.projected_error(users, S + moved, eps, noise) - error) <= (
+            slope * abs(moved) * (1 + 1e-9)
+        )
+    assert ud.projected_error(users, 0, 1, noise) == 65 / 2
+    assert ud.projected_error(users, 9 * most, 1, noise) == ud.projected_error(
+        users, most, 1, noise
+    )
+
+
+@every_law
+@pytest.mark.parametrize("eps", [0.05, 0.7, 3, 7])
+def test_one_user_has_one_best_width(noise, eps):
+    one, law = ud.Contributions([7], upper=2), LAWS[noise](eps)
+    widths = np.linspace(0.01, 1, 100)[:-1]
+    centred = np.array([PAGE.worst_dataset(one, 14, j) for j in (0, 1)])
+    middle, end = np.transpose([PAGE.errors_on(centred, one, 14 * S, law) for S in widths])
+    assert np.all(np.diff(middle) > 0)
+    assert np.all(np.diff(end) < 0)
+    best = 14 * PAGE.crossing(law)
+    least = ud.projected_error(one, best, eps, noise)
+    assert all(ud.projected_error(one, best * x, eps, noise) > least for x in (0.99, 1.01))
+    assert np.all(np.maximum(middle, end) >= least)
