@@ -4,24 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from page_functions import BOOK, functions_of
 
 import userdp as ud
 from userdp.practice._grid import Grid
 from userdp.practice._ingest import read_records
-from userdp.practice._records import Rules, Survey
+from userdp.practice._records import Rules
 
 PAGE = functions_of("at-scale", pd=pd)
-
-
-def test_most_rows_of_a_histogram():
-    """k rows need 1 + 2 + ... + k records: tried for every number of records."""
-    k = 0
-    for n in range(1, 3000):
-        k += (k + 1) * (k + 2) // 2 == n
-        assert PAGE.most_rows(n) == k < np.sqrt(2 * n)
 
 
 def test_totals_are_near_those_without_levels():
@@ -54,21 +44,6 @@ def test_spark_printed_what_arrays_print():
     assert stored[2:] == repr(made).splitlines()[2:]
     assert [line.split("  ")[0] for line in stored[:2]] == ["private mean", "95 % interval"]
     assert abs(float(stored[0].split()[-1]) - trips.value.mean()) < 20 * made.noise_scale
-
-
-def test_nan_in_a_file_is_found_whatever_its_statistics_say(tmp_path):
-    """Arrow leaves NaN out of a file's minimum and maximum; some engines then see no NaN."""
-    path = tmp_path / "nan.parquet"
-    users, values = [1.0, 1.0, np.nan, 2.0, 2.0], [np.nan, 0.2, 0.3, 0.5, 7.0]
-    pq.write_table(pa.table({"user": users, "value": values}), path)
-    records = read_records("user", "value", path)
-    assert records.survey(Rules(0, 1, True)) == Survey((1, 2), (1, 1), 1, 0, 1, 1)
-
-
-def test_counts_of_a_file_are_those_of_its_users(tmp_path):
-    path = tmp_path / "users.parquet"
-    pq.write_table(pa.table({"user": ["a", "b", "a"], "value": ["not", "a", "number"]}), path)
-    assert ud.user_counts("user", data=path).tolist() == [2, 1]
 
 
 def test_what_was_measured_keeps_to_the_limits():

@@ -57,19 +57,6 @@ def test_no_clipping_errs_less(objective, data, users, eps):
 
 
 @each_error
-def test_no_weighted_sum_errs_less(objective):
-    """Estimators outside the class: bias and sensitivity follow from the weights."""
-    closest = np.inf
-    for users, eps, rng in random_instances(150, seed=1):
-        v, N = users.largest_sums, users.total
-        weights = np.minimum(1, rng.uniform(0.05, 1) * v.max() / v) / N
-        weights = weights * rng.uniform(0.5, 1.2, v.size) ** rng.integers(0, 2)
-        error = of_bias(np.abs(1 / N - weights) @ v / 2, max(weights * v) / eps, objective)
-        closest = min(closest, error / ud.optimal_error(users, eps, objective))
-    assert 1 - 1e-12 <= closest < 1.01
-
-
-@each_error
 def test_stated_errors_are_the_largest_over_corner_datasets(objective):
     for users, eps, _ in random_instances(20, seed=2, largest=6):
         few = ud.Contributions(users.counts[:5], upper=1)
@@ -100,15 +87,6 @@ def test_threshold_by_brute_force(objective):
         assert error(width) == pytest.approx(stated if objective == "l1" else squared)
 
 
-@each_error
-@given(users=collections(), eps=budgets(), pair=st.tuples(*[st.integers(0, 24)] * 2))
-def test_objectives_are_convex(objective, users, eps, pair):
-    a, b = np.array(pair) * float(users.upper * users.max_count) / 24
-    v, eps = [float(x) for x in users.largest_sums], float(eps)
-    left, middle, right = (by_definition(x, v, eps, objective) for x in (a, (a + b) / 2, b))
-    assert middle <= (left + right) / 2 * (1 + 1e-14)
-
-
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 @each_error
 def test_slope_changes_its_sign_at_the_threshold_alone(objective, noise):
@@ -126,16 +104,6 @@ def test_slope_changes_its_sign_at_the_threshold_alone(objective, noise):
 def by_lambert(n, eps):
     omega = n * eps / 2
     return -1 - omega - lambertw(-omega * np.exp(-1 - omega), -1).real
-
-
-def test_ratios_are_those_of_the_lambert_function():
-    n = np.arange(1.0, 120)
-    for eps in np.geomspace(0.005, 5, 40):
-        law, omega = ud.LaplaceNoise(eps), n * eps / 2
-        r = eps * law.best_ratio(n, "l1")
-        np.testing.assert_allclose(omega * np.expm1(r), 1 + r, rtol=1e-9)
-        np.testing.assert_allclose(r, by_lambert(n, eps), rtol=1e-8)
-        np.testing.assert_allclose(law.best_ratio(n, "mse"), 4 / (n * eps**2), rtol=1e-12)
 
 
 @each_error
@@ -177,27 +145,7 @@ def test_the_papers_threshold_costs_at_most_rho_and_three(users, eps):
     assert np.array_equal(cost > MOST * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
 
 
-@pytest.mark.parametrize(
-    ("counts", "eps"),
-    [([7], 2), ([6, 2, 1], 2), ([5, 5, 1], 1), ([4] * 8, Fraction(1, 4)), ([9, 9, 9], "2/3")],
-)
-def test_the_largest_costs_are_attained(counts, eps):
-    users = ud.Contributions(counts, 65)
-    np.testing.assert_allclose(PAGE.cost(users, Fraction(eps)), MOST, rtol=1e-12)
-
-
 def test_certificate_at_the_l1_threshold_is_at_most_rho_times_the_optimum():
     for users, eps, _ in random_instances(200, seed=6):
         bound = ud.symmetric_error(users, ud.threshold(users, eps, "l1"), eps)
         assert bound <= MOST[0] * ud.optimal_error(users, eps) * (1 + 1e-12)
-
-
-@each_error
-def test_released_errors_are_those_that_are_stated(objective):
-    """`opt_worst_case` with another objective: mean distance and square on the worst dataset."""
-    users, n = ud.Contributions([4, 2, 1], upper=65), 200_000
-    sums = np.broadcast_to(users.largest_sums, (n, 3))
-    misses = ud.opt_worst_case(sums, users, 1, objective=objective, rng=7) - 65
-    powers = np.abs(misses) ** {"l1": 1, "mse": 2}[objective]
-    stated = ud.optimal_error(users, 1, objective)
-    assert abs(powers.mean() - stated) < 5 * powers.std() / n**0.5

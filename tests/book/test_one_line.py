@@ -1,16 +1,14 @@
 """One interval for all users around any centre, and the code that the page offers to copy."""
 
 import math
-import sqlite3
 from fractions import Fraction
 
-import nbformat
 import numpy as np
 import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_functions import BOOK, functions_of
+from page_functions import functions_of
 from strategies import budgets, collections
 
 import userdp as ud
@@ -76,17 +74,6 @@ def test_sensitivity_and_bias_by_definition(problem):
     assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
 
 
-@given(users=collections(), data=st.data())
-def test_the_middle_is_the_theorem_and_zero_is_capping(users, data):
-    eps, T = data.draw(budgets()), data.draw(widths) * users.upper * users.max_count
-    sums = [data.draw(shares) * top for top in users.largest_sums]
-    threshold, intervals = ud.threshold(users, eps), ud.optimal_clipping(users, eps)
-    middle = ud.centred_clipping(users, threshold, users.upper / 2)
-    assert (middle.lower == intervals.lower).all()
-    assert (middle.upper == intervals.upper).all()
-    assert one_line(sums, users, 0, 2 * T) == sum(min(s, T) for s in sums) / users.total
-
-
 def random_samples(rng):
     counts = rng.integers(1, 20, size=rng.integers(1, 30))
     user = rng.permutation(np.repeat(np.arange(counts.size), counts))
@@ -102,31 +89,3 @@ def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
         arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
         expected = ud.opt_worst_case(sums, users, eps, rng=seed)
         assert page.private_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
-
-
-def test_rounding_two_over_eps_does_no_harm():
-    eps, users = 2 / 49, ud.geometric_collection(6, 65)
-    assert math.ceil(2 / eps) == 50 == ud.rank(eps) + 1
-    ranked = np.sort(users.largest_sums)[::-1]
-    errors = [ud.symmetric_error(users, ranked[k - 1], eps) for k in (49, 50)]
-    assert errors[0] == pytest.approx(errors[1], rel=1e-12)
-
-
-def test_sql_of_the_page_is_the_clipped_sum():
-    rng, namespace = np.random.default_rng(2), {}
-    cells = nbformat.read(BOOK / "one-line.ipynb", as_version=4).cells
-    (cell,) = [c.source for c in cells if c.source.startswith("statement =")]
-    exec(cell.split("database =")[0], namespace)
-    for _ in range(10):
-        counts, user, samples = random_samples(rng)
-        centre, T = 65 * rng.random(), 65 * rng.integers(0, 8)
-        with sqlite3.connect(":memory:") as database:
-            database.execute("CREATE TABLE trips (vehicle INTEGER, speed REAL)")
-            trips = zip(user.tolist(), samples.tolist(), strict=True)
-            database.executemany("INSERT INTO trips VALUES (?, ?)", trips)
-            public = {"c": centre, "T": float(T), "N": int(counts.sum())}
-            (by_sql,) = database.execute(namespace["statement"], public).fetchone()
-        database.close()
-        users = ud.Contributions(counts, 65)
-        expected = one_line(np.bincount(user, samples), users, centre, T)
-        assert by_sql == pytest.approx(expected, rel=1e-9)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
-from strategies import budgets, collections
 
 import userdp as ud
 
@@ -27,23 +26,3 @@ def test_some_clipping_is_overstated_by_rho_and_the_mean_not_at_all(eps):
     felt = ud.noisy_error(bias, scale)
     assert ud.worst_case_error(one, clipping, eps) == pytest.approx((r + 2) / (r + 1) * felt)
     assert ud.noisy_error(0, 65 / eps) == 65 / eps
-
-
-@given(users=collections(), eps=budgets())
-def test_only_users_above_the_threshold_are_clipped(users, eps):
-    clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
-    clipped = (clipping.lower > 0) | (clipping.upper < users.upper)
-    np.testing.assert_array_equal(clipped, users.largest_sums > T)
-
-
-@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 4])
-def test_laplace_noise_is_nearly_the_best_for_small_eps(eps):
-    """The staircase with the best step: its mean size from its density, and that it is private."""
-    step, n = 1 / (1 + np.exp(eps / 2)), np.arange(2000)
-    height = np.exp(-n * eps)
-    # Two stairs for each n: [n, n + step) of this height, [n + step, n + 1) of e^-eps times it.
-    mass = np.array([height * step, height * np.exp(-eps) * (1 - step)])
-    middle = np.array([n + step / 2, n + (1 + step) / 2])
-    mean = np.sum(mass * middle) / np.sum(mass)
-    assert mean == pytest.approx(1 / (2 * np.sinh(eps / 2)))
-    assert 1 - eps**2 / 24 <= mean * eps <= 1
