@@ -5,17 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from page_functions import functions_of
 from scipy import stats
-from strategies import budgets, collections
+from strategies import budgets, collections, shares
 
 import userdp as ud
 from userdp import audit
 
 PAGE = functions_of("centre", Fraction=Fraction)
-
-shares = st.fractions(min_value=0, max_value=1, max_denominator=12)
 
 
 @given(users=collections(), width=shares, place=shares, eps=budgets())
@@ -86,6 +83,8 @@ def test_certificate_of_the_two_stages(seed):
     noise = stats.laplace.ppf((np.arange(400) + 0.5) / 400, scale=10 / 7 / (share * eps))
     c = np.clip(np.mean(sums / users.counts) + noise, 0, 10)
     errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
+    around_first = ud.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
+    assert errors[0] == pytest.approx(around_first)
     given_c = [ud.worst_case_error(users, ud.centred_clipping(users, S, float(x)), rest) for x in c]
     assert (errors <= np.array(given_c) + 1e-9).all()
     kappa = users.counts[users.largest_sums > S / 2].sum() / users.total

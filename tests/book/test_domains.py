@@ -1,8 +1,7 @@
 """Other ranges and vectors in a ball: the page's theorems."""
 
-from fractions import Fraction
 from itertools import product
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 import oracle
@@ -43,19 +42,13 @@ def test_no_estimator_is_below_the_frontier(seed):
     d, R, n = int(rng.integers(1, 4)), 5.0, int(rng.integers(1, 5))
     users = ud.Contributions(rng.integers(1, 7, size=n), upper=2 * R)
     u, T = page(seed).directions((), d), rng.uniform(0, 2 * R * users.max_count)
-    where = {x: i for i, x in enumerate(product((-1, 0, 1), repeat=n))}
-    sums = R * users.counts[:, None] * np.array([*where])[..., None] * u
+    sums = R * users.counts[:, None] * np.array([*product((-1, 0, 1), repeat=n)])[..., None] * u
     mean = sums.sum(axis=1) / users.total
     size = rng.choice([0, 1e-3, 0.1, 1])
     g = ud.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
     g += size * rng.normal(size=mean.shape)
-    pairs = [
-        (where[x], where[(*x[:i], other, *x[i + 1 :])])
-        for x in where
-        for i in range(n)
-        for other in (-1, 0, 1)
-    ]
-    change = max(np.linalg.norm(g[a] - g[b]) for a, b in pairs)
+    grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
+    change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
     bias, bound = np.linalg.norm(mean - g, axis=1).max(), ud.smallest_bias(users, change)
     assert bias >= bound - 1e-9
     if size == 0:
@@ -90,16 +83,11 @@ def test_radial_clipping_attains_the_frontier_and_no_dataset_exceeds_it(seed):
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5))
 def test_best_threshold_in_a_ball(users, eps, d):
     """Bias plus d Delta / eps over all breakpoints, exactly; the bound U is 2R."""
-    counts, R = users.counts.tolist(), users.upper / 2
-    widths = [Fraction(0), *(2 * R * m for m in counts)]
-    errors = [
-        (sum(max(R * m - T / 2, 0) for m in counts) + d * T / eps) / users.total for T in widths
-    ]
-    assert min(errors) == ud.optimal_error(users, eps / d)
-    k = ceil(2 * d / eps)
-    T = sorted(widths, reverse=True)[k - 1] if k <= len(counts) else 0
-    assert ud.threshold(users, eps / d) == T
-    assert errors[widths.index(T)] == min(errors)
+    errors = {
+        T: (sum(users.surplus(T)) / 2 + d * T / eps) / users.total for T in [0, *users.largest_sums]
+    }
+    assert min(errors.values()) == ud.optimal_error(users, eps / d)
+    assert errors[ud.threshold(users, eps / d)] == min(errors.values())
 
 
 @pytest.mark.parametrize("seed", range(30))

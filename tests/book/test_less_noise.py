@@ -1,4 +1,4 @@
-"""The page on less noise: laws of noise against definitions, quadrature, programs and draws."""
+"""The page on less noise: laws of noise against definitions and quadrature."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -16,38 +16,27 @@ from strategies import collections, fractions
 
 import userdp as ud
 
-LAWS = [ud.LaplaceNoise, ud.StaircaseNoise]
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
 PAGE = functions_of("less-noise", delta=1e-6, norm=norm, brentq=brentq)
-
-every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase"])
-every_budget = pytest.mark.parametrize("eps", BUDGETS)
 
 
 def mean_size(eps):
     return 0.5 / np.sinh(eps / 2)
 
 
-# Any noise
-
-
-def kinks(users, w):
-    """The objective at all its kinks, with enough users without samples."""
-    v = [*sorted(users.largest_sums, reverse=True), *[Fraction(0)] * 20]
-    return v, {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in v}
-
-
 @given(collections(), fractions)
 def test_threshold_and_value_with_staircase_noise(users, eps):
+    """The objective at all its kinks: of its minimisers the threshold is the largest."""
     w, noise = mean_size(float(eps)), {"noise": "staircase"}
-    _, phi = kinks(users, w)
-    T = ud.threshold(users, eps, **noise)
+    v = [0, *users.largest_sums]
+    phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in v}
+    T, clipping = ud.threshold(users, eps, **noise), ud.optimal_clipping(users, eps, **noise)
     assert phi[T] == min(phi.values())
     assert ud.StaircaseNoise(eps).rank == ceil(2 * w)
     for error in (
         ud.optimal_error(users, eps, **noise),
         ud.symmetric_error(users, T, eps, **noise),
-        ud.worst_case_error(users, ud.optimal_clipping(users, eps, **noise), eps, **noise),
+        ud.worst_case_error(users, clipping, eps, **noise),
     ):
         assert float(error) * users.total == pytest.approx(min(phi.values()), rel=1e-12)
 
@@ -61,10 +50,7 @@ def test_gain_of_the_staircase(users, eps):
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
 
 
-# The staircase
-
-
-@every_budget
+@pytest.mark.parametrize("eps", BUDGETS)
 def test_size_and_edges_of_the_staircase(eps):
     """An edge belongs to the lower step."""
     law, top = ud.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
@@ -93,7 +79,7 @@ def test_privacy_in_exact_arithmetic(eps, shifts):
     assert 1 in crossed
 
 
-@every_law
+@pytest.mark.parametrize("law", [ud.LaplaceNoise, ud.StaircaseNoise])
 def test_log_densities_change_by_at_most_eps(law):
     rng = np.random.default_rng(1)
     shifts = np.r_[rng.uniform(-1, 1, 300), -1, 1, 0]
@@ -119,9 +105,6 @@ def test_identity_of_the_lower_bound(law):
         left = sum(quad(integrand, *pair)[0] for pair in pairwise(ends))
         right = (1 - b) * (float(law.mean_size) - mean_size(eps)) / 2
         assert left == pytest.approx(right, abs=1e-8)
-
-
-# Gaussian noise
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 3, 8])

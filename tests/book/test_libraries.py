@@ -12,24 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 from scipy import integrate
+from strategies import PAPER
 
 import userdp as ud
 
 DATA, RECIPES_OF = BOOK / "data", BOOK.parent / "benchmarks"
-
-
 few = settings(max_examples=100, deadline=None)
 
 P = (np.arange(500) + 0.5) / 500
 QUANTILES = -np.sign(P - 0.5) * np.log1p(-2 * np.abs(P - 0.5))
 PAGE = functions_of("libraries", quantiles=QUANTILES)
-COLLECTIONS = {
-    "geometric": (ud.geometric_collection(6, 65), ud.uniform_sums),
-    "extreme": (ud.extreme_collection(101, 10, 65), ud.gaussian_sums),
-}
-
-
-# --- the statements -----------------------------------------------------------------------------
 
 
 @few
@@ -38,31 +30,25 @@ def test_what_replacing_costs(a, b, eps):
     a, b = min(a, b), max(a, b)
     if a == b:
         return
-    scale = max(abs(a), abs(b)) / eps
-    for z in (a - 1, a, (a + b) / 2, b, b + 1):
-        cost = abs(abs(z - a) - abs(z - b)) / scale
-        assert cost <= eps * (b - a) / max(abs(a), abs(b)) <= 2 * eps
-        if z in (a - 1, b + 1):
-            assert cost == eps * (b - a) / max(abs(a), abs(b))
-            assert (cost == 2 * eps) == (a == -b)
-            assert (cost == eps) if a == 0 else True
+    largest = max(abs(a), abs(b))
+    costs = [abs(abs(z - a) - abs(z - b)) / (largest / eps) for z in (a - 1, a, (a + b) / 2, b + 1)]
+    assert max(costs) == costs[0] == costs[-1] == eps * (b - a) / largest <= 2 * eps
+    assert (costs[0] == 2 * eps) == (a == -b)
+    assert (costs[0] == eps) or a * b != 0
 
 
 def test_noisy_sum_and_noisy_count_cost_the_budget_for_replacing_and_for_adding():
     """Density of the pair, for k values of 0 or U: the count's factor cancels, or it does not."""
     k, upper, eps, count = 3, 2.0, 0.7, 9
-    sums = np.linspace(-40, 40, 201)
-    scale = k * upper / eps
+    total, n = np.linspace(-40, 40, 201), np.arange(30)[:, None]
 
-    def log_density(total, n):
-        counted = -np.abs(np.arange(0, 30)[:, None] - n) * eps / (2 * k)
-        return -np.abs(sums - total) / scale + counted
+    def apart(totals, counts):
+        pairs = zip(totals, counts, strict=True)
+        one, other = (-abs(total - t) / upper - abs(n - m) / 2 for t, m in pairs)
+        return np.abs(one - other).max() * eps / k
 
-    low, high = -k * upper / 2, k * upper / 2
-    replaced = np.abs(log_density(low, count) - log_density(high, count)).max()
-    assert replaced == pytest.approx(eps)
-    added = np.abs(log_density(0, count) - log_density(high, count + k)).max()
-    assert added == pytest.approx(eps)
+    assert apart((-k * upper / 2, k * upper / 2), (count, count)) == pytest.approx(eps)
+    assert apart((0, k * upper / 2), (count, count + k)) == pytest.approx(eps)
 
 
 @few
@@ -104,38 +90,25 @@ def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
     assert np.all(made <= np.maximum(*ends) + 1e-9)
 
 
-@few
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.data())
 def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
     """And some come near, as all but one of the averages are 0 or U there."""
-    users, part = ud.Contributions(counts, 2), st.floats(0, 1)
-    weights = np.minimum(counts, data.draw(st.integers(1, 6)))
-    eps, one = data.draw(st.floats(0.1, 4)), data.draw(st.lists(part, min_size=9, max_size=9))
-    corners = np.array([*product([-1, 1], repeat=len(counts))])
-    batch = np.concatenate(
-        [
-            np.where(np.eye(len(counts))[i], 2 * x - 1, corners)
-            for i in range(len(counts))
-            for x in (0.0, *one)
-        ]
-    )
-    errors = PAGE.errors_of_weights((users, None, batch * counts, None), weights, eps)
+    users, weights = ud.Contributions(counts, 2), np.minimum(counts, data.draw(st.integers(1, 6)))
+    eps, L = data.draw(st.floats(0.1, 4)), len(counts)
+    corners = np.array([*product([-1, 1], repeat=L)])
+    centred = [
+        np.where(np.eye(L)[i], x, corners) for i in range(L) for x in np.linspace(-1, 1, 401)
+    ]
+    case = users, None, np.concatenate(centred) * counts, None
     worst = PAGE.weighed_worst(users, weights, eps)
-    assert errors.max() <= worst * (1 + 1e-3)
-    averages = np.linspace(-1, 1, 401)
-    heaviest = np.argsort(-np.array(counts) / weights)
-    chains = [np.where(np.arange(len(counts)) < i, 1, -1) for i in range(len(counts))]
-    chains = [[*chain[:i], x, *chain[i + 1 :]] for i, chain in enumerate(chains) for x in averages]
-    reached = np.empty((len(chains), len(counts)))
-    reached[:, heaviest] = chains
-    errors = PAGE.errors_of_weights((users, None, reached * counts, None), weights, eps)
-    assert errors.max() == pytest.approx(worst, rel=2e-3)
+    largest = PAGE.errors_of_weights(case, weights, eps).max()
+    assert worst * (1 - 2e-3) <= largest <= worst * (1 + 1e-3)
 
 
 # --- the recipes --------------------------------------------------------------------------------
 
-RECIPES = {"opendp": "opendp", "diffprivlib": "diffprivlib", "pydp": "pydp"}
-RECIPES |= {"pipelinedp": "pipeline_dp"}
+RECIPES = {name: name for name in ("opendp", "diffprivlib", "pydp")} | {"pipelinedp": "pipeline_dp"}
 COUNTS = np.array([5, 2, 1] + [1] * 200)
 ROWS = np.repeat(np.arange(203), COUNTS)
 VALUES = np.array([3.0, 3, 3, 3, -1, -2, -2, 0.5] + [0.0] * 200)  # user sums 11, -4, 1/2, 0, ...
@@ -206,10 +179,10 @@ def test_measured_errors_are_those_of_the_model():
     versions = pd.read_csv(DATA / "peers-versions.csv").set_index("peer")
     assert set(versions.index) == {"opendp", "diffprivlib", "pydp", "pipelinedp", "tumult"}
     assert set(peers.peer) == set(versions.index[versions.result == "ran"])
-    part = peers[peers.collection.isin(COLLECTIONS) & (peers.setting == "recipe")]
+    part = peers[peers.collection.isin(PAPER) & (peers.setting == "recipe")]
     assert len(part) >= 8 * 4
     for row in part.itertuples():
-        users, law = COLLECTIONS[row.collection]
+        users, law = PAPER[row.collection]
         assert row.value == ud.threshold(users, row.eps)
         errors = ud.clipped_mean_error(law(users, 300, rng=2), users, row.value, row.eps)
         spread = np.hypot(row.standard_error, errors.std() / 300**0.5)
