@@ -14,6 +14,11 @@ PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaus
 USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
 SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
 
+MEAN_ERRORS = {
+    "Laplace": ud.laplace_mean_error,
+    "AKMV": ud.akmv_mean_error,
+    "OPT": ud.opt_worst_case_mean_error,
+}
 on_the_papers_collections = pytest.mark.parametrize(("users", "sampler"), PAPER.values(), ids=PAPER)
 fractions = st.fractions(min_value=Fraction(1, 20), max_value=8, max_denominator=40)
 shares = st.fractions(0, 1, max_denominator=12)

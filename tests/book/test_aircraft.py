@@ -78,17 +78,6 @@ SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  # cap, r, c
 
 
-@given(one=SAMPLES, other=SAMPLES, public=PUBLIC)
-def test_protected_counts_spend_at_most_the_budget(one, other, public):
-    """The largest log ratio of the densities of the pair: distances over scales, added up."""
-    cap, r, c = public
-    for mine, theirs in ((one, other), (one, [])):
-        (n, _, y), (k, _, z) = (PAGE.contribution(x, cap, r, c) for x in (mine, theirs))
-        ratio = Fraction(abs(y - z)) / (2 * r * cap) + Fraction(abs(n - k), 2 * cap)
-        assert ratio == PAGE.spent((n, None, y), (k, None, z), cap, r)
-        assert ratio <= Fraction(max(n, k), cap) <= 1
-
-
 @given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
 def test_identity_of_the_error(lists, public, z):
     cap, r, c = public

@@ -76,3 +76,12 @@ def test_capped_sums_have_sensitivity_min_of_threshold_and_largest_sum():
     for T in (0.5, 2.0, 4.0, 7.0):
         pairs = [pair for m in (4, 1) for pair in itertools.product((0, m / 3, m), repeat=2)]
         assert max(min(high, T) - min(low, T) for low, high in pairs) == min(T, users.max_count)
+
+
+@pytest.mark.parametrize(("total", "kept"), [(2, 1), (3, 2)])
+def test_the_mean_of_the_kept_samples_is_no_clipped_mean(total, kept):
+    """One sample moves a clipped mean by a share of 1/N at most, and the mean of n kept by 1/n."""
+    ends = [[end] * total for end in (ZERO, ONE)]
+    clippings = [ud.Clipping(*pair) for pair in itertools.combinations_with_replacement(ends, 2)]
+    most = max(ud.sensitivity(exact([1] * total), clipping) for clipping in clippings)
+    assert most == Fraction(1, total) < Fraction(1, kept)

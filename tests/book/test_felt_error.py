@@ -1,4 +1,4 @@
-"""The page on the felt error: theorems against definitions, and the Lambert function."""
+"""The felt error, and how much (3) overstates it: theorems against definitions."""
 
 from fractions import Fraction
 from itertools import product
@@ -133,3 +133,17 @@ def test_the_papers_threshold_costs_at_most_rho_and_three(users, eps):
     assert np.array_equal(cost > MOST * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
     certificate = ud.symmetric_error(users, float(ud.threshold(users, eps, "l1")), eps)
     assert certificate <= MOST[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
+
+
+@given(st.floats(0, 100), st.floats(0.01, 100))
+def test_error_measure_overstates_by_at_most_rho(bias, scale):
+    error = ud.noisy_error(bias, scale)
+    assert error <= (bias + scale) * (1 + 1e-12) <= MOST[0] * error * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("eps", [0.1, 1, 7])
+def test_some_clipping_is_overstated_by_rho_and_the_mean_not_at_all(eps):
+    one, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
+    for S, factor in ((width, MOST[0]), (65, 1)):
+        error, felt = (ud.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
+        assert error == pytest.approx(factor * felt)

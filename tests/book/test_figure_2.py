@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 from page_functions import functions_of
-from strategies import EXTREME, GEOMETRIC, on_the_papers_collections
+from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, on_the_papers_collections
 
 import userdp as ud
-
-MEAN_ERRORS = {
-    "Laplace": ud.laplace_mean_error,
-    "AKMV": ud.akmv_mean_error,
-    "OPT": ud.opt_worst_case_mean_error,
-}
 
 
 def above_laplace(users, budgets, sampler):

@@ -1,19 +1,18 @@
 """What carries over to other collections, laws and ways to clip, on other draws than the page's."""
 
+from fractions import Fraction
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
-from strategies import EXTREME, GEOMETRIC
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, clippings, collections
 
 import userdp as ud
 
 U = 65
-MEAN_ERRORS = {
-    "Laplace": ud.laplace_mean_error,
-    "AKMV": ud.akmv_mean_error,
-    "OPT": ud.opt_worst_case_mean_error,
-}
 EQUAL = ud.Contributions(np.full(127, 4), U)
 ZIPF = ud.Contributions(np.maximum(1, 64 // np.arange(1, 128)), U)
 OTHERS = {
@@ -60,6 +59,18 @@ def test_details_of_akmv_are_those_of_its_law(details, for_T, for_noise, rank):
     error = ud.akmv_mean_error(sums, users, eps, **details)
     expected = ud.capped_mean_error(law, users, for_noise * eps)
     np.testing.assert_allclose(error, expected, rtol=1e-12)
+
+
+@given(users=collections().filter(lambda users: users.n_users <= 4), data=st.data())
+def test_averaging_keeps_worst_case_bias_and_sensitivity(users, data):
+    """Over all datasets of averages at three levels, an axis a user."""
+    clipping, n = data.draw(clippings(users, per_sample=False)), users.n_users
+    averages = users.upper * np.array([*product((Fraction(0), Fraction(1, 3), 1), repeat=n)])
+    sums = averages.clip(clipping.lower, clipping.upper) @ users.counts
+    bias = max(abs(averages @ users.counts - sums))
+    change = max(np.max(np.ptp(sums.reshape([3] * n), axis=user)) for user in range(n))
+    assert bias == users.total * ud.worst_case_bias(users, clipping)
+    assert change == users.total * ud.sensitivity(users, clipping)
 
 
 @pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
