@@ -4,31 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
 from page_functions import functions_of
 from scipy import stats
-from strategies import budgets, collections, shares
 
 import userdp as ud
 from userdp import audit
 
 PAGE = functions_of("centre", Fraction=Fraction)
-
-
-@given(users=collections(), width=shares, place=shares, eps=budgets())
-def test_the_middle_is_best_up_to_the_threshold_and_moving_costs_at_most_the_distance(
-    users, width, place, eps
-):
-    U = users.upper
-    S, c = width * U * users.max_count, place * U
-    around, middle = ud.centred_clipping(users, S, c), ud.centred_clipping(users, S)
-    assert ud.worst_case_bias(users, around) >= ud.worst_case_bias(users, middle)
-    assert ud.sensitivity(users, around) <= ud.sensitivity(users, middle)
-    error, least = (ud.worst_case_error(users, x, eps) for x in (around, middle))
-    kappa = Fraction(int(users.counts[users.largest_sums > S / 2].sum()), users.total)
-    assert error <= least + kappa * abs(c - U / 2)
-    if ud.threshold(users, eps) >= S:
-        assert error >= least
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -32,8 +32,6 @@ def test_all_samples_at_the_bound_need_not_be_worst():
 
 
 def test_gaps_in_the_proof_of_lemma_iii_2():
-    a, b = Fraction(4, 5), Fraction(9, 10)
-    assert b - (a + b - 1) < a
     users = exact([1, 1])
     before = ud.Clipping([Fraction(1, 4)] * 2, [ONE, ONE])
     after = ud.Clipping([Fraction(1, 4)] * 2, [Fraction(3, 4), ONE])
