@@ -392,12 +392,6 @@ def test_eps_that_is_no_positive_number_is_not_called_too_small_or_large(eps):
         ud.read_eps(eps)
 
 
-def test_sums_that_rounding_took_out_of_range_are_projected():
-    """At eps = 1e18 nothing is clipped and the noise is nil: what is left is the sums' reading."""
-    sums = [20 * (1 + 9e-10), -9e-10]
-    assert ud.laplace(sums, USERS, 1e18, rng=0) == pytest.approx(20 / 3, rel=1e-15)
-
-
 def test_arrays_are_private_copies():
     counts, lower = np.array([2, 1]), np.array([0.0, 1.0])
     users, clipping = ud.Contributions(counts, 10), ud.Clipping(lower, [5, 5])

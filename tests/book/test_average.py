@@ -17,9 +17,6 @@ PAGE = functions_of("average", U=U)
 few = settings(max_examples=40)
 
 
-# --- the propositions ---------------------------------------------------------------------------
-
-
 @few
 @given(collections(), fractions, shares, st.data())
 def test_a_threshold_beats_the_cap_on_a_dataset_and_its_mirror_image(users, eps, part, data):
@@ -140,9 +137,6 @@ def test_the_mean_error_jumps_up_where_the_certificate_is_flat(users, k):
     assert after == pytest.approx(k * v[k - 1] / 2 / users.total, rel=1e-6)
     certificates = [float(ud.optimal_error(users, e)) for e in (below, eps)]
     assert certificates[0] == pytest.approx(certificates[1], rel=1e-6)
-
-
-# --- the measured statements, on other draws than the page's --------------------------------------
 
 
 def z_score(differences):

@@ -1,6 +1,5 @@
 """The felt error, and how much (3) overstates it: theorems against definitions."""
 
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -107,14 +106,6 @@ def test_threshold_is_the_best_stationary_point(objective):
         points = np.clip(np.cumsum(v[:-1]) / (n + 2 * x), v[1:], v[:-1])
         best = min(points, key=lambda S: by_definition(S, v, eps, objective))
         assert ud.threshold(users, eps, objective) == pytest.approx(best, rel=1e-7)
-
-
-@each_error
-def test_threshold_is_a_fraction_where_the_bound_is_one(objective):
-    users = [ud.Contributions([4, 2, 1], upper) for upper in (Fraction(65), 65.0)]
-    exact, rounded = (ud.threshold(each, 1, objective) for each in users)
-    assert (type(exact), type(rounded)) == (Fraction, float)
-    assert float(exact) == rounded
 
 
 @each_error
