@@ -72,6 +72,8 @@ def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold
     users = ud.Contributions(m, upper=2 * R)
     assert worst == 2 * ud.smallest_bias(users, T / N)
     assert 2 * R * max(w) / W == T / N <= 2 * R * Fraction(max(m), N)
+    rules = PAGE.make_rules(np.array(m), float(R), LAW, 3, [k])
+    assert rules[f"threshold, {k}"][1] == pytest.approx(float(T) / 2)
     rng = np.random.default_rng(k)
     u = on_the_sphere(rng, len(m), 3, float(R)) * rng.uniform(size=(len(m), 1))
     lost = np.array(m) @ u / N - PAGE.average(u, float(R), np.array(w), float(R) * k)
