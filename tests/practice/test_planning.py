@@ -67,10 +67,10 @@ def test_plan_is_shown_as_a_table():
     shown = ud.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(shown).splitlines() == [
         "eps  strategy               total width  bound  worst-case l1  no mechanism below",
-        "1    Laplace                260          52     52             13.98",
-        "1    OPT-worst-case         65           32.5   22.4           13.98",
-        "1    l1 optimum             65           32.5   22.4           13.98",
-        "1    l1 optimum, staircase  65           31.97  22.3           13.98",
+        "1    Laplace                260          52     52             16.42",
+        "1    OPT-worst-case         65           32.5   22.4           16.42",
+        "1    l1 optimum             65           32.5   22.4           16.42",
+        "1    l1 optimum, staircase  65           31.97  22.3           16.42",
     ]
     html = shown._repr_html_()
     head = (
@@ -78,7 +78,7 @@ def test_plan_is_shown_as_a_table():
     )
     assert html.startswith(head)
     assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
-    assert html.endswith("<td>13.98</td></tr></tbody></table>")
+    assert html.endswith("<td>16.42</td></tr></tbody></table>")
 
 
 def test_plan_draws_its_numbers():
