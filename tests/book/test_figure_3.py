@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import nbformat
 import numpy as np
 import pytest
+from page_functions import BOOK
 from strategies import EXTREME, on_the_papers_collections
 
 import userdp as ud
@@ -34,3 +36,15 @@ def test_akmv_wins_on_independent_samples_from_two_on():
     """Beta(2, 18) samples on the paper's own collection: "uniformly better" is no theorem."""
     z = lead(EXTREME, [1.9, 2, 4], partial(ud.beta_sums, a=2, b=18), 1000)
     assert max(z[1:]) < -6 < 6 < z[0]
+
+
+def test_changed_settings_change_the_words():
+    """The page's own cells, for half of the users and a heavy one twice as heavy."""
+    cells = {cell.id: cell.source for cell in nbformat.read(BOOK / "figure-3.ipynb", 4).cells}
+    settings = cells["cell-04"].replace("101", "51").replace("10,", "20,").replace("10_000", "400")
+    words = {}
+    scope = {"np": np, "ud": ud, "glue": lambda name, text, display: words.update({name: text})}
+    for source in (settings, cells["cell-07"], cells["cell-10"], cells["cell-15"]):
+        exec(source.replace("plotting.use_book_style()", ""), scope)
+    assert (scope["users"].n_users, scope["users"].max_count) == (51, 20)
+    assert words["above-laplace"] != "at every budget" == words["above-worst"]

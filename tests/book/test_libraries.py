@@ -180,3 +180,12 @@ def test_measured_errors_are_those_of_the_model():
         errors = ud.clipped_mean_error(law(users, 300, rng=2), users, row.value, row.eps)
         spread = np.hypot(row.standard_error, errors.std() / 300**0.5)
         assert abs(row.error - errors.mean()) < 5 * spread
+
+
+def test_a_projected_rival_can_beat_the_recipe_in_the_worst_case():
+    """One user, all rows kept: that the recipe wins is measured on three datasets, and no law."""
+    one = ud.Contributions([1], 1)
+    recipe = ud.centred_clipping(one, ud.threshold(one, 1, "l1"))
+    errs = ud.worst_case_error(one, recipe, 1, objective="l1")
+    assert PAGE.few_worst(one, 1, 1, False) == pytest.approx(1 - np.exp(-0.5))
+    assert PAGE.few_worst(one, 1, 1, False) < errs
