@@ -14,12 +14,17 @@ import pytest
 import userdp as ud
 
 HOUSE = Path(ud.__file__).parent
-FACADES = {"userdp", "userdp.practice", "userdp.plotting"}  # they only export what others define
+FACADES = {
+    "userdp",
+    "userdp.practice",
+    "userdp.plotting",
+    "userdp.vectors",
+}  # they only export what others define
 ROOMS = sorted(
     ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in HOUSE.rglob("*.py")
 )
-WINGS = ("userdp.audit", "userdp.plotting", "userdp.practice")
+WINGS = ("userdp.audit", "userdp.plotting", "userdp.practice", "userdp.vectors")
 CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
 FUNCTIONS = [name for name in ud.__all__ if inspect.isfunction(getattr(ud, name))]
 DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile", "weighted_mean"]

@@ -15,11 +15,6 @@ from userdp.akmv import private_quantile as private_quantile
 from userdp.akmv import quantile_cells as quantile_cells
 from userdp.akmv import quantile_log_density as quantile_log_density
 from userdp.akmv import simulate_akmv_error as simulate_akmv_error
-from userdp.ball import ball_error as ball_error
-from userdp.ball import ball_mean_error as ball_mean_error
-from userdp.ball import ball_threshold as ball_threshold
-from userdp.ball import clip_to_ball as clip_to_ball
-from userdp.ball import mean_in_ball as mean_in_ball
 from userdp.experiments import error_sweep as error_sweep
 from userdp.experiments import mean_error_sweep as mean_error_sweep
 from userdp.frontier import minimax_lower_bound as minimax_lower_bound
@@ -59,6 +54,11 @@ from userdp.samplers import correlated_sums as correlated_sums
 from userdp.samplers import gaussian_sums as gaussian_sums
 from userdp.samplers import uniform_sums as uniform_sums
 from userdp.tradeoff import tradeoff as tradeoff
+from userdp.vectors import ball_error as ball_error
+from userdp.vectors import ball_mean_error as ball_mean_error
+from userdp.vectors import ball_threshold as ball_threshold
+from userdp.vectors import clip_to_ball as clip_to_ball
+from userdp.vectors import mean_in_ball as mean_in_ball
 from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error

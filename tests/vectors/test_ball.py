@@ -12,7 +12,7 @@ from scipy import integrate, stats
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp.ball import _gamma_distance, _gaussian_distance
+from userdp.vectors._lengths import gamma_distance, gaussian_distance
 
 
 def test_budgets_of_any_kind_are_read_as_the_rank_reads_them():
@@ -133,7 +133,7 @@ def poisson_mixture(x, d):
 @pytest.mark.parametrize("bias", [1e-3, 0.4, 1, 6, 10, 30])
 def test_mean_length_of_bias_and_gaussian_noise(d, bias):
     """At d = 150, bias = 10 scipy's confluent function is infinite."""
-    found = _gaussian_distance(np.array(2 * bias), 2.0, d)
+    found = gaussian_distance(np.array(2 * bias), 2.0, d)
     assert found == pytest.approx(2 * poisson_mixture(bias**2 / 2, d), rel=1e-10)
 
 
@@ -145,19 +145,19 @@ def test_mean_length_of_bias_and_pure_noise(d, bias):
 
     def weighted(w):
         density = exp((shape - 1) * log(w) - w - lgamma(shape))
-        return density * float(_gaussian_distance(np.array(float(bias)), sqrt(2 * w), d))
+        return density * float(gaussian_distance(np.array(float(bias)), sqrt(2 * w), d))
 
     ends = [1e-300, 1e-6, 0.01, shape / 4, shape, 3 * shape + 40, 3 * shape + 400]
     parts = [
         integrate.quad(weighted, *pair, epsabs=1e-13, epsrel=1e-11, limit=300)[0]
         for pair in pairwise(ends)
     ]
-    found = _gamma_distance(np.array(3.0 * bias), 3.0, d)
+    found = gamma_distance(np.array(3.0 * bias), 3.0, d)
     assert found == pytest.approx(3 * sum(parts), rel=3e-9)
 
 
 def test_far_from_the_noise_the_bias_is_the_mean_error():
-    for distance in (_gaussian_distance, _gamma_distance):
+    for distance in (gaussian_distance, gamma_distance):
         far = distance(np.array([1e300, 1e-300, 0.0]), 1e-300, 5)
         np.testing.assert_array_equal(far[0], 1e300)
         assert far[1] > far[2] > 0
