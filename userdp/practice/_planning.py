@@ -212,6 +212,7 @@ def plan(
     Returns
     -------
     Plan
+        Its rows compare strategies; `Plan.recommend` says which one to take.
 
     Raises
     ------
