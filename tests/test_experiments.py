@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from strategies import EXTREME, GEOMETRIC
+from strategies import GEOMETRIC, MEAN_ERRORS, PAPER
 
 import userdp as ud
 from userdp import experiments
@@ -20,12 +20,6 @@ def bits(sweep, names=("Laplace", "AKMV", "OPT")):
 
 
 MECHANISMS = {"Laplace": ud.laplace, "AKMV": ud.akmv, "OPT": ud.opt_worst_case}
-MEAN_ERRORS = {
-    "Laplace": ud.laplace_mean_error,
-    "AKMV": ud.akmv_mean_error,
-    "OPT": ud.opt_worst_case_mean_error,
-}
-PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaussian_sums)}
 
 
 class Recording:

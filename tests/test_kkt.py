@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 from strategies import EXTREME, budgets, collections
@@ -27,25 +27,6 @@ def test_repaired_multipliers_prove_the_theorem_exactly(users, data):
     assert list(solution.alpha) == list(users.counts * clipping.lower)
     dual = sum(solution.lambda_users * users.largest_sums)
     assert dual == users.total * ud.optimal_error(users, eps)
-
-
-@example(users=ud.Contributions([2, 2, 1], Fraction(1)), eps=Fraction(1))
-@example(users=ud.Contributions([4, 2, 2, 1], Fraction(1)), eps=Fraction(1))
-@given(users=collections(), eps=budgets())
-def test_multipliers_are_unique_unless_the_users_at_the_threshold_have_room_to_spare(users, eps):
-    """The smallest and the largest price of each user over all optimal packings, by a solver."""
-    v, L, T = users.largest_sums.astype(float), users.n_users, ud.threshold(users, eps)
-    value = float(users.total * ud.optimal_error(users, eps))
-    optimal = {"A_ub": [np.ones(L), -v], "b_ub": [1 / float(eps), -value * (1 - 1e-12)]}
-
-    def price(sign, user):
-        found = optimize.linprog(sign * np.eye(L)[user], **optimal, bounds=(0, 0.5))
-        return sign * found.fun
-
-    spread = [price(-1, user) - price(1, user) for user in range(L)]
-    above, tied = sum(users.largest_sums > T), sum(users.largest_sums == T)
-    room_to_spare = T > 0 and tied > 1 and 2 / eps < above + tied
-    assert (max(spread) > 1e-5) == room_to_spare
 
 
 @given(users=collections(), data=st.data())

@@ -40,6 +40,7 @@ def test_a_fraction_makes_results_exact(upper, exact):
     results += [ud.sensitivity(users), ud.worst_case_error(users, best, 1.5)]
     results += [ud.optimal_error(users, 1.5), ud.smallest_bias(users, one)]
     results += [ud.symmetric_error(users, one, 1.5)]
+    results += [ud.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
     assert {type(result) for result in results} == {wanted}
     assert users.is_exact is exact
     assert users.largest_sums.tolist() == [130, 65]

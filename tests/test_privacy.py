@@ -78,6 +78,12 @@ def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
     assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
 
 
+def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
+    first, second = np.zeros((2, 3)), np.array([[1e-9, 0, 0], [4, 0, 0]])
+    pairs = audit.Pairs(ud.Contributions([4, 1, 1], 1), first, second)
+    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
+
+
 def test_hard_pairs_are_neighbours_and_hard():
     seen = []
     for users, first, second in audit.hard_pairs(4000, rng=4):
@@ -119,20 +125,12 @@ def test_hard_pairs_hold_those_of_the_proofs_of_tightness():
 
 
 def test_hard_pairs_of_a_seed_are_the_same_everywhere():
-    found = [
-        (pairs.users.total, f"{pairs.first.sum():.9g}", f"{pairs.second.sum():.9g}")
-        for pairs in audit.hard_pairs(400, rng=3)
-    ]
-    assert found == [
-        (7, "175.208952", "149.704798"),
-        (2, "2757.28268", "2947.36852"),
-        (8, "12.0787928", "13.8225217"),
-        (21, "271.189932", "312.268924"),
-        (18, "1090.42998", "1165.84413"),
-        (1000000000000005, "8.07076494e+17", "1.20990959e+18"),
-        (2000001000000000, "2.71993436e+16", "3.1359343e+16"),
-        (40, "341.425236", "440.038063"),
-    ]
+    totals, shares = [], 0
+    for users, *both in audit.hard_pairs(400, rng=3):
+        totals.append(users.total)
+        shares += np.array([sums.sum() / users.largest_sums.sum() for sums in both])
+    assert totals == [7, 2, 8, 21, 18, 10**15 + 5, 2 * 10**15 + 10**9, 40]
+    assert shares == pytest.approx([128.99701941, 143.090881233], rel=1e-9)
 
 
 def test_an_audit_sees_noise_that_is_too_small_and_a_scale_from_the_data(monkeypatch):
@@ -401,22 +399,9 @@ def test_influence_on_the_computed_total_never_exceeds_the_width():
 def test_totals_do_not_depend_on_the_order():
     rng = np.random.default_rng(15)
     for scale in (1, 1e15, 1e-300):
-        values = rng.random(10_001) * scale * 10.0 ** rng.integers(-6, 1, 10_001)
-        totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(20)}
+        values = rng.random(200_001) * scale * 10.0 ** rng.integers(-6, 1, 200_001)
+        totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(9)}
         assert len(totals) == 1
-
-
-def test_ten_million_samples():
-    rng = np.random.default_rng(16)
-    values = rng.random(10_000_000)
-    steps, width, step = grid_steps(values, 0.0, 0.9)
-    assert int(np.rint(np.minimum(values, width * step) / step).astype(np.int64).sum()) == steps
-    assert grid_steps(values[::-1], 0.0, 0.9)[0] == steps
-    for value in (0.0, 1.0):
-        values[4_321_987] = value
-        change = int(grid_steps(values, 0.0, 0.9)[0]) - int(steps)
-        assert abs(change) <= int(width)
-        steps += change
 
 
 @pytest.mark.parametrize("name", ["laplace", "opt bound laplace", "clipped off centre"])

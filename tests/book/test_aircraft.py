@@ -32,21 +32,14 @@ MEAN = FLIGHTS.speed.mean()
 PAGE = functions_of("aircraft", Fraction=Fraction)
 
 
-# What is measured.
-
-
 def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
     total = np.sum((FLIGHTS.speed - MEAN) ** 2)
     between = np.sum(COUNTS * (SUMS / COUNTS - MEAN) ** 2) / total
     share, chance = PAGE.explained(FLIGHTS.tailnum, FLIGHTS.speed)
     assert share == pytest.approx(between)
     assert share > 30 * chance
-    shuffled = FLIGHTS.tailnum.sample(frac=1, random_state=1).set_axis(FLIGHTS.index)
-    assert PAGE.explained(shuffled, FLIGHTS.speed)[0] == pytest.approx(chance, rel=0.1)
-    route = FLIGHTS.origin + FLIGHTS.dest
-    off_route = FLIGHTS.speed - FLIGHTS.groupby(route).speed.transform("mean")
+    off_route = FLIGHTS.speed - FLIGHTS.groupby(["origin", "dest"]).speed.transform("mean")
     assert PAGE.explained(FLIGHTS.tailnum, off_route)[0] < share / 10
-    assert np.sum((SUMS - COUNTS * MEAN) ** 2) > 50 * total
 
 
 @pytest.mark.parametrize("objective", ["bound", "l1"])
@@ -65,62 +58,24 @@ def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
             assert error == laplace
 
 
-def test_akmv_with_a_small_share_for_its_threshold_beats_the_optimum():
-    """Only the even split, which is the paper's, loses at every budget."""
-    for eps in np.geomspace(0.01, 2, 40):
-        split = ud.akmv_mean_error(SUMS, USERS, eps, threshold_share=0.1, noise_share=0.9)
-        assert (split < ud.opt_worst_case_mean_error(SUMS, USERS, eps)) == (eps > 1 / 3)
-
-
 def test_settings():
     """Narrower widths and lighter weights have less error, and larger certificates."""
-    choices = ud.tradeoff(
-        USERS, 0.1, lambda users, n, *, rng: np.tile(SUMS, (n, 1)), 2, centres=[400]
-    )
+    eps, N, prior = 0.1, USERS.total, lambda users, n, *, rng: np.tile(SUMS, (n, 1))
+    choices = ud.tradeoff(USERS, eps, prior, 2, centres=[400])
     members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
     assert np.all(np.diff([member.mean_error for member in members]) < 0)
     assert np.all(np.diff([member.certificate for member in members]) > 0)
     assert members[-1].mean_error < members[0].mean_error / 4
-    assert members[-1].certificate > 10 * choices.smallest_certificate
-    # Weights, and dropping to the same k by one lot.
-    w, eps, lot = np.minimum(COUNTS, 37), 0.1, FLIGHTS.sample(frac=1, random_state=1)
-    weighed = ud.weighted_mean_error(SUMS, USERS, w, eps)
-    assert weighed < members[0].mean_error / 2
-    assert weighed < ud.clipped_mean_error(SUMS, USERS, 50 * UPPER, eps, centre=450)
-    kept = lot.groupby("tailnum").head(37)
-    assert len(kept) == w.sum()
-    noise, N = UPPER * 37 / (w.sum() * eps), USERS.total
-    dropped = ud.noisy_error(kept.speed.mean() - MEAN, noise)
-    assert dropped == pytest.approx(weighed, rel=0.05)
+    w = np.minimum(COUNTS, 37)
+    assert ud.weighted_mean_error(SUMS, USERS, w, eps) < members[0].mean_error / 2
     certificate = ud.weighted_worst_case_error(USERS, w, eps)
     assert 10 * choices.smallest_certificate < certificate
-    assert 2 * certificate < UPPER * (N - w.sum()) / N + noise
+    dropping = UPPER * ((N - w.sum()) / N + 37 / (w.sum() * eps))
+    assert 2 * certificate < dropping
 
-
-# Protected counts.
 
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  # cap, r, c
-
-
-@given(one=SAMPLES, other=SAMPLES, public=PUBLIC)
-def test_protected_counts_spend_at_most_the_budget(one, other, public):
-    """The largest log ratio of the densities of the pair: distances over scales, added up."""
-    cap, r, c = public
-    for mine, theirs in ((one, other), (one, [])):
-        (n, _, y), (k, _, z) = (PAGE.contribution(x, cap, r, c) for x in (mine, theirs))
-        ratio = Fraction(abs(y - z)) / (2 * r * cap) + Fraction(abs(n - k), 2 * cap)
-        assert ratio == PAGE.spent((n, None, y), (k, None, z), cap, r)
-        assert ratio <= Fraction(max(n, k), cap) <= 1
-
-
-@pytest.mark.parametrize("off", [0, 5, 100])
-def test_protecting_counts_is_nearly_free_only_where_the_centre_is_good(off):
-    """Of users who are all alike: the error over that of the same noise on a public count."""
-    r, scale, n = 150, 1000, np.full(1000, 365)
-    price = (1 + off / r + (off / r) ** 2) / (1 + off / r)  # of one Laplace variable less another
-    error = PAGE.protected_error(n * off, n, 400 + off, 10**9, 400, r * scale, scale)
-    assert error * n.sum() / (r * scale) == pytest.approx(price, rel=1e-3)
 
 
 @given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)

@@ -3,13 +3,13 @@
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import budgets, collections
+from strategies import budgets, collections, shares
 
 import userdp as ud
 
-shares = st.fractions(0, 1, max_denominator=12)
 few_users = collections().filter(lambda users: users.n_users <= 4)
 
 
@@ -33,21 +33,17 @@ def estimators(draw, users, middle):
     """Any function of the corner datasets: a clipped mean, and something of any size on top."""
     S = draw(shares) * users.upper * users.max_count
     size = draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1)])) * users.upper
+    reach = users.upper * users.counts
     values = {}
     for data in product((0, 1), repeat=users.n_users):
-        sums = [users.upper * int(m) * x for m, x in zip(users.counts, data, strict=True)]
-        centres = [middle * users.upper * int(m) for m in users.counts]
-        kept = [c + min(max(s - c, -S / 2), S / 2) for s, c in zip(sums, centres, strict=True)]
-        values[data] = sum(kept) / users.total + draw(st.integers(-2, 2)) * size
+        centred = reach * (np.array(data) - middle)
+        kept = middle * reach + centred.clip(-S / 2, S / 2)
+        values[data] = kept.sum() / users.total + draw(st.integers(-2, 2)) * size
     return values
 
 
 def corner_mean(users):
-    def mean(data):
-        pairs = zip(users.counts.tolist(), data, strict=True)
-        return users.upper * sum(m * x for m, x in pairs) / users.total
-
-    return mean
+    return lambda data: users.upper * int(users.counts @ data) / users.total
 
 
 @given(users=few_users, data=st.data())

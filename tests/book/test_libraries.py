@@ -12,23 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 from scipy import integrate
+from strategies import PAPER
 
 import userdp as ud
 
 DATA, RECIPES_OF = BOOK / "data", BOOK.parent / "benchmarks"
-SIX_DIGITS = 5.1e-6
 few = settings(max_examples=100, deadline=None)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of what other libraries say
 
 P = (np.arange(500) + 0.5) / 500
 QUANTILES = -np.sign(P - 0.5) * np.log1p(-2 * np.abs(P - 0.5))
 PAGE = functions_of("libraries", quantiles=QUANTILES)
-COLLECTIONS = {
-    "geometric": (ud.geometric_collection(6, 65), ud.uniform_sums),
-    "extreme": (ud.extreme_collection(101, 10, 65), ud.gaussian_sums),
-}
-
-
-# --- the statements -----------------------------------------------------------------------------
 
 
 @few
@@ -37,31 +31,25 @@ def test_what_replacing_costs(a, b, eps):
     a, b = min(a, b), max(a, b)
     if a == b:
         return
-    scale = max(abs(a), abs(b)) / eps
-    for z in (a - 1, a, (a + b) / 2, b, b + 1):
-        cost = abs(abs(z - a) - abs(z - b)) / scale
-        assert cost <= eps * (b - a) / max(abs(a), abs(b)) <= 2 * eps
-        if z in (a - 1, b + 1):
-            assert cost == eps * (b - a) / max(abs(a), abs(b))
-            assert (cost == 2 * eps) == (a == -b)
-            assert (cost == eps) if a == 0 else True
+    largest = max(abs(a), abs(b))
+    costs = [abs(abs(z - a) - abs(z - b)) / (largest / eps) for z in (a - 1, a, (a + b) / 2, b + 1)]
+    assert max(costs) == costs[0] == costs[-1] == eps * (b - a) / largest <= 2 * eps
+    assert (costs[0] == 2 * eps) == (a == -b)
+    assert (costs[0] == eps) or a * b != 0
 
 
 def test_noisy_sum_and_noisy_count_cost_the_budget_for_replacing_and_for_adding():
     """Density of the pair, for k values of 0 or U: the count's factor cancels, or it does not."""
     k, upper, eps, count = 3, 2.0, 0.7, 9
-    sums = np.linspace(-40, 40, 201)
-    scale = k * upper / eps
+    total, n = np.linspace(-40, 40, 201), np.arange(30)[:, None]
 
-    def log_density(total, n):
-        counted = -np.abs(np.arange(0, 30)[:, None] - n) * eps / (2 * k)
-        return -np.abs(sums - total) / scale + counted
+    def apart(totals, counts):
+        pairs = zip(totals, counts, strict=True)
+        one, other = (-abs(total - t) / upper - abs(n - m) / 2 for t, m in pairs)
+        return np.abs(one - other).max() * eps / k
 
-    low, high = -k * upper / 2, k * upper / 2
-    replaced = np.abs(log_density(low, count) - log_density(high, count)).max()
-    assert replaced == pytest.approx(eps)
-    added = np.abs(log_density(0, count) - log_density(high, count + k)).max()
-    assert added == pytest.approx(eps)
+    assert apart((-k * upper / 2, k * upper / 2), (count, count)) == pytest.approx(eps)
+    assert apart((0, k * upper / 2), (count, count + k)) == pytest.approx(eps)
 
 
 @few
@@ -103,59 +91,23 @@ def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
     assert np.all(made <= np.maximum(*ends) + 1e-9)
 
 
-@few
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.data())
 def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
-    """And some come near, as all but one of the averages are 0 or U there."""
-    users, part = ud.Contributions(counts, 2), st.floats(0, 1)
-    weights = np.minimum(counts, data.draw(st.integers(1, 6)))
-    eps, one = data.draw(st.floats(0.1, 4)), data.draw(st.lists(part, min_size=9, max_size=9))
-    corners = np.array([*product([-1, 1], repeat=len(counts))])
-    batch = np.concatenate(
-        [
-            np.where(np.eye(len(counts))[i], 2 * x - 1, corners)
-            for i in range(len(counts))
-            for x in (0.0, *one)
-        ]
-    )
-    errors = PAGE.errors_of_weights((users, None, batch * counts, None), weights, eps)
+    """All but one of the averages 0 or U, as in the proof: none is beyond, and some come near."""
+    users, weights = ud.Contributions(counts, 2), np.minimum(counts, data.draw(st.integers(1, 6)))
+    eps, L = data.draw(st.floats(0.1, 2)), len(counts)
+    corners = np.array([*product([-1, 1], repeat=L)])
+    centred = [
+        np.where(np.eye(L)[i], x, corners) for i in range(L) for x in np.linspace(-1, 1, 401)
+    ]
+    case = users, None, np.concatenate(centred) * counts, None
     worst = PAGE.weighed_worst(users, weights, eps)
-    assert errors.max() <= worst * (1 + 1e-3)
-    averages = np.linspace(-1, 1, 401)
-    heaviest = np.argsort(-np.array(counts) / weights)
-    chains = [np.where(np.arange(len(counts)) < i, 1, -1) for i in range(len(counts))]
-    chains = [[*chain[:i], x, *chain[i + 1 :]] for i, chain in enumerate(chains) for x in averages]
-    reached = np.empty((len(chains), len(counts)))
-    reached[:, heaviest] = chains
-    errors = PAGE.errors_of_weights((users, None, reached * counts, None), weights, eps)
-    assert errors.max() == pytest.approx(worst, rel=2e-3)
+    largest = PAGE.errors_of_weights(case, weights, eps).max()
+    assert largest == pytest.approx(worst, rel=3e-3)  # what a grid of 201 resolves
 
 
-def test_a_projected_rival_can_beat_the_recipe_in_the_worst_case():
-    """One user, all rows kept: that the recipe wins is measured on three datasets, and no law."""
-    one = ud.Contributions([1], 1)
-    recipe = ud.centred_clipping(one, ud.threshold(one, 1, "l1"))
-    errs = ud.worst_case_error(one, recipe, 1, objective="l1")
-    assert PAGE.few_worst(one, 1, 1, False) == pytest.approx(1 - np.exp(-0.5))
-    assert PAGE.few_worst(one, 1, 1, False) < errs
-
-
-def test_a_noisy_count_is_simulated_right():
-    users, rng = ud.Contributions([5, 2, 1], 1), np.random.default_rng(1)
-    for k in (1, 2, 5):
-        n = np.minimum(users.counts, k).sum()
-        kept, dropped = 0.4 * n, 0.5 * (8 - n)
-        noise, more = rng.laplace(size=(2, 200_000))
-        release = 0.5 + (kept + k * noise / 0.8) / np.maximum(1, n + 2 * k / 0.8 * more)
-        errors = np.abs(np.clip(release, 0, 1) - (0.5 + (kept + dropped) / 8))
-        ours = PAGE.few_error(users, k, 0.8, np.array([kept]), dropped, True)[0]
-        assert errors.mean() == pytest.approx(ours, abs=5 * errors.std() / 200_000**0.5 + 5e-4)
-
-
-# --- the recipes --------------------------------------------------------------------------------
-
-RECIPES = {"opendp": "opendp", "diffprivlib": "diffprivlib", "pydp": "pydp"}
-RECIPES |= {"pipelinedp": "pipeline_dp"}
+RECIPES = {name: name for name in ("opendp", "diffprivlib", "pydp")} | {"pipelinedp": "pipeline_dp"}
 COUNTS = np.array([5, 2, 1] + [1] * 200)
 ROWS = np.repeat(np.arange(203), COUNTS)
 VALUES = np.array([3.0, 3, 3, 3, -1, -2, -2, 0.5] + [0.0] * 200)  # user sums 11, -4, 1/2, 0, ...
@@ -174,7 +126,6 @@ def recipe(name, monkeypatch):
     return importlib.import_module(f"recipes.with_{name}")
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_recipe_is_the_optimal_mechanism(recipes):
     """Without noise the clipped sum; with it, noise for replacing: T/eps, not half of it."""
     T, eps, n = 6.0, 0.5, 1500
@@ -187,7 +138,6 @@ def test_recipe_is_the_optimal_mechanism(recipes):
     assert np.mean(noise) == pytest.approx(T / eps, rel=6 / n**0.5)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_own_means_keep_k_rows_and_protect_replacing(recipes):
     """The noise of k rows in [0, U] is k U / eps, for the sum and, over the count, the mean."""
     users, values, n = np.repeat(np.arange(40), 5), np.full(200, 4.0), 800
@@ -199,7 +149,6 @@ def test_own_means_keep_k_rows_and_protect_replacing(recipes):
     assert np.mean(noise) == pytest.approx(2 * 8 / 80, rel=6 / n**0.5 + 0.05)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_capped_sum_cuts_off_at_the_cap(monkeypatch):
     recipes = recipe("pipelinedp", monkeypatch)
     values = np.abs(VALUES)
@@ -217,56 +166,17 @@ def test_rows_are_kept_at_random(monkeypatch):
     assert kept[:, [0, 2, 3]].mean(axis=0) == pytest.approx(2 / 3, abs=0.1)
 
 
-@pytest.mark.parametrize(("size", "eps"), [(3, 0.1), (127, 2), (4037, 0.5)])
-def test_opendp_finds_the_noise_of_the_paper(size, eps):
-    dp = pytest.importorskip("opendp.prelude")
-    dp.enable_features("contrib")
-    bounded_sum = functions_of("libraries", dp=dp).bounded_sum
-    measurement = bounded_sum(size, 10.0, eps)
-    assert eps * (1 - 1e-8) < measurement.map(2) <= eps
-    assert 0 <= measurement.map(1) < 1e-8 * eps  # a public size: nobody comes or goes
-    noise = np.abs([measurement(np.zeros(size)) for _ in range(400)])
-    assert noise.mean() == pytest.approx(10 / eps, rel=5 / 400**0.5)
-
-
-# --- the numbers offered for download -----------------------------------------------------------
-
-
-def test_who_wins_where():
-    data = pd.read_csv(DATA / "libraries.csv")
-    by = data.pivot(index=["collection", "eps"], columns="setting").dropna()
-    worst, average = by.worst_case, by.average
-    others = worst.drop(columns=["l1 optimum"])
-    assert (worst["l1 optimum"] <= others.min(axis=1) * (1 + 2 * SIX_DIGITS)).all()
-    share = average["best k"] / average["OPT-worst-case"]
-    assert (share[["geometric", "flights"]] < 1).all()
-    assert (share["extreme"].iloc[:-1] > 1).all()
-    assert share["extreme"].iloc[-1] < 1
-    assert (worst["best weights"] <= worst["best k"] * (1 + 2 * SIX_DIGITS)).all()
-    gain = average["best weights"] / average["best k"]
-    assert (gain["geometric"] < 0.99).all()
-    assert (abs(gain[["extreme", "flights"]] - 1) < 0.02).all()
-
-
 def test_measured_errors_are_those_of_the_model():
     """What the page asserts, from other datasets: here for the paper's collections."""
     peers = pd.read_csv(DATA / "peers.csv")
     versions = pd.read_csv(DATA / "peers-versions.csv").set_index("peer")
     assert set(versions.index) == {"opendp", "diffprivlib", "pydp", "pipelinedp", "tumult"}
     assert set(peers.peer) == set(versions.index[versions.result == "ran"])
-    part = peers[peers.collection.isin(COLLECTIONS) & (peers.setting == "recipe")]
+    part = peers[peers.collection.isin(PAPER) & (peers.setting == "recipe")]
     assert len(part) >= 8 * 4
     for row in part.itertuples():
-        users, law = COLLECTIONS[row.collection]
+        users, law = PAPER[row.collection]
         assert row.value == ud.threshold(users, row.eps)
         errors = ud.clipped_mean_error(law(users, 300, rng=2), users, row.value, row.eps)
         spread = np.hypot(row.standard_error, errors.std() / 300**0.5)
         assert abs(row.error - errors.mean()) < 5 * spread
-
-
-def test_untold_libraries_take_half_the_noise_but_one():
-    peers = pd.read_csv(DATA / "peers.csv")
-    untold = peers[peers.setting == "untold"].set_index("peer")
-    for name, row in untold.iterrows():
-        expected = 1 if name == "diffprivlib" else 0.5
-        assert abs(row.error - expected) < 5 * row.standard_error

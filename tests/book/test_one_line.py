@@ -1,21 +1,18 @@
 """One interval for all users around any centre, and the code that the page offers to copy."""
 
 import math
-import sqlite3
 from fractions import Fraction
 
-import nbformat
 import numpy as np
 import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_functions import BOOK, functions_of
-from strategies import budgets, collections
+from page_functions import functions_of
+from strategies import budgets, collections, datasets, several, shares
 
 import userdp as ud
 
-shares = st.fractions(0, 1, max_denominator=12)
 widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
 
@@ -27,38 +24,30 @@ def problems(draw, max_samples):
 
 
 def one_line(sums, users, centre, total_width):
-    counts = [int(m) for m in users.counts]
-    centred = [s - centre * m for s, m in zip(sums, counts, strict=True)]
-    clipped = [oracle.project(y, -total_width / 2, total_width / 2) for y in centred]
-    return centre + sum(clipped) / users.total
+    centred = sums - centre * users.counts
+    return centre + centred.clip(-total_width / 2, total_width / 2).sum() / users.total
 
 
 @given(problem=problems(max_samples=24), data=st.data())
 def test_both_forms_agree_on_every_dataset(problem, data):
     users, centre, S = problem
-    clipping = ud.centred_clipping(users, S, centre)
-    averages = [data.draw(shares) * users.upper for _ in users.counts]
-    ends = zip(averages, clipping.lower, clipping.upper, strict=True)
-    counts = [int(m) for m in users.counts]
-    projected = [oracle.project(x, a, b) for x, a, b in ends]
-    expected = sum(m * x for m, x in zip(counts, projected, strict=True)) / users.total
-    sums = [m * x for m, x in zip(counts, averages, strict=True)]
-    assert one_line(sums, users, centre, S) == expected
-    assert (clipping.lower == [max(centre - S / (2 * m), 0) for m in counts]).all()
-    assert (clipping.upper == [min(centre + S / (2 * m), users.upper) for m in counts]).all()
+    clipping, m = ud.centred_clipping(users, S, centre), users.counts
+    averages = np.array(data.draw(several(shares, users.n_users))) * users.upper
+    expected = (m * averages.clip(clipping.lower, clipping.upper)).sum() / users.total
+    assert one_line(m * averages, users, centre, S) == expected
+    assert (clipping.lower == np.maximum(centre - S / (2 * m), 0)).all()
+    assert (clipping.upper == np.minimum(centre + S / (2 * m), users.upper)).all()
 
 
 @given(problem=problems(max_samples=24), data=st.data(), seed=st.integers(0, 99))
 def test_the_library_releases_the_one_line(problem, data, seed):
     users, centre, S = problem
-    eps = data.draw(budgets())
-    sums = [data.draw(shares) * top for top in users.largest_sums]
+    eps, sums = data.draw(budgets()), data.draw(datasets(users))
     counts = ud.Contributions(users.counts, float(users.upper))
-    options = {"centre": float(centre), "rng": seed}
-    released = ud.clipped_mean([float(s) for s in sums], counts, float(S), eps, **options)
+    released = ud.clipped_mean(sums, counts, float(S), eps, centre=float(centre), rng=seed)
     change = ud.sensitivity(users, ud.centred_clipping(users, S, centre))
     noise = np.random.default_rng(seed).laplace(scale=float(change / eps))
-    expected = float(one_line(sums, users, centre, S)) + noise
+    expected = one_line(sums, users, float(centre), float(S)) + noise
     assert released == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
@@ -76,57 +65,13 @@ def test_sensitivity_and_bias_by_definition(problem):
     assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
 
 
-@given(users=collections(), data=st.data())
-def test_the_middle_is_the_theorem_and_zero_is_capping(users, data):
-    eps, T = data.draw(budgets()), data.draw(widths) * users.upper * users.max_count
-    sums = [data.draw(shares) * top for top in users.largest_sums]
-    threshold, intervals = ud.threshold(users, eps), ud.optimal_clipping(users, eps)
-    middle = ud.centred_clipping(users, threshold, users.upper / 2)
-    assert (middle.lower == intervals.lower).all()
-    assert (middle.upper == intervals.upper).all()
-    assert one_line(sums, users, 0, 2 * T) == sum(min(s, T) for s in sums) / users.total
-
-
-def random_samples(rng):
-    counts = rng.integers(1, 20, size=rng.integers(1, 30))
-    user = rng.permutation(np.repeat(np.arange(counts.size), counts))
-    return counts, user, 65 * rng.beta(0.3, 0.3, size=user.size)
-
-
 @pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
 def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
     page, rng = functions_of("one-line", math=math), np.random.default_rng(1)
     for seed in range(20):
-        counts, user, samples = random_samples(rng)
-        users, sums = ud.Contributions(counts, 65), np.bincount(user, samples)
+        counts = rng.integers(1, 20, size=rng.integers(1, 30))
+        user = rng.permutation(np.repeat(np.arange(counts.size), counts))
+        samples, users = 65 * rng.beta(0.3, 0.3, size=user.size), ud.Contributions(counts, 65)
         arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
-        expected = ud.opt_worst_case(sums, users, eps, rng=seed)
+        expected = ud.opt_worst_case(np.bincount(user, samples), users, eps, rng=seed)
         assert page.private_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
-
-
-def test_rounding_two_over_eps_does_no_harm():
-    eps, users = 2 / 49, ud.geometric_collection(6, 65)
-    assert math.ceil(2 / eps) == 50 == ud.rank(eps) + 1
-    ranked = np.sort(users.largest_sums)[::-1]
-    errors = [ud.symmetric_error(users, ranked[k - 1], eps) for k in (49, 50)]
-    assert errors[0] == pytest.approx(errors[1], rel=1e-12)
-
-
-def test_sql_of_the_page_is_the_clipped_sum():
-    rng, namespace = np.random.default_rng(2), {}
-    cells = nbformat.read(BOOK / "one-line.ipynb", as_version=4).cells
-    (cell,) = [c.source for c in cells if c.source.startswith("statement =")]
-    exec(cell.split("database =")[0], namespace)
-    for _ in range(10):
-        counts, user, samples = random_samples(rng)
-        centre, T = 65 * rng.random(), 65 * rng.integers(0, 8)
-        with sqlite3.connect(":memory:") as database:
-            database.execute("CREATE TABLE trips (vehicle INTEGER, speed REAL)")
-            trips = zip(user.tolist(), samples.tolist(), strict=True)
-            database.executemany("INSERT INTO trips VALUES (?, ?)", trips)
-            public = {"c": centre, "T": float(T), "N": int(counts.sum())}
-            (by_sql,) = database.execute(namespace["statement"], public).fetchone()
-        database.close()
-        users = ud.Contributions(counts, 65)
-        expected = one_line(np.bincount(user, samples), users, centre, T)
-        assert by_sql == pytest.approx(expected, rel=1e-9)

@@ -13,7 +13,6 @@ from page_functions import BOOK, functions_of
 
 import userdp as ud
 from userdp import audit
-from userdp.mechanisms import grid_steps
 
 PEOPLE = ud.Contributions([1] * 5, 1)
 ANSWERS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
@@ -27,16 +26,6 @@ def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mech
     (other,) = [sums for n, sums in ANSWERS.items() if n != name]
     assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
     assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least
-
-
-def test_releases_of_neighbours_lie_on_one_grid():
-    for sums in ANSWERS.values():
-        _, moved, step = grid_steps(sums - 0.5, -0.5, 0.5)
-        for _ in range(50):
-            release = ud.release_mean(sums, PEOPLE, 1)
-            assert release.noise_scale == pytest.approx(moved * step / 5)
-            k = round((release.mean - 0.5) / (step / 5))
-            assert any(0.5 + (k + i) * (step / 5) == release.mean for i in (-1, 0, 1))
 
 
 def test_the_counts_of_mutants_fit_the_list_of_survivors():

@@ -11,10 +11,10 @@ import pickle
 import sys
 import time
 import warnings
+from collections import namedtuple
 from fractions import Fraction
 from math import inf
 from threading import current_thread
-from typing import NamedTuple
 
 import numpy as np
 import opendp.measurements
@@ -163,15 +163,7 @@ def neighbours(row, rng):
     return [([table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
 
 
-class Seen(NamedTuple):
-    made: list
-    refused: bool
-    warned: list
-    scales: list
-    logged: list
-    slept: list
-    printed: tuple
-    left_behind: dict
+Seen = namedtuple("Seen", "made refused warned scales logged slept printed left_behind")
 
 
 @pytest.fixture

@@ -1,0 +1,175 @@
+"""The page on federated averaging: its rules, what they guarantee and spend, and its verdicts."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from contents import page
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+
+import userdp as ud
+
+PAGE = functions_of("federated", rounds=20)
+LAW = ud.GaussianNoise(1.5)
+
+
+def on_the_sphere(rng, L, d, R):
+    z = rng.normal(size=(L, d))
+    return R * z / np.linalg.norm(z, axis=1, keepdims=True)
+
+
+@given(st.integers(0, 10**6))
+def test_one_client_moves_each_rule_by_its_sensitivity_at_most(seed):
+    """And by just that from one end of the ball to the other, if none has more weight."""
+    rng = np.random.default_rng(seed)
+    L, d, R, k = 12, int(rng.integers(1, 4)), rng.uniform(0.5, 9), int(rng.integers(1, 6))
+    m = rng.integers(1, 9, size=L)
+    for name, rule in PAGE.make_rules(m, R, LAW, d, [k]).items():
+        weights, reach = rule
+        sensitivity = 2 * reach / weights.sum()
+        first, second = (on_the_sphere(rng, L, d, R * rng.uniform(0.1, 3)) for _ in range(2))
+        for who in range(L):
+            other = np.where(np.arange(L)[:, None] == who, second, first)
+            moved = PAGE.average(other, R, *rule) - PAGE.average(first, R, *rule)
+            assert np.linalg.norm(moved) <= sensitivity * (1 + 1e-9), name
+        ends = on_the_sphere(rng, L, d, R)
+        other = np.where(np.arange(L)[:, None] == weights.argmax(), -ends, ends)
+        moved = PAGE.average(other, R, *rule) - PAGE.average(ends, R, *rule)
+        assert np.linalg.norm(moved) == pytest.approx(
+            min(sensitivity, 2 * R * weights.max() / weights.sum())
+        )
+
+
+@given(st.integers(0, 10**6))
+def test_the_first_rule_is_the_mean_in_the_ball(seed):
+    rng = np.random.default_rng(seed)
+    m, R, d = rng.integers(1, 9, size=9), rng.uniform(0.5, 9), 3
+    updates = rng.normal(size=(9, d)) * R
+    users = ud.Contributions(m, upper=2 * R)
+    rule = PAGE.make_rules(m, R, LAW, d, [])["paper's threshold"]
+    assert 2 * rule[1] == ud.ball_threshold(users, LAW, d)
+    noise = LAW.draw(2 * rule[1] / m.sum(), (d,), np.random.default_rng(1))
+    sums = m[:, None] * ud.clip_to_ball(updates, R)
+    release = ud.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
+    np.testing.assert_allclose(PAGE.average(updates, R, *rule) + noise, release, atol=1e-9)
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 6))
+def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold(m, k):
+    """Exactly, on a line: all corners; the formula; half of it by clipping with the same noise."""
+    k, N, R = min(k, max(m)), sum(m), Fraction(7, 2)
+    w = [min(n, k) for n in m]
+    W = sum(w)
+    corners = product([-R, R], repeat=len(m))
+    parts = [Fraction(n, N) - Fraction(a, W) for n, a in zip(m, w, strict=True)]
+    worst = max(abs(sum(a * x for a, x in zip(parts, u, strict=True))) for u in corners)
+    assert worst == R * sum(map(abs, parts))
+    T = 2 * R * k * Fraction(N, W)
+    assert worst == sum(max(2 * R * n - T, 0) for n in m) / N
+    users = ud.Contributions(m, upper=2 * R)
+    assert worst == 2 * ud.smallest_bias(users, T / N)
+    assert 2 * R * max(w) / W == T / N <= 2 * R * Fraction(max(m), N)
+    rules = PAGE.make_rules(np.array(m), float(R), LAW, 3, [k])
+    assert rules[f"threshold, {k}"][1] == pytest.approx(float(T) / 2)
+    rng = np.random.default_rng(k)
+    u = on_the_sphere(rng, len(m), 3, float(R)) * rng.uniform(size=(len(m), 1))
+    lost = np.array(m) @ u / N - PAGE.average(u, float(R), np.array(w), float(R) * k)
+    assert np.linalg.norm(lost) <= float(worst) + 1e-12
+
+
+def test_rounds_add_up_also_if_the_second_looks_at_the_first():
+    """On a grid: the second round's noise, and what it moves, depend on the first output."""
+    y = np.linspace(-14, 14, 1401)
+
+    def normal(x, s):
+        return np.exp(-((x / s) ** 2) / 2) / (s * np.sqrt(2 * np.pi))
+
+    first, second, sigma = 0.4, 0.25, 1 + 0.5 * np.tanh(y)
+    p = normal(y, 1)[:, None] * normal(y[None, :], sigma[:, None])
+    for reach, tight in ((np.ones_like(y), True), (np.cos(y), False)):
+        shift = np.sqrt(2 * second) * sigma * reach  # never more than second-zCDP allows
+        q = normal(y - np.sqrt(2 * first), 1)[:, None] * normal(
+            y[None, :] - shift[:, None], sigma[:, None]
+        )
+        for a in (1.3, 2, 4):
+            mass = (
+                np.exp(a * np.log(p + 1e-300) + (1 - a) * np.log(q + 1e-300)).sum()
+                * (y[1] - y[0]) ** 2
+            )
+            spent = np.log(mass) / (a - 1) / a
+            assert spent <= first + second + 1e-6
+            assert not tight or spent == pytest.approx(first + second, rel=1e-4)
+
+
+@pytest.fixture(scope="module")
+def again():
+    """The clients of the page, with other splits and other noise."""
+    scope = {}
+    for cell in page("federated").cells:
+        if cell.id in {"cell-02", "clients", "training"}:
+            source = cell.source.split("columns = ")[0]  # not the whole comparison
+            exec(source.replace("20250240, 10,", "5, 4,"), scope)
+    assert scope["seed"] == 5
+    return scope
+
+
+def test_clients_take_five_gradient_steps_on_their_own_flights(again):
+    x, y, m, first = (again[name] for name in ("x", "y", "m", "first"))
+    busiest, theta = m.argmax(), np.linspace(-9, 9, x.shape[1])
+    for who in (3, busiest):
+        own = slice(first[who], first[who] + m[who])
+        target = y[own] + 7 * (who == busiest)
+        xy, yy = again["labels"](7)
+        moved = theta.copy()
+        for _ in range(5):
+            moved -= 0.2 * x[own].T @ (x[own] @ moved - target) / m[who]
+        update = again["moves"][who] @ theta + again["reaches"][who] @ xy[who]
+        np.testing.assert_allclose(update, moved - theta)
+        error = again["off"](theta, np.arange(len(m)) == who, xy, yy)
+        assert error == pytest.approx(np.mean((x[own] @ theta - target) ** 2) ** 0.5)
+
+
+def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budget(
+    again, monkeypatch
+):
+    asked, drawn, zcdp = [], [], ud.GaussianNoise.zcdp
+    draw = ud.GaussianNoise.draw
+
+    def watched(self, sensitivity, shape, rng):
+        drawn.append((self.sigma, sensitivity))
+        return draw(self, sensitivity, shape, rng)
+
+    monkeypatch.setattr(ud.GaussianNoise, "zcdp", lambda rho: asked.append(rho) or zcdp(rho))
+    monkeypatch.setattr(ud.GaussianNoise, "draw", watched)
+    again["compare"](5, 0.3, 0, (50,))
+    splits, m = again["held_out"], again["m"]
+    assert asked == [pytest.approx(0.3 / 20)]
+    law = zcdp(asked[0])
+    for split, test in enumerate(splits):
+        rules = again["make_rules"](m[~test], 5, law, again["d"], (50,)).values()
+        for i, (weights, reach) in enumerate(rules):
+            begin = 20 * (len(rules) * split + i)
+            one = (law.sigma, 2 * reach / weights.sum())
+            assert drawn[begin : begin + 20] == [one] * 20
+    assert len(drawn) == 20 * len(rules) * len(splits)
+
+
+def test_verdicts_hold_on_other_splits(again):
+    """What each rule loses, where the page says that it does."""
+
+    def excess(*cell):
+        found = again["compare"](*cell, (100,))
+        rules = {row[4] for row in found}
+        return {rule: np.mean([row[-1] for row in found if row[4] == rule]) for rule in rules}
+
+    ours, small, much = "paper's threshold", excess(10, 0.001, 0), excess(5, 1, 0)
+    assert small["plain average"] < small[ours] < 0.25 * small["no clipping"]
+    assert max(much[ours], much["no clipping"]) < 0.8 * much["plain average"]
+    for shift in (-20, 20):
+        unlike = excess(10, 0.01, shift)
+        assert unlike[ours] < unlike["threshold, 100"] < unlike["weights, 100"]
+        assert unlike["weights, 100"] < unlike["plain average"]
+        assert unlike["plain average"] > unlike[ours] + 0.5
