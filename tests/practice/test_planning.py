@@ -1,5 +1,6 @@
 """plan: the errors it promises, the budget it finds, and its picture."""
 
+import json
 import time
 
 import matplotlib.pyplot as plt
@@ -46,6 +47,46 @@ def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
     eps = prospects.smallest_eps(error, objective)
     assert ud.optimal_error(prospects.users, eps, objective) <= error
     assert ud.optimal_error(prospects.users, eps * (1 - 1e-6), objective) > error
+
+
+@given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.01, 0.49))
+def test_recommended_is_what_the_release_promises(counts, objective, share):
+    """And no choice of a plan, no width and no private mechanism promises less."""
+    prospects = ud.plan(counts, lower=1, upper=3, eps=["0.3", 2])
+    users, error = prospects.users, 2 * share if objective != "mse" else (2 * share) ** 2
+    (cheapest,) = prospects.recommend(objective, error=error)
+    assert cheapest.eps == prospects.smallest_eps(error, objective)
+    assert cheapest.guarantee <= error == pytest.approx(cheapest.guarantee)
+    for advice in (*prospects.recommend(objective), cheapest):
+        clipping = ud.optimal_clipping(users, advice.eps, advice.objective)
+        made = ud.worst_case_error(users, clipping, advice.eps, objective)
+        assert made == pytest.approx(advice.guarantee)
+        assert advice.total_width == ud.threshold(users, advice.eps, objective)
+        rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
+        if objective != "mse":
+            assert all(advice.guarantee <= getattr(r, objective) * (1 + 1e-9) for r in rows)
+            assert all(advice.floor == row.floor for row in rows)
+        assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
+        assert advice.factor >= 1
+
+
+def test_recommendation_is_data():
+    """Names of rows, what `private_mean` takes, and plain values: JSON."""
+    for objective in ("bound", "l1", "mse"):
+        made = [advice._asdict() for advice in PLAN.recommend(objective)]
+        assert json.loads(json.dumps(made)) == made
+        assert [advice["eps"] for advice in made] == [float(eps) for eps in EPS]
+        assert {advice["objective"] for advice in made} == {objective}
+        assert all(objective == "mse" or advice["strategy"] in STRATEGIES for advice in made)
+        released = ud.private_mean(
+            [1, 1, 2], [1, 2, 3], lower=1, upper=3, eps=1, objective=objective
+        )
+        (advice,) = ud.plan([2, 1], lower=1, upper=3, eps=1).recommend(objective)
+        assert released.total_width == pytest.approx(advice.total_width)
+    with pytest.raises(ValueError, match="`objective` must be"):
+        PLAN.recommend("l2")
+    (advice,) = ud.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
+    assert (advice.floor, advice.factor) == (0, np.inf)
 
 
 def test_error_of_the_middle_needs_no_budget():

@@ -7,13 +7,14 @@ answer enters; `_result` holds only what may be published.
 
 from userdp.practice._measurement import as_measurement
 from userdp.practice._noise import discrete_laplace
-from userdp.practice._planning import Forecast, Plan, plan
+from userdp.practice._planning import Advice, Forecast, Plan, plan
 from userdp.practice._protected import ProtectedCountsMean, private_mean_protected_counts
 from userdp.practice._release import ProtectedTally, private_mean, protected_tally, user_counts
 from userdp.practice._result import Clip, PrivateMean, json_schema
 from userdp.practice._sums import Release, release_mean
 
 __all__ = [
+    "Advice",
     "Clip",
     "Forecast",
     "Plan",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import NoiseName, Objective
+from userdp.noise import NoiseName, Objective, _read_objective
 from userdp.practice._grid import read_bounds
 from userdp.practice._tables import html_table, text_table
 from userdp.worstcase import optimal_error, symmetric_error, threshold
@@ -23,6 +24,12 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
+RECOMMENDED: dict[Objective, tuple[str, str]] = {
+    "bound": ("OPT-worst-case", "smallest bias plus noise"),
+    "l1": ("l1 optimum", "smallest mean distance from the truth"),
+    "mse": ("mse optimum", "smallest mean square distance from the truth"),
+}
+"""What to release if this error matters, with the noise that `private_mean` draws; and why."""
 
 POWERS = -498.0, 1023.0
 """Between these powers of two lie the budgets whose noise floats hold, squared too."""
@@ -41,6 +48,25 @@ class Forecast(NamedTuple):
     """The mean absolute error on the worst dataset."""
     floor: float
     """Some dataset costs every private mechanism at least this mean absolute error."""
+
+
+class Advice(NamedTuple):
+    """What to release at a budget: pass `eps` and `objective` to `private_mean`."""
+
+    eps: float
+    strategy: str
+    objective: Objective
+    why: str
+    total_width: float
+    """S, as in `Forecast`."""
+    guarantee: float
+    """No dataset with the counts of the plan has a larger error of this kind."""
+    floor: float
+    """Some dataset costs every private mechanism at least this error, of the same kind."""
+    factor: float
+    """How many times the floor the guarantee is: no mechanism has a guarantee better by more.
+
+    Infinite for budgets of thousands, whose floor is below all floats."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +121,51 @@ class Plan:
             eps *= 1 + 1e-12
         return eps
 
+    def recommend(
+        self, objective: Objective = "l1", *, error: float | None = None
+    ) -> tuple[Advice, ...]:
+        """Return what to release at each budget, or at the smallest one that certifies an error.
+
+        Of all clippings, and of all estimators with Laplace noise that are not projected, the
+        recommended one has the smallest worst case; nothing is said of the average.
+
+        Parameters
+        ----------
+        objective : {"bound", "l1", "mse"}, optional
+            Which error matters: see `worst_case_error`.
+        error : float, optional
+            The error to keep to on every dataset: then one advice, for `smallest_eps` of it.
+
+        Returns
+        -------
+        tuple of Advice
+            Of texts and floats; `_asdict` makes a dictionary of one.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `objective` is no such name; as `smallest_eps`.
+
+        Examples
+        --------
+        >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
+        >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
+        [('l1 optimum', 1.31), ('l1 optimum', 1.55)]
+        """
+        strategy, why = RECOMMENDED[_read_objective(objective)]
+        planned = dict.fromkeys(row.eps for row in self.rows)
+        budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
+        made = []
+        for eps in budgets:
+            width = float(threshold(self.users, eps, objective))
+            guarantee = float(optimal_error(self.users, eps, objective))
+            floor = minimax_lower_bound(self.users, eps)
+            if objective == "mse":  # no mean square is below the square of the mean
+                floor *= floor
+            factor = guarantee / floor if floor else inf
+            made.append(Advice(eps, strategy, objective, why, width, guarantee, floor, factor))
+        return tuple(made)
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean absolute error on the worst dataset against eps; return the axes."""
         from userdp import plotting  # only drawing needs matplotlib
@@ -141,6 +212,7 @@ def plan(
     Returns
     -------
     Plan
+        Its rows compare strategies; `Plan.recommend` says which one to take.
 
     Raises
     ------
