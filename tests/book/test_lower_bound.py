@@ -206,3 +206,12 @@ def test_bracket_of_equal_users(n, eps):
     assert ud.minimax_lower_bound(users, eps) <= low + SOLVER
     assert low - SOLVER <= highs[1] <= highs[0] + SOLVER
     assert highs[1] <= ud.optimal_error(users, eps, "l1", "staircase") + SOLVER
+
+
+@pytest.mark.parametrize(("n", "within"), [(1, 1.3), (4, 1.07), (8, 1.051)])
+def test_projected_the_optimum_is_near_the_best_possible(n, within):
+    users, eps = ud.Contributions([1] * n, 1.0), 2 / n
+    risk = max(risk_of_chain([1] * n, eps), ud.minimax_lower_bound(users, eps))
+    projected = min(ud.projected_error(users, S, eps) for S in np.linspace(0.5, 0.7, 41))
+    assert risk <= projected <= within * risk
+    assert ud.optimal_error(users, eps) > 1.94 * risk
