@@ -117,3 +117,8 @@ def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
     assert ud.read_eps(3) == ud.read_eps(np.int64(3)) == 3
     assert ud.threshold(GEOMETRIC, 1e-300) == 0
     assert ud.optimal_error(GEOMETRIC, 1e-300) == 65 / 2
+
+
+def test_users_are_shown_in_short():
+    shown = "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
+    assert repr(ud.Contributions([4, 1, 1], 65)) == shown

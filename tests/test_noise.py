@@ -152,3 +152,19 @@ def test_noisy_error_is_the_integral_over_the_density(bias, scale):
     np.testing.assert_array_equal(ud.noisy_error([-2.0, 0.0], 0.0), [2.0, 0.0])
     assert ud.noisy_error(1.0, 5e-324) == 1.0
     assert ud.noisy_error(0.0, 3.0) == 3.0
+
+
+def test_gaussian_noise_at_the_ends_of_floats():
+    wide, narrow = ud.GaussianNoise(1e100), ud.GaussianNoise(1e-100)
+    with pytest.raises(ValueError, match=r"`sigma` must be small .* got sigma=1e\+100"):
+        wide.mean_error([1.0], 1e300)
+    assert narrow.log_density(1e300) == -np.inf
+    with pytest.raises(ValueError, match=r"`z` must be finite, got z\[0\]=nan"):
+        wide.log_density([np.nan])
+    assert ud.GaussianNoise(100).delta(1) == 0.0
+    with pytest.raises(TypeError, match=r"`rho` must be a real number, got rho='1'"):
+        ud.GaussianNoise.zcdp("1")
+    third = ud.GaussianNoise.zcdp(Fraction(1, 6)).sigma
+    assert Fraction(third) ** 2 >= 3 > Fraction(np.nextafter(third, 0)) ** 2
+    with pytest.raises(ValueError, match="got noise='staircase'"):
+        ud.optimal_error(ud.Contributions([1], 1), wide, noise="staircase")

@@ -225,3 +225,8 @@ def test_floats_agree_with_fractions_and_are_rounded_once(users, eps):
     expected = pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-12)
     assert ud.optimal_error(rounded, eps) == expected
     assert ud.worst_case_error(rounded, clipping, eps) == expected
+
+
+def test_sensitivity_refuses_what_is_no_collection():
+    with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions, got users=\[1\]"):
+        ud.sensitivity([1])

@@ -123,7 +123,7 @@ def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
     """
     x = 2 * Fraction(_read_noise(noise, eps).mean_size)
     whole = floor(x)
-    n = np.array([1, 2, 3, max(whole, 1), whole + 1], dtype=np.float64)
+    n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
     # What M can be at the two whole numbers around x, if no bound exceeds 1.
     with np.errstate(divide="ignore"):  # beyond eps = 1400 floats hold no bound
         most = 1 / _least_risks(n, float(read_eps(eps)))
@@ -136,7 +136,7 @@ def _least_risks(n: Floats, eps: float) -> Floats:
     """Return b_n: what n users of all samples cannot avoid, as a part of the distance they span."""
     with np.errstate(over="ignore"):
         risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
-    # The chain is the better one from three users on.
+    # From four users on a group adds less than a part in 50,000.
     few = n <= 3
     risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
     return risks

@@ -343,8 +343,8 @@ class GaussianNoise(Noise):
         >>> GaussianNoise.zcdp(0.5)
         GaussianNoise(sigma=1.0)
         """
-        least = sqrt(0.5 / _read_moderate("rho", rho))
         exact = Fraction(check.size("rho", rho, exact=True))
+        least = sqrt(0.5 / _read_moderate("rho", exact))
         while 2 * exact * Fraction(least) ** 2 < 1:
             least = nextafter(least, inf)
         return cls(least)
@@ -387,8 +387,7 @@ class GaussianNoise(Noise):
             enough = _spent_beyond(middle, budget) <= allowed * (1 - _ROUNDED)
             low, high = (middle, high) if enough else (low, middle)
         root = hypot(low, sqrt(2 * budget))
-        least = (root - low) / (2 * budget) if low < 0 else 1 / (low + root)
-        return cls(least * (1 + 1e-15))
+        return cls((root - low) / (2 * budget) if low < 0 else 1 / (low + root))
 
     def delta(self, eps: Epsilon) -> float:
         """Return the smallest delta for which the noise is (eps, delta)-private."""
@@ -457,8 +456,7 @@ def _spent_beyond(u: float, eps: float) -> float:
         return 0.0
     v = hypot(u, sqrt(2) * sqrt(eps))
     density = exp(-u * u / 2) / sqrt(2 * pi)
-    middle = (v - u) / 2 if u < 0 else eps / (u + v)
-    reach = eps / middle / 2 if u < 0 else (u + v) / 2
+    middle, reach = (v - u) / 2, eps / (v - u) if u < 0 else (u + v) / 2
     if reach < 1e-3:
         ratio = _mills(middle)
         third = 2 + middle**2 - (3 * middle + middle**3) * ratio

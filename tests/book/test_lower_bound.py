@@ -13,6 +13,7 @@ from scipy import optimize, sparse
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp.frontier import _risk_of_one
 
 PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
 NOISES = ("laplace", "staircase")
@@ -30,12 +31,13 @@ def one_user(eps):
 
 
 def slow_bound(counts, upper, eps):
-    """Corollary thm-minimax for every group of users, not only the largest of each size."""
+    """Corollary thm-minimax for every choice of users, not only the heaviest."""
     best = 0.0
     for size in range(1, len(counts) + 1):
         chain = 1 / (1 + math.cosh(eps) + size * math.sinh(eps))
         largest = max(map(sum, itertools.combinations(counts, size)))
-        best = max(best, upper * largest / sum(counts) * max(chain, one_user(size * eps)))
+        group = one_user(size * eps) if size <= 3 else 0.0
+        best = max(best, upper * largest / sum(counts) * max(chain, group))
     return best
 
 
@@ -58,14 +60,29 @@ def risk_of_chain(counts, eps):
 
 
 @settings(deadline=None)
-@given(collections(max_samples=12), st.floats(0.02, 11))
+@given(collections(max_samples=12), st.floats(0.02, 3.9))
 def test_bound_is_the_formula_over_all_groups_and_no_mechanism_of_the_book_beats_it(users, eps):
     bound = ud.minimax_lower_bound(users, eps)
     expected = slow_bound(users.counts.tolist(), float(users.upper), eps)
-    assert bound <= expected * ROUNDING
-    assert bound >= expected * (1 - 3e-3)  # groups of four and more only come near the chain
+    assert bound == pytest.approx(expected, rel=1e-9)
     for noise in NOISES:
         assert bound <= ud.optimal_error(users, eps, "l1", noise) * ROUNDING
+
+
+@pytest.mark.parametrize("n", range(4, 12))
+def test_larger_groups_add_nothing_to_speak_of(n):
+    for eps in np.geomspace(1e-3, 3, 200):
+        chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
+        assert _risk_of_one(np.array(n * eps)) < (1 + 2e-5) * chain
+
+
+def test_budgets_beyond_floats():
+    one = ud.Contributions([1], 1.0)
+    assert ud.minimax_lower_bound(one, "1e-300") == 0.5
+    assert ud.optimality_factor("1e-300") == pytest.approx(2, rel=1e-12)
+    assert 0 < ud.minimax_lower_bound(one, 1400) < 1e-300
+    assert ud.minimax_lower_bound(one, 1500) == 0.0
+    assert ud.optimality_factor(1500) == math.inf
 
 
 @settings(max_examples=40)
@@ -157,6 +174,7 @@ def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
         if x < 300:
             closed = (1 + math.cosh(x)) / 2 + size * math.sinh(x)
             assert factor <= closed * ROUNDING
+        assert noise != "laplace" or ud.optimality_factor(eps) == factor
         if 2 * size <= 1:
             ratio = ud.optimal_error(one, eps, noise=noise) / ud.minimax_lower_bound(one, eps)
             assert ratio == pytest.approx(factor, rel=1e-12)

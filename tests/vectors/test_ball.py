@@ -186,3 +186,10 @@ def test_mean_error_on_the_line_and_of_a_constant():
         scalar = ud.clipped_mean_error(sums[:, 0] + users.counts, users, T, eps)
         assert ud.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
     assert ud.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)
+
+
+def test_kinds_of_numbers_and_vectors_without_coordinates():
+    users = ud.Contributions([2, 1], 1.0)
+    assert type(ud.ball_error(users, 1, 2)) is float
+    with pytest.raises(ValueError, match=r"got sums of shape \(1, 2, 0\)"):
+        ud.mean_in_ball(np.zeros((1, 2, 0)), users, 1)

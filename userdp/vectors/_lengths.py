@@ -3,6 +3,7 @@
 from math import lgamma, pi, sqrt
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import gammainccinv, hyp2f1
 
 from userdp._checks import Floats
@@ -18,15 +19,14 @@ def gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
     exponential is nil from M (sin t)^2 = 40 on, M = x + d/2, and the integral of the rest a
     cotangent.
     """
-    with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
-        ratio = np.minimum(bias / scale, 1e8 * d)[..., None]
+    ratio, far = _in_scales(bias, scale, d)
     x = ratio**2 / 2
     end = np.arcsin(np.minimum(1, np.sqrt(40 / (x + d / 2))))
     square = np.sin(end * (1 + _NODES) / 2) ** 2
     heights = -np.expm1(d / 2 * np.log1p(-square) - x * square) / square
     integral = end[..., 0] / 2 * (heights @ _WEIGHTS) + 1 / np.tan(end[..., 0])
-    distance: Floats = np.where(bias > 1e8 * d * scale, bias, scale * sqrt(2 / pi) * integral)
-    return distance[()]
+    distance: Floats = np.where(far, bias, scale * sqrt(2 / pi) * integral)[()]
+    return distance
 
 
 def gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
@@ -35,8 +35,7 @@ def gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     Over the directions of Z, the mean length of the sum of two vectors is that of the longer times
     2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of their lengths.
     """
-    with np.errstate(over="ignore"):  # very far from zero: the noise adds nothing to the bias
-        ratio = np.minimum(bias / scale, 1e8 * d)[..., None]
+    ratio, far = _in_scales(bias, scale, d)
     shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
     begin, share = np.clip(ratio, shortest, longest), (1 + _NODES) / 2
     integral = np.zeros(np.shape(bias))
@@ -47,9 +46,16 @@ def gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
         mean = longer * _mean_over_directions((shorter / longer) ** 2, d)
         density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
         integral += np.abs(end - begin)[..., 0] * ((mean * density * share**2) @ (1.5 * _WEIGHTS))
-    far = bias > 1e8 * d * scale
     distance: Floats = np.where(far, bias, scale * integral)[()]
     return distance
+
+
+def _in_scales(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return b / s, an axis added, and where it is so large that the noise adds nothing."""
+    with np.errstate(over="ignore"):
+        ratio = np.asarray(bias / scale)
+    limit = 1e8 * d
+    return np.minimum(ratio, limit)[..., None], ratio > limit
 
 
 def _mean_over_directions(square: Floats, d: int) -> Floats:
