@@ -204,3 +204,9 @@ def test_rank_of_the_threshold_is_the_best_for_its_noise(eps, share, rank):
     error = ud.akmv_mean_error(sums, users, eps, threshold_share=0.75, noise_share=share)
     expected = ud.capped_mean_error(law, users, eps * Fraction(share))
     assert error == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_no_threshold_lies_outside_the_public_range():
+    users = ud.Contributions([4, 1], 1)
+    density = ud.quantile_log_density([-0.1, 4.1], [3.0, 1.0], users, 1, 1)
+    np.testing.assert_array_equal(density, -np.inf)

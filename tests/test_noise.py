@@ -164,7 +164,9 @@ def test_gaussian_noise_at_the_ends_of_floats():
     assert ud.GaussianNoise(100).delta(1) == 0.0
     with pytest.raises(TypeError, match=r"`rho` must be a real number, got rho='1'"):
         ud.GaussianNoise.zcdp("1")
-    third = ud.GaussianNoise.zcdp(Fraction(1, 6)).sigma
-    assert Fraction(third) ** 2 >= 3 > Fraction(np.nextafter(third, 0)) ** 2
+    for rho in (Fraction(1, k) for k in range(3, 60)):
+        sigma = ud.GaussianNoise.zcdp(rho).sigma
+        assert 2 * rho * Fraction(sigma) ** 2 >= 1 > 2 * rho * Fraction(np.nextafter(sigma, 0)) ** 2
+    assert ud.GaussianNoise(1e3).tail(5e3) == pytest.approx(ud.GaussianNoise(1).tail(5.0))
     with pytest.raises(ValueError, match="got noise='staircase'"):
         ud.optimal_error(ud.Contributions([1], 1), wide, noise="staircase")

@@ -241,7 +241,7 @@ def akmv(
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
-    noise = generator.laplace(scale=_noise_scale(2 * moved, eps), size=total.shape)
+    noise = generator.laplace(scale=_noise_scale(2 * moved, eps))
     return (total + noise) / users.total
 
 

@@ -82,7 +82,7 @@ class Noise(ABC):
         """Return E(Delta Z - x)^+ for x >= 0, shape (...), and a sensitivity Delta >= 0."""
         self._scale(sensitivity)  # refuses what might overflow
         if sensitivity == 0:
-            return np.zeros_like(x)
+            return 0 * x
         with np.errstate(over="ignore"):  # far from zero: no noise gets there
             ratio = np.minimum(x / sensitivity, check.LARGEST)
             result: Floats = sensitivity * self.excess(ratio)

@@ -59,7 +59,7 @@ def risk_of_chain(counts, eps):
     return optimize.linprog(goal, np.array(rows), np.zeros(len(rows)), total, np.ones(n)).fun
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(collections(max_samples=12), st.floats(0.02, 3.9))
 def test_bound_is_the_formula_over_all_groups_and_no_mechanism_of_the_book_beats_it(users, eps):
     bound = ud.minimax_lower_bound(users, eps)
@@ -74,6 +74,14 @@ def test_larger_groups_add_nothing_to_speak_of(n):
     for eps in np.geomspace(1e-3, 3, 200):
         chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
         assert _risk_of_one(np.array(n * eps)) < (1 + 2e-5) * chain
+
+
+def test_groups_of_up_to_three_users_count():
+    """Where a group is better than the chain, and where not."""
+    for n, eps in ((1, 1.0), (2, 0.44), (3, 0.0367), (4, 0.0139)):
+        chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
+        bound = ud.minimax_lower_bound(ud.Contributions([1] * n, 1.0), eps)
+        assert bound == pytest.approx(chain if n > 3 else one_user(n * eps), rel=1e-9)
 
 
 def test_budgets_beyond_floats():

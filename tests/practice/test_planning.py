@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import counts
 
@@ -49,6 +49,7 @@ def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
     assert ud.optimal_error(prospects.users, eps * (1 - 1e-6), objective) > error
 
 
+@settings(max_examples=20)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.01, 0.49))
 def test_recommended_is_what_the_release_promises(counts, objective, share):
     """And no choice of a plan, no width and no private mechanism promises less."""
@@ -77,6 +78,7 @@ def test_recommendation_is_data():
         assert json.loads(json.dumps(made)) == made
         assert [advice["eps"] for advice in made] == [float(eps) for eps in EPS]
         assert {advice["objective"] for advice in made} == {objective}
+        assert all(isinstance(advice["why"], str) for advice in made)
         assert all(objective == "mse" or advice["strategy"] in STRATEGIES for advice in made)
         released = ud.private_mean(
             [1, 1, 2], [1, 2, 3], lower=1, upper=3, eps=1, objective=objective

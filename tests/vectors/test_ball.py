@@ -193,3 +193,10 @@ def test_kinds_of_numbers_and_vectors_without_coordinates():
     assert type(ud.ball_error(users, 1, 2)) is float
     with pytest.raises(ValueError, match=r"got sums of shape \(1, 2, 0\)"):
         ud.mean_in_ball(np.zeros((1, 2, 0)), users, 1)
+
+
+def test_the_noise_counts_in_many_dimensions_though_the_bias_is_large():
+    for distance, noise in ((gaussian_distance, 1e2), (gamma_distance, 1e4)):
+        found = distance(np.array(1e5), 1.0, 10_000)
+        assert found == pytest.approx(np.hypot(1e5, noise), rel=1e-4)
+        assert found > 1e5 + 0.3 * noise**2 / 1e5
