@@ -122,3 +122,9 @@ def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
 def test_users_are_shown_in_short():
     shown = "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
     assert repr(ud.Contributions([4, 1, 1], 65)) == shown
+
+
+def test_a_centre_is_exact_where_the_users_are():
+    third, exact = Fraction(1, 3), ud.Contributions([2], Fraction(1))
+    assert list(ud.centred_clipping(exact, 0, third).lower) == [third]
+    assert list(ud.centred_clipping(exact, 0, third).upper) == [third]

@@ -83,12 +83,12 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     """
     check.instance("users", users, Contributions)
     sizes, n_users = users.histogram
-    ends = np.append(0, np.cumsum(n_users[::-1]))
+    ends = np.append(0.0, np.cumsum(n_users[::-1]))
     sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
     # Between users of one count M(n) b_n is monotone on the chain.
     n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
     shares = np.interp(n, ends, sums) / users.total
-    risks = _least_risks(n.astype(np.float64), float(read_eps(eps)))
+    risks = _least_risks(n, float(read_eps(eps)))
     return float(users.upper) * float(np.max(shares * risks))
 
 

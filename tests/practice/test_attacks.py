@@ -224,7 +224,10 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(tmp_path):
     folder.mkdir()
     os.mkfifo(pipe)
     for data, kind, words in [
-        *((data, TypeError, "the path of a file, got data=") for data in (3, [3], b"t.csv")),
+        *(
+            (data, TypeError, f"the path of a file, got data={data!r}")
+            for data in (3, [3], b"t.csv")
+        ),
         (tmp_path / "t.txt", ValueError, r"a file ending in .*got data='.*t\.txt'"),
         (tmp_path / "no.csv", FileNotFoundError, rf"{here}'.*no\.csv'"),
         ("https://example.org/t.parquet", FileNotFoundError, f"{here}'https"),
