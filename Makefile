@@ -34,7 +34,7 @@ BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bi
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Executing every chapter (two minutes on two cores), then building the pages (one more)."
 	@$(BIN) tools/execute.py
-	@$(BUILD)
+	@USERDP_EXECUTED=1; export USERDP_EXECUTED; $(BUILD)
 
 # build the book from the stored outputs, without executing anything
 preview: $(READY)

@@ -4,7 +4,8 @@ A Sphinx extension. The Makefile says in USERDP_STAMP of which commit: it asks o
 write tables. The environment has the addresses of the repository, USERDP_REPOSITORY
 (https://HOST/OWNER/NAME), and of the book, BOOK_URL: pages get buttons and whole addresses if it
 does, and no dead ones if not. USERDP_PDF is a PDF of the book for the first page to offer. With
-USERDP_STORED outputs are those that are stored, without it those that are executed.
+USERDP_STORED outputs are those that are stored, with USERDP_EXECUTED those of the cache that
+`make book` fills anew; without either, chapters are executed as they are read.
 """
 
 import os
@@ -44,8 +45,9 @@ def configure(app, config):
     config.html_theme_options |= {"extra_footer": f"<p>{foot}</p>"}
     if url := os.environ.get("BOOK_URL"):
         config.html_baseurl = url.rstrip("/") + "/"
-    if os.environ.get("USERDP_STORED"):
-        config.nb_execution_mode = "off"
+    for told, mode in (("USERDP_EXECUTED", "cache"), ("USERDP_STORED", "off")):
+        if os.environ.get(told):
+            config.nb_execution_mode = mode
     if pdf := os.environ.get("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")

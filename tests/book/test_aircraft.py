@@ -129,3 +129,19 @@ def test_bound_on_the_error_of_protected_counts():
             proved = PAGE.proved_error(b, abs(g - c), U, r, s)
             assert proved == pytest.approx(bound.min())
     assert tightest < 1.1
+
+
+def test_akmv_with_a_small_share_for_its_threshold_beats_the_optimum():
+    """Only the even split, which is the paper's, loses at every budget."""
+    for eps in np.geomspace(0.01, 2, 40):
+        split = ud.akmv_mean_error(SUMS, USERS, eps, threshold_share=0.1, noise_share=0.9)
+        assert (split < ud.opt_worst_case_mean_error(SUMS, USERS, eps)) == (eps > 1 / 3)
+
+
+@pytest.mark.parametrize("off", [0, 5, 100])
+def test_protecting_counts_is_nearly_free_only_where_the_centre_is_good(off):
+    """Of users who are all alike: the error over that of the same noise on a public count."""
+    r, scale, n = 150, 1000, np.full(1000, 365)
+    price = (1 + off / r + (off / r) ** 2) / (1 + off / r)  # of one Laplace variable less another
+    error = PAGE.protected_error(n * off, n, 400 + off, 10**9, 400, r * scale, scale)
+    assert error * n.sum() / (r * scale) == pytest.approx(price, rel=1e-3)

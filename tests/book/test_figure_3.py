@@ -38,6 +38,16 @@ def test_akmv_wins_on_independent_samples_from_two_on():
     assert max(z[1:]) < -6 < 6 < z[0]
 
 
+def test_below_two_the_optimum_beats_akmv_on_the_mirrored_law_and_at_two_no_more():
+    """Beta(2, 8): at two, AKMV's average error is below the optimum's worst case."""
+    law = partial(ud.beta_sums, a=2, b=8)
+    assert (lead(EXTREME, [0.1, 0.5, 1.9], law, 200) > 6).all()
+    budgets, way = [0.1, 0.5, 2], {"AKMV": ud.akmv_mean_error}
+    mean, standard_error = ud.mean_error_sweep(way, EXTREME, budgets, law, 200, rng=1)["AKMV"]
+    above = (mean - [ud.optimal_error(EXTREME, eps) for eps in budgets]) / standard_error
+    assert min(above[:2]) > 6 > -6 > above[2]
+
+
 def test_changed_settings_change_the_words():
     """The page's own cells, for half of the users and a heavy one twice as heavy."""
     cells = {cell.id: cell.source for cell in nbformat.read(BOOK / "figure-3.ipynb", 4).cells}
