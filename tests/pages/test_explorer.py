@@ -416,4 +416,4 @@ def test_other_pages_do_not_load_the_explorer():
     quoted = re.compile(r"(?s)<(?:a|code|pre)\b.*?</(?:a|code|pre)>")
     texts = {path.stem: path.read_text() for path in (BUILT / "book").glob("*.html")}
     loading = {name for name, text in texts.items() if "explorer.mjs" in quoted.sub("", text)}
-    assert loading == {"explorer", "optimum", "figure-1", "akmv"}
+    assert loading == {"index", "explorer", "optimum", "figure-1", "akmv"}
