@@ -83,7 +83,7 @@ def error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
 
@@ -151,7 +151,7 @@ def mean_error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
 
@@ -202,7 +202,7 @@ def _sweep(
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
-    rng: RNGLike | None,
+    rng: RNGLike,
 ) -> Sweep:
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)

@@ -86,7 +86,7 @@ class Tradeoff:
         allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
         if not allowed.any():
             least = self.certificate.min() / self.smallest_certificate - 1
-            raise ValueError(f"`tau` must be at least {least} for this grid, got tau={tau!r}.")
+            check.refuse_value("tau", f"at least {least} for this grid", tau)
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
@@ -112,7 +112,7 @@ def tradeoff(
     centres: npt.ArrayLike | None = None,
     total_widths: npt.ArrayLike | None = None,
     noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Tradeoff:
     """Weigh the average error of `clipped_mean` under a prior against its worst-case error.
 
@@ -193,7 +193,7 @@ def tradeoff(
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
     grid = np.unique(check.floats(name, values))
     if not grid.size:
-        raise ValueError(f"`{name}` must hold at least one number, got none.")
+        check.refuse(name, "hold at least one number", "none")
     check.refuse_entries(name, "at least 0", grid, grid < 0)
     return grid
 

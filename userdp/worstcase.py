@@ -513,10 +513,8 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
     check.instance("users", users, Contributions)
     check.instance("clipping", clipping, Clipping)
     if clipping.lower.size not in (users.n_users, users.total):
-        raise ValueError(
-            f"`clipping` must hold one interval a user ({users.n_users}) or one a sample "
-            f"({users.total}), got {clipping.lower.size} intervals."
-        )
+        rule = f"hold one interval a user ({users.n_users}) or one a sample ({users.total})"
+        check.refuse("clipping", rule, f"{clipping.lower.size} intervals")
     ends, most = clipping.upper, np.asarray(users.upper)
     check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 
