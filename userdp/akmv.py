@@ -73,10 +73,8 @@ def _cells_of(
 ) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(check.integer("rank", rank, least=1), users.n_users)
-    ends = np.empty((*values.shape[:-1], users.n_users + 2))
-    ends[..., 0] = float(users.upper) * users.max_count
-    ends[..., 1:-1] = np.sort(values)[..., ::-1]
-    ends[..., -1] = 0.0
+    outer = float(users.upper) * users.max_count, 0.0
+    ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)
     # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
@@ -90,9 +88,7 @@ def _cells_of(
 
 def _sums_reaching(cells: Cells) -> Floats:
     """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
-    totals = np.zeros_like(cells.upper)
-    np.cumsum(cells.upper[..., 1:], axis=-1, out=totals[..., 1:])
-    return totals
+    return np.insert(np.cumsum(cells.upper[..., 1:], axis=-1), 0, 0.0, axis=-1)
 
 
 def _draw_from(

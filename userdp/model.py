@@ -211,9 +211,8 @@ class Clipping:
             object.__setattr__(self, name, ends)
 
     def __repr__(self) -> str:
-        ends = {"lower": self.lower, "upper": self.upper}
-        ranges = (f"{name}={min(end)} to {max(end)}" for name, end in ends.items())
-        return f"Clipping(n_intervals={self.lower.size}, {', '.join(ranges)})"
+        lower, upper = (f"{min(ends)} to {max(ends)}" for ends in (self.lower, self.upper))
+        return f"Clipping(n_intervals={self.lower.size}, lower={lower}, upper={upper})"
 
 
 def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
