@@ -62,16 +62,11 @@ class Sweep:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
+        columns = "mechanism", "eps", "error", "standard_error", "trials"
         return [
-            {
-                "mechanism": name,
-                "eps": float(eps),
-                "error": float(mean),
-                "standard_error": float(standard_error),
-                "trials": self.n_trials,
-            }
+            dict(zip(columns, (name, *map(float, point), self.n_trials), strict=True))
             for name, curve in self.curves.items()
-            for eps, mean, standard_error in zip(self.eps, *curve, strict=True)
+            for point in zip(self.eps, *curve, strict=True)
         ]
 
 

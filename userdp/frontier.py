@@ -158,5 +158,4 @@ def _risk_of_one(eps: Floats) -> Floats:
     while np.any((low < (middle := np.floor(low + (high - low) / 2))) & (middle < high)):
         enough = lattice(middle) * (middle + 1) >= 1
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    result: Floats = np.where(eps > 1400, 0.0, lattice(high))
-    return result
+    return np.where(eps > 1400, 0.0, lattice(high))

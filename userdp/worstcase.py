@@ -521,8 +521,7 @@ def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
     if values.size != users.n_users:
         return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
-    sums: npt.NDArray[Any] = users.counts * values
-    return sums
+    return values * users.counts
 
 
 def _scalar(users: Contributions, value: Any) -> Exact:
