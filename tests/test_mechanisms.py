@@ -76,6 +76,9 @@ def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
         np.testing.assert_array_equal(releases, mechanism(batch, USERS, eps, rng=rng))
     for rng in (6, None):
         assert not np.array_equal(releases, mechanism(batch, USERS, 1, rng=rng))
+    single = batch.astype(np.float32)
+    taken = [mechanism(sums, USERS, 1, rng=5) for sums in (single, single.astype(float))]
+    np.testing.assert_array_equal(*taken)
     assert mechanism(batch[0, 0], USERS, 1, rng=5).shape == ()
     assert mechanism(batch[:0], USERS, 1, rng=5).shape == (0, 2)
     np.testing.assert_array_equal(batch, before)
