@@ -289,6 +289,7 @@ ALSO_REFUSED = [
     (V, "error", "error=5", PLAN.smallest_eps, [5]),
     (T, "error", "'1'", PLAN.smallest_eps, ["1"]),
     (V, "objective", "l3", PLAN.smallest_eps, [1, "l3"]),
+    (V, "objective", "l2", PLAN.recommend, ["l2"]),
     (V, "level", "level=1", MADE.interval, [1]),
     (V, "level", "level=0", MADE.noise_interval, [0]),
     (V, "level", "level=95", MADE.interval, [95]),

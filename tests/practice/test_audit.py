@@ -16,22 +16,10 @@ from fractions import Fraction
 from math import inf
 from threading import current_thread
 
+import configurations as conf
 import numpy as np
 import opendp.measurements
 import pytest
-from configurations import (
-    EPS,
-    FACTORS,
-    ROWS,
-    centre_of,
-    clipped_mean,
-    clipped_totals,
-    name_of,
-    numbers_of,
-    pairwise,
-    release_of,
-    table,
-)
 from scipy import stats
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
@@ -68,11 +56,11 @@ def kinds_of(row, rng, dropped=1):
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", conf.ROWS, ids=conf.name_of)
 def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
-    opendp = OpenDP(monkeypatch, ANSWERS[ROWS.index(row) % len(ANSWERS)])
-    rng = np.random.default_rng(ROWS.index(row))
-    users, values = table(row, kinds_of(row, rng), rng)
+    opendp = OpenDP(monkeypatch, ANSWERS[conf.ROWS.index(row) % len(ANSWERS)])
+    rng = np.random.default_rng(conf.ROWS.index(row))
+    users, values = conf.table(row, kinds_of(row, rng), rng)
     made, warned = quiet_release(row, users, values, tmp_path)
     # All of the budget is spent if there is noise; none is stated where counts depend on values.
     dropping = row["entry"] == "mean" and "drop" in (row["missing"], row["outside"])
@@ -80,7 +68,7 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         words.startswith("`eps` is not stated") for kind, words in warned if kind is UserWarning
     ]
     assert said == [True] * dropping
-    eps = float(Fraction(EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
+    eps = float(Fraction(conf.EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
     assert made.eps == (None if dropping else pytest.approx(eps, rel=1e-12))
     assert dropping or made.eps <= eps * (1 + 1e-15)
     answers = [opendp.answer(*asked) for asked in opendp.asked]
@@ -91,7 +79,7 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
 
 
 def quiet_release(*arguments):
-    call = release_of(*arguments)
+    call = conf.release_of(*arguments)
     with warnings.catch_warnings(action="always", record=True) as caught:
         warnings.simplefilter("ignore", ResourceWarning)  # of what others left behind
         made = call()
@@ -101,27 +89,27 @@ def quiet_release(*arguments):
 def check_mean(row, made, users, values, asked, answers):
     """One draw, at the scale that the promise demands, for the total that is meant."""
     ((scale, total),), (answer,) = asked, answers
-    exact, demanded = clipped_mean(row, users, values)
+    exact, demanded = conf.clipped_mean(row, users, values)
     if demanded == 0:  # the best is to release the centre
         assert (made.noise_scale, scale, total) == (0, 0, 0)
         return
-    middle, unit = centre_of(row), demanded / scale
+    middle, unit = conf.centre_of(row), demanded / scale
     assert made.noise_scale == pytest.approx(demanded, rel=1e-6)
-    moved = Fraction(scale) * Fraction(EPS[row["eps"]])
+    moved = Fraction(scale) * Fraction(conf.EPS[row["eps"]])
     assert moved == pytest.approx(round(moved), rel=1e-12)
     assert middle + total * unit == pytest.approx(exact, rel=1e-14, abs=len(users) * unit)
     unit = made.noise_scale / scale  # the same, in all digits
-    low, high = (-inf, inf) if not row.get("project") else numbers_of(row)[:2]
+    low, high = (-inf, inf) if not row.get("project") else conf.numbers_of(row)[:2]
     assert made.mean == pytest.approx(min(max(middle + answer * unit, low), high), rel=1e-13)
 
 
 def check_protected(row, made, users, values, asked, answers):
-    low, high, _, _ = numbers_of(row)
-    assert made.centre == pytest.approx(centre_of(row), abs=made.step)
+    low, high, _, _ = conf.numbers_of(row)
+    assert made.centre == pytest.approx(conf.centre_of(row), abs=made.step)
     furthest = max(made.centre - low, high - made.centre)
     reach = (high - low) / 8 if row["reach"] == "given" else furthest
     assert made.reach == pytest.approx(reach, abs=made.step)
-    exact = clipped_totals(row, made.reach, users, values)
+    exact = conf.clipped_totals(row, made.reach, users, values)
     step = made.sum_scale / asked[0][0]
     checks = zip(asked, exact, (step, 1), (len(users) * step, 0), strict=True)
     for (scale, total), (sound, demanded), unit, error in checks:
@@ -160,7 +148,7 @@ def neighbours(row, rng):
     for what in ("missing", "outside"):
         if row.get(what) == "refuse":
             pairs.append((["inside", what, what], ["inside", "inside", what], True))
-    return [([table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
+    return [([conf.table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
 
 
 Seen = namedtuple("Seen", "made refused warned scales logged slept printed left_behind")
@@ -219,9 +207,9 @@ def left_behind():
     }
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", conf.ROWS, ids=conf.name_of)
 def test_neighbours_look_the_same(row, observed, tmp_path):
-    rng = np.random.default_rng(ROWS.index(row))
+    rng = np.random.default_rng(conf.ROWS.index(row))
     for pair, refused in neighbours(row, rng):
         one, other = (observed(row, users, values, tmp_path) for users, values in pair)
         assert one == other
@@ -232,7 +220,7 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
 
 @pytest.mark.parametrize("kind", ["lists", "CSV"])
 def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
-    row = next(row for row in ROWS if row["entry"] == "mean" and row["input"] == kind)
+    row = next(row for row in conf.ROWS if row["entry"] == "mean" and row["input"] == kind)
     users = ["a", "a", "b", "c"]
     values = [[0.1, secret, 0.1, 0.1005] for secret in ("secret", "none of this", "7 km")]
     if kind == "CSV":
@@ -253,7 +241,7 @@ ENOUGH = 1000  # releases of a number: with fewer the power is too small
 FINE = {"cap": {30_000, 100_000}, "width": {"best", "given"}, "input": {"lists", "pandas"}}
 LAW = {
     entry: {name: FINE.get(name, options) for name, options in factors.items()}
-    for entry, factors in FACTORS.items()
+    for entry, factors in conf.FACTORS.items()
 }
 
 
@@ -262,15 +250,15 @@ def samples_of_row(row, users, values, folder, n, rng):
 
     Where a release was moved to a bound, its size is drawn from the law, given that it is larger.
     """
-    call = release_of(row, users, values, folder)
+    call = conf.release_of(row, users, values, folder)
     with warnings.catch_warnings(action="ignore"):
         made = [call() for _ in range(n)]
-    low, high = (-inf, inf) if not row.get("project") else numbers_of(row)[:2]
+    low, high = (-inf, inf) if not row.get("project") else conf.numbers_of(row)[:2]
     if row["entry"] == "protected":
-        exact = clipped_totals(row, made[0].reach, users, values)
+        exact = conf.clipped_totals(row, made[0].reach, users, values)
         found = np.array([[m.noisy_sum, m.noisy_weight] for m in made]).T
     else:
-        exact, found = [clipped_mean(row, users, values)], np.array([[m.mean for m in made]])
+        exact, found = [conf.clipped_mean(row, users, values)], np.array([[m.mean for m in made]])
     (mean, scale), larger = np.transpose(exact)[..., None], rng.exponential(size=found.shape)
     sizes = abs(found - mean) / scale + ((found == low) | (found == high)) * larger
     return np.stack([sizes, (found > mean) | (found == high)])
@@ -279,12 +267,12 @@ def samples_of_row(row, users, values, folder, n, rng):
 def samples_of(entry, folder):
     """Sizes and signs of each number of an entry point that has noise, over all options."""
     rng, rows = np.random.default_rng(1), []
-    for row in pairwise(LAW[entry]):
+    for row in conf.pairwise(LAW[entry]):
         row = {"entry": entry} | row
         if row["users"] == "one" and "project" in row:
             row["project"] = False  # between the bounds there is little of the noise
-        users, values = table(row, kinds_of(row, rng), rng, copies=30)
-        if entry == "protected" or clipped_mean(row, users, values)[1] > 0:
+        users, values = conf.table(row, kinds_of(row, rng), rng, copies=30)
+        if entry == "protected" or conf.clipped_mean(row, users, values)[1] > 0:
             rows.append((row, users, values))
     n = -(-ENOUGH // len(rows))
     tables = [samples_of_row(*row, folder, n, rng) for row in rows]

@@ -94,17 +94,6 @@ def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, 
     assert type(ud.ball_error(USERS, 1, d)) is float
 
 
-@EVERY_LENGTH
-def test_gaussian_noise_is_independent_in_every_coordinate(d):
-    law, zeros = ud.GaussianNoise(0.3 / sqrt(d)), np.zeros((40, 5000, 1, d))
-    z = ud.mean_in_ball(zeros, ALONE, law, rng=d) / 6
-    normal = stats.norm(scale=law.sigma).cdf
-    assert all(rejected(z[..., axis], normal) < 9 for axis in range(d))
-    assert rejected(1.1 * z[..., 0], normal) > 30
-    correlation = np.corrcoef(z.reshape(-1, d), rowvar=False)
-    np.testing.assert_allclose(correlation, np.eye(d), atol=0.015)
-
-
 # Mean errors
 
 
