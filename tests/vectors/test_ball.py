@@ -92,6 +92,8 @@ def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, 
     assert ud.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
     assert ud.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
     assert type(ud.ball_error(USERS, 1, d)) is float
+    alike, eps = ud.Contributions(np.ones(49, int), 2), 2 / 49 * d  # 49 of them up to rounding
+    assert ud.ball_threshold(alike, eps, d) == 2 > ud.ball_threshold(alike, eps * (1 - 1e-6), d)
 
 
 # Mean errors
