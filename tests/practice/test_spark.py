@@ -154,14 +154,15 @@ every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=T
 BOUNDS = {"lower": LOWER, "upper": UPPER}
 
 
+@every_source
 def test_other_answers_are_the_same(sources, opendp):
-    columns, options = (
-        ("text", "double"),
-        BOUNDS | CLAMP | DROP | {"eps": 1, "cap": 7, "reach": 2.0},
-    )
+    columns, options = ("text", "double"), {"eps": 1, "cap": 7, "reach": 2.0, **BOUNDS, **CLAMP}
     tally = answers(sources, lambda data: protected_tally(*columns, data=data, **BOUNDS))
     assert tally == sources[0]
-    answers(sources, lambda data: ud.private_mean_protected_counts(*columns, data=data, **options))
+    answers(
+        sources,
+        lambda data: ud.private_mean_protected_counts(*columns, data=data, **options, **DROP),
+    )
     for user in ("integer", "text"):
         found = answers(sources, lambda data, user=user: ud.user_counts(user, data=data).tolist())
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
