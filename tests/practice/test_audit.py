@@ -22,6 +22,8 @@ import opendp.measurements
 import pytest
 from scipy import stats
 
+import userdp as ud
+
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
 
 
@@ -74,6 +76,8 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
+    if row["entry"] in ("mean", "measurement"):
+        check_certificate(row, made, users, values)
     if row["entry"] != "sums":
         check_shown(made)
 
@@ -101,6 +105,27 @@ def check_mean(row, made, users, values, asked, answers):
     unit = made.noise_scale / scale  # the same, in all digits
     low, high = (-inf, inf) if not row.get("project") else conf.numbers_of(row)[:2]
     assert made.mean == pytest.approx(min(max(middle + answer * unit, low), high), rel=1e-13)
+
+
+def check_certificate(row, made, users, values):
+    """By the theory for the clipping that is stated; bounds of the release bound its errors."""
+    low, high, _, _ = conf.numbers_of(row)
+    people, width, clipping = conf.clipping_of(row, users, values)
+    assert (made.n_records, made.n_users) == (people.total, people.n_users)
+    assert (made.lower, made.upper, made.objective) == (low, high, row["objective"])
+    assert (made.centre, made.project) == (pytest.approx(conf.centre_of(row)), row["project"])
+    small = {"rel": 1e-6, "abs": 1e-6 * (high - low)}
+    reached = min(width, 2 * people.max_count * (high - low))  # no sum reaches further
+    assert made.total_width == pytest.approx(reached, **small)
+    bias, eps = ud.worst_case_bias(people, clipping), Fraction(conf.EPS[row["eps"]])
+    assert made.worst_case_bias == pytest.approx(bias, **small)
+    for kind, error in (("bound", made.worst_case_bound), ("l1", made.worst_case_l1)):
+        theory = ud.worst_case_error(people, clipping, eps, kind) + made.rounding
+        assert error == pytest.approx(min(theory, high - low if made.project else inf), **small)
+    clips = sorted({*zip(people.counts, clipping.lower + low, clipping.upper + low, strict=True)})
+    for clip, (count, *ends) in zip(made.clips[::-1], clips, strict=True):
+        assert clip[:2] == (count, people.counts.tolist().count(count))
+        assert clip[2:] == pytest.approx(ends, **small)
 
 
 def check_protected(row, made, users, values, asked, answers):
