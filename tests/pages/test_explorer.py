@@ -117,17 +117,13 @@ def check_tables(page, users, eps, objective):
         "(rows) => rows.map((row) => [row.querySelector('th').textContent,"
         "[...row.querySelectorAll('data')].map((cell) => Number(cell.value))])"
     )
-    best = ud.optimal_error(users, eps, objective)
-    expected = {
-        "Laplace": [ud.symmetric_error(users, 65 * users.max_count, eps, objective)],
-        "impossible below": [ud.minimax_lower_bound(users, eps)],
-    }
+    widths = {"Laplace": 65 * users.max_count, "OPT-worst-case": ud.threshold(users, eps)}
+    widths |= {"l1 optimum": ud.threshold(users, eps, "l1")} if objective == "l1" else {}
+    errors = [ud.symmetric_error(users, width, eps, objective) for width in widths.values()]
+    expected = {name: [error] for name, error in zip(widths, errors, strict=True)}
+    expected["impossible below"] = [ud.minimax_lower_bound(users, eps)]
     if objective == "bound":
-        akmv = float(ud.akmv_error(users.largest_sums, users, eps))
-        expected |= {"OPT-worst-case": [best], "AKMV on all-U data": [akmv]}
-    else:
-        paper = ud.symmetric_error(users, ud.threshold(users, eps), eps, "l1")
-        expected |= {"l1 optimum": [best], "OPT-worst-case": [paper]}
+        expected["AKMV on all-U data"] = [ud.akmv_error(users.largest_sums, users, eps)]
     clipping = ud.optimal_clipping(users, eps, objective)
     for count, *ends in zip(users.counts, clipping.lower, clipping.upper, strict=True):
         expected[str(count)] = ends
