@@ -38,7 +38,7 @@ def test_the_record_of_figure_2():
     entry = recorded.entry("figure-2")
     assert entry.startswith("(record-figure-2)=\n**figure-2.csv**, 175 rows\n: *Shown as* {numref}")
     for words in (
-        "`fig-2`, {numref}`fig-2-spread` in {doc}`",
+        "`fig-2` in {doc}`",
         "*Made by* {ref}`cell-14 <figure-2-cell-14>`",
         "worst case: {py:func}`~userdp.optimal_error`",
         "seed 20250207",
