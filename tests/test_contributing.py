@@ -58,8 +58,3 @@ def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, monkeypatch, ca
     (row,) = yaml.safe_load(block("yaml", "new-capped"))
     test_claims.test_row_is_complete(row)
     test_claims.test_what_a_row_names_exists(row)
-
-
-def test_files_that_the_text_names_exist():
-    names = re.findall(r"`((?:book|tests|userdp)/[\w./-]+|_toc\.yml)`", TEXT)
-    assert [name for name in names if not (contents.ROOT / name).exists()] == ["book/capped.ipynb"]
