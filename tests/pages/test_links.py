@@ -89,7 +89,7 @@ SOUGHT = {
     "Lemma III.1": "lemma",
     "Theorem III.1": "optimum",
     "which epsilon": "decide",
-    "sensitivity": "setup",
+    "user-level sensitivity": "setup",
 }
 
 
