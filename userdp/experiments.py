@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,10 +16,6 @@ from userdp.samplers import Sampler, _drawn
 
 _BLOCK = 2**17
 """User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
-
-_SLICE = 2**13
-"""User sums for which a mean error is computed at a time: so do all intermediate results."""
-
 
 Mechanism = Callable[..., npt.ArrayLike]
 """Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
@@ -63,16 +58,11 @@ class Sweep:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
+        columns = "mechanism", "eps", "error", "standard_error", "trials"
         return [
-            {
-                "mechanism": name,
-                "eps": float(eps),
-                "error": float(mean),
-                "standard_error": float(standard_error),
-                "trials": self.n_trials,
-            }
+            dict(zip(columns, (name, *map(float, point), self.n_trials), strict=True))
             for name, curve in self.curves.items()
-            for eps, mean, standard_error in zip(self.eps, *curve, strict=True)
+            for point in zip(self.eps, *curve, strict=True)
         ]
 
 
@@ -83,7 +73,7 @@ def error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
 
@@ -134,14 +124,7 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-    known = _checked("mechanisms", mechanisms)
-
-    def errors(name: str, sums: Floats, eps: Epsilon, rng: np.random.Generator) -> Floats:
-        release = known[name](sums, users, eps, rng=rng)
-        error: Floats = np.abs(release - sums.sum(axis=1) / users.total)
-        return error
-
-    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
+    return _sweep(mechanisms, True, users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -151,7 +134,7 @@ def mean_error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
 
@@ -185,45 +168,47 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-    known = _checked("mean_errors", mean_errors)
-
-    def errors(name: str, sums: Floats, eps: Epsilon, _: np.random.Generator) -> Floats:
-        length = max(1, _SLICE // users.n_users)
-        parts = [sums[start : start + length] for start in range(0, len(sums), length)]
-        return np.concatenate([known[name](part, users, eps) for part in parts])
-
-    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
+    return _sweep(mean_errors, False, users, eps, sampler, n_trials, rng)
 
 
 def _sweep(
-    errors: Callable[[str, Floats, Epsilon, np.random.Generator], Floats],
-    names: list[str],
+    functions: Mapping[str, Callable[..., npt.ArrayLike]],
+    release: bool,
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
-    rng: RNGLike | None,
+    rng: RNGLike,
 ) -> Sweep:
+    """Sweep over functions that release means, or else return mean errors."""
+    argument = "mechanisms" if release else "mean_errors"
+    _check_functions(argument, functions)
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
     trials = check.integer("n_trials", n_trials, least=2)
     entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
     starts = range(0, trials, length)
-    values = np.empty((len(names), len(budgets), trials))
-    with progress(len(starts) * len(names) * len(budgets)) as tick:
+    values = np.empty((len(functions), len(budgets), trials))
+    with progress(len(starts) * len(functions) * len(budgets)) as tick:
         for block, start in enumerate(starts):
             size = min(length, trials - start)
             sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
-            for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
+            true = sums.sum(axis=1) / users.total
+            for (i, name), (j, budget) in product(enumerate(functions), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                values[i, j, start : start + size] = errors(name, sums, budget, stream)
+                given = {"rng": stream} if release else {}
+                result = np.asarray(functions[name](sums, users, budget, **given), np.float64)
+                if result.shape != (size,):
+                    rule = f"return one number for each of {size} datasets"
+                    check.refuse(f"{argument}[{name!r}]", rule, f"shape {result.shape}")
+                values[i, j, start : start + size] = abs(result - true) if release else result
                 tick()
     # Shifted by one of the values, so that equal ones have no spread from rounding.
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
-    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(names)}
+    curves = dict(zip(functions, map(Curve, means, standard_errors), strict=True))
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
 
 
@@ -234,36 +219,23 @@ def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generat
 
 
 def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
-    scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
-    if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
+    if isinstance(eps, str | bytes) or not np.iterable(eps):
         check.refuse_type("eps", "a sequence of budgets", eps)
     budgets = list(eps)
     for budget in budgets:
         read_eps(budget)
     if not budgets:
-        raise ValueError("`eps` must hold at least one budget, got none.")
+        check.refuse("eps", "hold at least one budget", "none")
     return budgets
 
 
-def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, Callable[..., Floats]]:
-    """Return functions by name that refuse what is not one number for each dataset."""
+def _check_functions(argument: str, functions: Mapping[str, Any]) -> None:
     if not isinstance(functions, Mapping):
         check.refuse_type(argument, "a mapping from names to functions", functions)
     if not functions:
-        raise ValueError(f"`{argument}` must hold at least one function, got none.")
+        check.refuse(argument, "hold at least one function", "none")
     for name, function in functions.items():
         if not isinstance(name, str):
             check.refuse_type(argument, "named by strings", name)
         if not callable(function):
             check.refuse_type(f"{argument}[{name!r}]", "callable", function)
-
-    def call(name: str, sums: Floats, *others: Any, **named: Any) -> Floats:
-        values = np.asarray(functions[name](sums, *others, **named), dtype=np.float64)
-        if values.shape != (len(sums),):
-            raise ValueError(
-                f"`{argument}[{name!r}]` must return one number for each of {len(sums)} datasets, "
-                f"got shape {values.shape}."
-            )
-        return values
-
-    return {name: partial(call, name) for name in functions}

@@ -143,9 +143,7 @@ class Contributions:
 def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     raw = check.array("counts", counts)
     if raw.ndim != 1 or not raw.size:
-        raise ValueError(
-            f"`counts` must be one-dimensional and not empty, got counts of shape {raw.shape}."
-        )
+        check.refuse("counts", "be one-dimensional and not empty", f"counts of shape {raw.shape}")
     if raw.dtype.kind not in "iu":
         # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
         raw = np.asarray(counts, dtype=object)
@@ -156,10 +154,8 @@ def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     exact = raw.astype(np.int64)
     # The float sum is tried first because the integer sum of so large counts might wrap around.
     if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
-        raise ValueError(
-            f"`counts` must sum to at most 2^53 = {_MOST_SAMPLES} samples, "
-            f"got a sum of about {exact.sum(dtype=np.float64):.6g}."
-        )
+        about = f"a sum of about {exact.sum(dtype=np.float64):.6g}"
+        check.refuse("counts", f"sum to at most 2^53 = {_MOST_SAMPLES} samples", about)
     exact.setflags(write=False)
     return exact
 
@@ -215,9 +211,8 @@ class Clipping:
             object.__setattr__(self, name, ends)
 
     def __repr__(self) -> str:
-        ends = {"lower": self.lower, "upper": self.upper}
-        ranges = (f"{name}={min(end)} to {max(end)}" for name, end in ends.items())
-        return f"Clipping(n_intervals={self.lower.size}, {', '.join(ranges)})"
+        lower, upper = (f"{min(ends)} to {max(ends)}" for ends in (self.lower, self.upper))
+        return f"Clipping(n_intervals={self.lower.size}, lower={lower}, upper={upper})"
 
 
 def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
@@ -312,7 +307,14 @@ def read_eps(eps: Epsilon) -> Fraction:
     >>> read_eps("0.1"), read_eps(0.5)
     (Fraction(1, 10), Fraction(1, 2))
     """
-    number = _read_number(eps)
+    rule = "a real number or the text of a decimal number"
+    try:
+        number = Decimal(eps) if isinstance(eps, str) else eps
+    except InvalidOperation:
+        check.refuse_value("eps", rule, eps)
+    if not isinstance(number, Decimal | Fraction):
+        check.number("eps", number, numbers.Real, rule)
+        number = int(number) if isinstance(number, numbers.Integral) else float(number)
     # A comparison with a Decimal NaN would raise an error of its own.
     if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
         check.refuse_value("eps", "positive and finite", eps)
@@ -320,18 +322,6 @@ def read_eps(eps: Epsilon) -> Fraction:
     if not check.SMALLEST_NORMAL <= number <= check.LARGEST:
         check.refuse_value("eps", "within the range of normal floats", eps)
     return Fraction(number)
-
-
-def _read_number(eps: object) -> float | Fraction | Decimal:
-    if isinstance(eps, str):
-        try:
-            return Decimal(eps)
-        except InvalidOperation:
-            check.refuse_value("eps", "a real number or the text of a decimal number", eps)
-    if isinstance(eps, Decimal | Fraction):
-        return eps
-    number = check.number("eps", eps, numbers.Real, "a real number or the text of a decimal number")
-    return int(number) if isinstance(number, numbers.Integral) else float(number)
 
 
 def rank(eps: Epsilon) -> int:
@@ -365,9 +355,7 @@ def rank(eps: Epsilon) -> int:
     """
     quotient = 2 / read_eps(eps)
     nearest = round(quotient)
-    if nearest and abs(quotient - nearest) <= _tolerance(eps) * nearest:
-        return nearest
-    return ceil(quotient)
+    return nearest if abs(quotient - nearest) <= _tolerance(eps) * nearest else ceil(quotient)
 
 
 def _tolerance(eps: Epsilon) -> Fraction:
@@ -384,10 +372,8 @@ def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
     array = check.floats("sums", sums)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
-        raise ValueError(
-            f"`sums` must have one entry a user ({users.n_users}) along its last axis, "
-            f"got sums of shape {array.shape}."
-        )
+        rule = f"have one entry a user ({users.n_users}) along its last axis"
+        check.refuse("sums", rule, f"sums of shape {array.shape}")
     largest = users.largest_sums.astype(np.float64)
     outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
     check.refuse_entries("sums", "between 0 and U m_l", array, outside)

@@ -355,8 +355,7 @@ def optimal_error(
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
     largest = sum_of_largest(users, 2 * Fraction(_read_noise(noise, eps).mean_size))
-    error = Fraction(users.upper) / (2 * users.total) * largest
-    return error if users.is_exact else float(error)
+    return _scalar(users, Fraction(users.upper) / (2 * users.total) * largest)
 
 
 def symmetric_error(
@@ -403,8 +402,7 @@ def symmetric_error(
     objective, law = _read_objective(objective), _read_noise(noise, eps)
     width = check.size("total_width", total_width, users.is_exact)
     sizes, n_users = users.histogram  # each different count is looked at once
-    zero = 0 * np.asarray(width)
-    surplus = np.maximum(np.asarray(users.upper) * sizes - np.asarray(width), zero)
+    surplus = Contributions(sizes, users.upper).surplus(width)
     bias = _scalar(users, np.sum(n_users * surplus)) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
 
@@ -457,9 +455,8 @@ def projected_error(
     others = (clipped.size - at_top) * change + np.sum(sums[clipped.size :]) / users.total
     off_middle = np.maximum(at_top * change - others, 0.0) / 2
     bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
-    kept_out = sum(
-        law.mean_excess(np.maximum(upper / 2 + side * off_middle, 0.0), change) for side in (-1, 1)
-    )
+    near, far = np.maximum(upper / 2 - off_middle, 0.0), upper / 2 + off_middle
+    kept_out = law.mean_excess(near, change) + law.mean_excess(far, change)
     return float(np.max(law.mean_error(bias, change) - kept_out))
 
 
@@ -500,8 +497,7 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
         return Fraction(users.total)
     whole = floor(x)
     largest = _largest_counts(users, whole + 1)
-    last = int(largest.min())
-    return int(largest.sum()) - last + last * Fraction(x - whole)
+    return int(largest.sum()) - (whole + 1 - Fraction(x)) * int(largest.min())
 
 
 def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:
@@ -513,10 +509,8 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
     check.instance("users", users, Contributions)
     check.instance("clipping", clipping, Clipping)
     if clipping.lower.size not in (users.n_users, users.total):
-        raise ValueError(
-            f"`clipping` must hold one interval a user ({users.n_users}) or one a sample "
-            f"({users.total}), got {clipping.lower.size} intervals."
-        )
+        rule = f"hold one interval a user ({users.n_users}) or one a sample ({users.total})"
+        check.refuse("clipping", rule, f"{clipping.lower.size} intervals")
     ends, most = clipping.upper, np.asarray(users.upper)
     check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 
@@ -525,8 +519,7 @@ def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
     if values.size != users.n_users:
         return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
-    sums: npt.NDArray[Any] = users.counts * values
-    return sums
+    return values * users.counts
 
 
 def _scalar(users: Contributions, value: Any) -> Exact:
