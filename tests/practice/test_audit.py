@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections import namedtuple
-from fractions import Fraction
+from functools import partial
 from math import inf
 from threading import current_thread
 
@@ -20,13 +20,14 @@ import numpy as np
 import opendp.measurements
 import pytest
 from configurations import (
-    EPS,
     FACTORS,
     ROWS,
     centre_of,
     clipped_mean,
     clipped_totals,
+    gaussian,
     name_of,
+    noise_of,
     numbers_of,
     pairwise,
     release_of,
@@ -42,13 +43,15 @@ class OpenDP:
 
     def __init__(self, monkeypatch, answer):
         self.answer, self.asked = answer, []
-        self.real = opendp.measurements.make_laplace
-        monkeypatch.setattr(opendp.measurements, "make_laplace", self.make_laplace)
+        for law in ("laplace", "gaussian"):
+            make = partial(self.make, law, getattr(opendp.measurements, f"make_{law}"))
+            monkeypatch.setattr(opendp.measurements, f"make_{law}", make)
 
-    def make_laplace(self, *space, scale):
-        made = self.real(*space, scale=scale)
+    def make(self, law, real, *space, scale):
+        made = real(*space, scale=scale)
 
         def draw(total):
+            self.law = law
             self.asked.append((scale, total))
             return self.answer(scale, total)
 
@@ -80,14 +83,24 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         words.startswith("`eps` is not stated") for kind, words in warned if kind is UserWarning
     ]
     assert said == [True] * dropping
-    eps = float(Fraction(EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
-    assert made.eps == (None if dropping else pytest.approx(eps, rel=1e-12))
-    assert dropping or made.eps <= eps * (1 + 1e-15)
+    spent = 1 / noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
+    kinds = ("eps", "rho")
+    if gaussian(row):
+        kinds, spent = ("rho", "eps"), (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
+    stated, other = (getattr(made, kind, None) for kind in kinds)
+    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12))
+    assert dropping or stated <= spent * (1 + 1e-15)
+    assert other is None
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
     if row["entry"] != "sums":
         check_shown(made)
+
+
+def coarse(row, scale):
+    """By how much Gaussian noise is scaled up for whole numbers: more than a little if few."""
+    return (1 - 16 / scale**2) ** 0.5 if gaussian(row) and scale else 1
 
 
 def quiet_release(*arguments):
@@ -105,9 +118,9 @@ def check_mean(row, made, users, values, asked, answers):
     if demanded == 0:  # the best is to release the centre
         assert (made.noise_scale, scale, total) == (0, 0, 0)
         return
-    middle, unit = centre_of(row), demanded / scale
-    assert made.noise_scale == pytest.approx(demanded, rel=1e-6)
-    moved = Fraction(scale) * Fraction(EPS[row["eps"]])
+    middle, exactly = centre_of(row), scale * coarse(row, scale)
+    unit, moved = demanded / exactly, exactly / noise_of(row)
+    assert made.noise_scale * coarse(row, scale) == pytest.approx(demanded, rel=1e-6)
     assert moved == pytest.approx(round(moved), rel=1e-12)
     assert middle + total * unit == pytest.approx(exact, rel=1e-14, abs=len(users) * unit)
     unit = made.noise_scale / scale  # the same, in all digits
@@ -272,7 +285,10 @@ def samples_of_row(row, users, values, folder, n, rng):
     else:
         exact, found = [clipped_mean(row, users, values)], np.array([[m.mean for m in made]])
     (mean, scale), larger = np.transpose(exact)[..., None], rng.exponential(size=found.shape)
-    sizes = abs(found - mean) / scale + ((found == low) | (found == high)) * larger
+    sizes = abs(found - mean) / scale
+    if gaussian(row):  # of Laplace noise as rare
+        sizes = -stats.halfnorm.logsf(sizes)
+    sizes += ((found == low) | (found == high)) * larger
     return np.stack([sizes, (found > mean) | (found == high)])
 
 
@@ -318,7 +334,8 @@ def test_planted_faults_are_found(planted, monkeypatch, tmp_path):
     """With noise of a seed, so that there is one outcome."""
     factor, share = PLANTED[planted]
     rng = np.random.default_rng(5)
-    noise = lambda scale: round((rng.random() >= share) * rng.laplace(0, factor * scale))  # noqa: E731
-    OpenDP(monkeypatch, lambda scale, total: total + noise(scale))
+    draw = {"laplace": rng.laplace, "gaussian": rng.normal}
+    noise = lambda scale: (rng.random() >= share) * draw[opendp.law](0, factor * scale)  # noqa: E731
+    opendp = OpenDP(monkeypatch, lambda scale, total: total + round(noise(scale)))
     (sample,) = samples_of("sums", tmp_path)
     assert (min(chances(*sample)) < ALARM) == (planted != "sound")

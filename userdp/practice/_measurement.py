@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp.model import Contributions, Epsilon
-from userdp.noise import Objective, _read_objective
+from userdp.noise import GaussianNoise, Objective, _read_objective
 from userdp.practice._grid import read_bounds
-from userdp.practice._noise import discrete_laplace, load_opendp, noisy_total
+from userdp.practice._noise import load_opendp, measurement_of, noisy_total
 from userdp.practice._release import Decided, decide, make_result
 from userdp.practice._result import PrivateMean, read_project
 
@@ -18,7 +18,7 @@ def as_measurement(
     *,
     lower: float,
     upper: float,
-    eps: Epsilon,
+    eps: Epsilon | GaussianNoise,
     objective: Objective = "bound",
     total_width: float | None = None,
     centre: float | None = None,
@@ -29,7 +29,8 @@ def as_measurement(
     Its input are the users' sums of values: vectors of L floats, none of them NaN, in the order of
     `counts`, which are public. Its input metric is the number of users whose sum is another one
     (`change_one_distance`), its output measure `max_divergence`, its output a `PrivateMean`: at
-    distance 1 it is `eps`-DP, user-level, for replacing one user's values.
+    distance 1 it is `eps`-DP, user-level, for replacing one user's values. With Gaussian noise the
+    measure is `zero_concentrated_divergence`.
 
     Parameters
     ----------
@@ -67,11 +68,12 @@ def as_measurement(
     how = decide(users, low, high, eps, objective, total_width, centre, read_project(project))
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
-    account = discrete_laplace(how.moved, how.budget)
+    account = measurement_of(how.moved, how.budget)
+    gaussian = isinstance(how.budget, GaussianNoise)
     return dp.m.make_user_measurement(
         dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
         dp.change_one_distance(),
-        dp.max_divergence(),
+        dp.zero_concentrated_divergence() if gaussian else dp.max_divergence(),
         lambda sums: _release(sums, how),
         lambda d_in: account.map(how.moved * d_in),
     )
