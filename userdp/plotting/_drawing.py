@@ -10,6 +10,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from scipy.optimize import isotonic_regression
 
 from userdp.experiments import Sweep
 
@@ -19,16 +20,20 @@ LOOKS: dict[str, dict[str, Any]] = {
     "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
     "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": "--"},
     "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": ":"},
-    # Not mechanisms of the paper: the bound on OPT-worst-case, and AKMV with parts replaced.
-    "worst case": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
-    "full budget": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
-    "exact T": {"color": _PALETTE[2], "marker": "D", "linestyle": (0, (8, 2))},
-    # The rivals: weights min(m, k), and sums capped at a public T.
-    "weights": {"color": _PALETTE[1], "marker": "v", "linestyle": (0, (3, 1))},
-    "cap": {"color": _PALETTE[4], "marker": "D", "linestyle": (0, (8, 2))},
-    # The best clippings for the mean absolute error.
+    # Not a mechanism: the largest error that OPT-worst-case can have.
+    "guarantee": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
+    # AKMV with parts replaced.
+    "full budget": {"color": "#8c1d40", "marker": "v", "linestyle": (0, (3, 1))},
+    "exact T": {"color": "0.25", "marker": "D", "linestyle": (0, (8, 2))},
+    # The best clippings for the mean absolute error, and other laws of noise.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
-    "l1 optimum, staircase": {"color": _PALETTE[1], "marker": "X", "linestyle": (0, (1, 1))},
+    "l1 optimum, staircase": {"color": "#6f4fa0", "marker": "X", "linestyle": (0, (1, 1))},
+    "Gaussian": {"color": "#8a5a2b", "marker": "*", "linestyle": (0, (4, 1, 1, 1, 1, 1))},
+    # The rivals: weights min(m, k), k samples of each, sums capped at a public T, means of means.
+    "weights": {"color": _PALETTE[1], "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
+    "dropping": {"color": _PALETTE[9], "marker": ">", "linestyle": (0, (2, 1))},
+    "cap": {"color": _PALETTE[4], "marker": "d", "linestyle": (0, (8, 2, 2, 2))},
+    "mean of users": {"color": "#7f7f00", "marker": "p", "linestyle": (0, (4, 1, 1, 1))},
 }
 """A mechanism keeps its colour, marker and line style on every page."""
 
@@ -131,6 +136,32 @@ def draw_plan(rows: Sequence[Any], ax: Axes | None = None) -> Axes:
     label_ratios(ax, "y", "worst-case mean absolute error\n(unit of the values)")
     ax.legend()
     return ax
+
+
+def label_lines(ax: Axes) -> None:
+    """Name each curve at its right end, in its colour, instead of a legend.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With its curves, scales and limits as they will be; curves without a label get none.
+
+    Notes
+    -----
+    Names that would overlap are moved apart, by as little as it takes in least squares.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = [ax.transData.transform((0, np.asarray(line.get_ydata())[-1]))[1] for line in lines]
+    gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
+    order, apart = np.argsort(ends), gap * np.arange(len(ends))
+    places = isotonic_regression(np.sort(ends) - apart).x + apart
+    for i, y in zip(order, places, strict=True):
+        height = ax.transAxes.inverted().transform((0, y))[1]
+        look = {"color": lines[i].get_color(), "size": plt.rcParams["legend.fontsize"]}
+        ax.text(1.02, height, lines[i].get_label(), transform=ax.transAxes, va="center", **look)
 
 
 def label_budgets(ax: Axes) -> None:

@@ -1,0 +1,52 @@
+"""A Sphinx extension: where the figures that chapters draw stand on their pages, and how large.
+
+The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
+sections, though a notebook has to compute it first. Pictures have two pixels for each that is
+shown, and say their size, so that no text moves when they arrive.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+from PIL import Image
+from sphinx.transforms import SphinxTransform
+
+DENSITY = 2  # pixels drawn for each that is shown
+
+
+class Figures(SphinxTransform):
+    """Move the one picture, and size all."""
+
+    default_priority = 500
+
+    def apply(self, **kwargs):
+        """Change a page's tree."""
+        for cell in list(self.document.findall(nodes.container)):
+            if "tag_lead" in cell["classes"]:
+                self.lead(cell)
+        for image in self.document.findall(nodes.image):
+            path = Path(self.env.srcdir, image["uri"].lstrip("/"))
+            if "jupyter_execute" in path.parts and path.suffix == ".png":
+                width, height = Image.open(path).size
+                image["width"], image["height"] = (f"{n // DENSITY}px" for n in (width, height))
+
+    def lead(self, cell):
+        """Put what a cell has drawn before the first cell or section of its page."""
+        page = next(n for n in self.document.findall(nodes.section))
+        first = next(n for n in page if isinstance(n, nodes.section) or "cell" in n["classes"])
+        drawn = next(cell.findall(nodes.figure))
+        drawn.parent.remove(drawn)
+        page.insert(page.index(first), drawn)
+
+
+def say_sizes(app, name, template, context, page):
+    """Give sizes as attributes: a browser keeps the shape of the place then, however narrow."""
+    size = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
+    context["body"] = size.sub(r'width="\1" height="\2"', context.get("body", ""))
+
+
+def setup(app):
+    """Register the extension."""
+    app.add_transform(Figures)
+    app.connect("html-page-context", say_sizes)
