@@ -46,8 +46,9 @@ OTHERWISE = {
 CLASSES = (ud.Contributions, ud.Clipping, ud.GaussianNoise, ud.LaplaceNoise, ud.StaircaseNoise)
 FUNCTIONS = {
     name: function
-    for name, function in vars(ud).items()
-    if name in ud.__all__ and (inspect.isfunction(function) or function in CLASSES)
+    for module in (ud, ud.vectors)
+    for name, function in vars(module).items()
+    if name in module.__all__ and (inspect.isfunction(function) or function in CLASSES)
 }
 
 
@@ -418,7 +419,7 @@ def test_other_near_twin_is_accepted(attempt):
 @pytest.mark.parametrize("eps", [0, -1, INF, NAN, Decimal("NaN"), Decimal("Infinity")])
 def test_eps_that_is_no_positive_number_is_not_called_too_small_or_large(eps):
     with pytest.raises(ValueError, match="`eps` must be positive and finite, got"):
-        ud.read_eps(eps)
+        ud.model.read_eps(eps)
 
 
 def test_arrays_are_private_copies():

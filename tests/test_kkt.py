@@ -117,7 +117,7 @@ def test_no_other_width_is_optimal(users, data):
 def test_each_part_of_a_condition_is_measured(condition, size, change):
     """The change is the only violation of its condition, or the largest."""
     users, eps = ud.Contributions([4, 2, 1], Fraction(8)), Fraction(1)
-    good = ud.Solution(
+    good = ud.kkt.Solution(
         alpha=np.array([12, 4, 0]) * Fraction(1),
         total_width=Fraction(8),
         lambda_users=np.array([Fraction(1, 2), Fraction(1, 2), Fraction(0)]),
@@ -136,7 +136,7 @@ def test_each_part_of_a_condition_is_measured(condition, size, change):
 def test_room_to_spare_is_no_violation():
     users = ud.Contributions([4, 2, 1], Fraction(8))
     point = np.array([20, 10, 5]) * Fraction(1)
-    spare = ud.Solution(point, Fraction(3), point, point, Fraction(1))
+    spare = ud.kkt.Solution(point, Fraction(3), point, point, Fraction(1))
     assert ud.kkt_certificate(users, 1, spare)[:2] == (0, 0)
 
 
@@ -144,7 +144,7 @@ def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
     failed = SimpleNamespace(success=False, message="it was tired")
     monkeypatch.setattr(optimize, "linprog", lambda *args, **kwargs: failed)
     with pytest.raises(RuntimeError, match="not solved: it was tired"):
-        ud.solve_lp(ud.Contributions([1], 1), 1)
+        ud.kkt.solve_lp(ud.Contributions([1], 1), 1)
 
 
 @given(users=collections(), eps=st.floats(0.05, 5), k=st.integers(1, 101))
@@ -160,7 +160,7 @@ def test_floats_are_certified_to_rounding(users, eps, k):
 def test_the_solver_finds_the_same_value_and_a_certified_point(users, data):
     eps = data.draw(budgets(users.n_users))
     rounded = ud.Contributions(users.counts, float(users.upper))
-    solution = ud.solve_lp(rounded, eps)
+    solution = ud.kkt.solve_lp(rounded, eps)
     value = (solution.alpha.sum() + solution.total_width / float(eps)) / users.total
     assert value == pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-9)
     assert max(ud.kkt_certificate(rounded, eps, solution)) <= 1e-7

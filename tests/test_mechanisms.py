@@ -148,7 +148,7 @@ def test_certificate_of_weights_is_the_worst_of_all_corners(users, data):
     parts = [Fraction(int(m), N) - w / W for m, w in zip(users.counts, weights, strict=True)]
     bias = users.upper * max(abs(sum(p)) for p in itertools.product(*([0, p] for p in parts)))
     change = users.upper * max(weights) / W
-    expected = bias + change / ud.read_eps(eps)
+    expected = bias + change / ud.model.read_eps(eps)
     assert ud.weighted_worst_case_error(users, weights, eps) == expected
     error = ud.weighted_worst_case_error(users, weights, eps, "l1", "staircase")
     assert error == pytest.approx(float(ud.StaircaseNoise(eps).mean_error(bias, change)))

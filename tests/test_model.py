@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import GEOMETRIC
 
 import userdp as ud
-from userdp.model import _ROUNDING, _read_sums
+from userdp.model import _ROUNDING, _read_sums, read_eps
 
 
 @pytest.mark.parametrize("M", range(9))
@@ -104,7 +104,7 @@ def test_exact_budgets_are_taken_at_their_word(k, n):
     "eps", [0.5, "0.5", "5e-1", Decimal("0.5"), Fraction(1, 2), np.float32(0.5)]
 )
 def test_all_spellings_of_a_half(eps):
-    assert ud.read_eps(eps) == Fraction(1, 2)
+    assert read_eps(eps) == Fraction(1, 2)
     assert ud.threshold(GEOMETRIC, eps) == 16 * 65
     assert ud.optimal_error(GEOMETRIC, eps) == pytest.approx(585 / 56, rel=1e-15)
     sums = GEOMETRIC.largest_sums
@@ -113,8 +113,8 @@ def test_all_spellings_of_a_half(eps):
 
 def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
     assert ud.Contributions(np.full(10**7, 900_000_000), 65).total == 9 * 10**15
-    assert ud.read_eps("0.1") == ud.read_eps(Decimal("0.1")) == Fraction(1, 10) != ud.read_eps(0.1)
-    assert ud.read_eps(3) == ud.read_eps(np.int64(3)) == 3
+    assert read_eps("0.1") == read_eps(Decimal("0.1")) == Fraction(1, 10) != read_eps(0.1)
+    assert read_eps(3) == read_eps(np.int64(3)) == 3
     assert ud.threshold(GEOMETRIC, 1e-300) == 0
     assert ud.optimal_error(GEOMETRIC, 1e-300) == 65 / 2
 

@@ -6,7 +6,8 @@ User-Level Differentially Private Mean Estimation". Drawing and audits live apar
 """
 
 # A name imported as itself is one for export, to linters and type checkers.
-from userdp.akmv import Cells as Cells
+from userdp import practice as practice
+from userdp import vectors as vectors
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error
@@ -20,11 +21,9 @@ from userdp.experiments import mean_error_sweep as mean_error_sweep
 from userdp.frontier import minimax_lower_bound as minimax_lower_bound
 from userdp.frontier import optimality_factor as optimality_factor
 from userdp.frontier import smallest_bias as smallest_bias
-from userdp.kkt import Solution as Solution
 from userdp.kkt import kkt_certificate as kkt_certificate
 from userdp.kkt import optimal_solution as optimal_solution
 from userdp.kkt import printed_solution as printed_solution
-from userdp.kkt import solve_lp as solve_lp
 from userdp.mechanisms import clipped_mean as clipped_mean
 from userdp.mechanisms import clipped_mean_error as clipped_mean_error
 from userdp.mechanisms import laplace as laplace
@@ -39,8 +38,6 @@ from userdp.model import Contributions as Contributions
 from userdp.model import extreme_collection as extreme_collection
 from userdp.model import geometric_collection as geometric_collection
 from userdp.model import rank as rank
-from userdp.model import read_eps as read_eps
-from userdp.noise import GaussianNoise as GaussianNoise
 from userdp.noise import LaplaceNoise as LaplaceNoise
 from userdp.noise import StaircaseNoise as StaircaseNoise
 from userdp.noise import noisy_error as noisy_error
@@ -54,11 +51,7 @@ from userdp.samplers import correlated_sums as correlated_sums
 from userdp.samplers import gaussian_sums as gaussian_sums
 from userdp.samplers import uniform_sums as uniform_sums
 from userdp.tradeoff import tradeoff as tradeoff
-from userdp.vectors import ball_error as ball_error
-from userdp.vectors import ball_mean_error as ball_mean_error
-from userdp.vectors import ball_threshold as ball_threshold
-from userdp.vectors import clip_to_ball as clip_to_ball
-from userdp.vectors import mean_in_ball as mean_in_ball
+from userdp.vectors import GaussianNoise as GaussianNoise
 from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error

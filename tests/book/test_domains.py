@@ -45,7 +45,7 @@ def test_no_estimator_is_below_the_frontier(seed):
     sums = R * users.counts[:, None] * np.array([*product((-1, 0, 1), repeat=n)])[..., None] * u
     mean = sums.sum(axis=1) / users.total
     size = rng.choice([0, 1e-3, 0.1, 1])
-    g = ud.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
+    g = ud.vectors.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
     g += size * rng.normal(size=mean.shape)
     grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
     change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
@@ -67,13 +67,13 @@ def test_radial_clipping_attains_the_frontier_and_no_dataset_exceeds_it(seed):
     delta = min(T, 2 * R * users.max_count) / users.total
     assert ud.smallest_bias(users, delta) == pytest.approx(beta, abs=1e-9)
     corner = reach[:, None] * here.directions((), d)
-    kept = ud.clip_to_ball(corner, T / 2)
+    kept = ud.vectors.clip_to_ball(corner, T / 2)
     bias = np.linalg.norm((corner - kept).sum(axis=0)) / users.total
     assert bias == pytest.approx(beta, abs=1e-9)
-    moved = np.linalg.norm(kept - ud.clip_to_ball(-corner, T / 2), axis=-1)
+    moved = np.linalg.norm(kept - ud.vectors.clip_to_ball(-corner, T / 2), axis=-1)
     assert moved.max() / users.total == pytest.approx(delta)
     inside = here.random_vectors(np.broadcast_to(reach, (500, 6)), d)
-    kept = ud.clip_to_ball(inside, T / 2)
+    kept = ud.vectors.clip_to_ball(inside, T / 2)
     bias = np.linalg.norm((inside - kept).sum(axis=1), axis=-1) / users.total
     assert bias.max() <= beta + 1e-9
     change = np.linalg.norm(kept[1:] - kept[:-1], axis=-1) / users.total

@@ -50,10 +50,10 @@ def test_the_first_rule_is_the_mean_in_the_ball(seed):
     updates = rng.normal(size=(9, d)) * R
     users = ud.Contributions(m, upper=2 * R)
     rule = PAGE.make_rules(m, R, LAW, d, [])["paper's threshold"]
-    assert 2 * rule[1] == ud.ball_threshold(users, LAW, d)
+    assert 2 * rule[1] == ud.vectors.ball_threshold(users, LAW, d)
     noise = LAW.draw(2 * rule[1] / m.sum(), (d,), np.random.default_rng(1))
-    sums = m[:, None] * ud.clip_to_ball(updates, R)
-    release = ud.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
+    sums = m[:, None] * ud.vectors.clip_to_ball(updates, R)
+    release = ud.vectors.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
     np.testing.assert_allclose(PAGE.average(updates, R, *rule) + noise, release, atol=1e-9)
 
 

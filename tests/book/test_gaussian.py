@@ -61,9 +61,9 @@ def test_releases_keep_the_promise_and_use_it_up(seed, d, sigma):
         who = np.argmax(users.counts)
         second = sums.copy()
         second[who] = other[who]
-        pair = [ud.mean_in_ball(x, users, law, rng=watched) for x in (sums, second)]
+        pair = [ud.vectors.mean_in_ball(x, users, law, rng=watched) for x in (sums, second)]
         moved = np.linalg.norm(pair[1] - pair[0]) * users.total
-        if ud.ball_threshold(users, law, d) == 0:
+        if ud.vectors.ball_threshold(users, law, d) == 0:
             assert moved == watched.scale == 0
             continue
         assert moved * sigma <= watched.scale * (1 + 1e-9)
@@ -105,9 +105,9 @@ def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
     assert 2 * np.log(1 / (2 * delta)) + eps >= A
     users = ud.Contributions(np.ones(100_000, dtype=int), upper=2)
     for d in range(max(1, int(A) - 2), int(A) + 4):
-        gaussian, pure = ud.ball_error(users, law, d), ud.ball_error(users, eps, d)
+        gaussian, pure = ud.vectors.ball_error(users, law, d), ud.vectors.ball_error(users, eps, d)
         assert gaussian < pure or d < A
         assert gaussian > pure or d > A - 1
         assert (gaussian < pure) == (d >= PAGE.takes_over(eps, delta))
         concentrated = ud.GaussianNoise.zcdp(eps**2 / 2)
-        assert ud.ball_error(users, concentrated, d) < pure
+        assert ud.vectors.ball_error(users, concentrated, d) < pure

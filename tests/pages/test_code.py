@@ -23,6 +23,7 @@ from userdp import audit
 ROWS = contents.ledger()
 EXPORTED = [("userdp", name) for name in ud.__all__]
 EXPORTED += [("userdp.audit", name) for name in audit.__all__]
+EXPORTED += [("userdp.vectors", name) for name in sorted({*ud.vectors.__all__} - {*ud.__all__})]
 
 
 def hrefs(html, pattern=""):
@@ -128,7 +129,8 @@ def entries():
 @pytest.mark.parametrize(("module", "name"), EXPORTED)
 def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     file, unit = sources.place(module, name)
-    rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
+    short = f"{module}.{name}".removeprefix("userdp.")
+    rows = [row for row in ROWS if short in row["functions"]]
     entry = entries()[f"{module}.{name}"]
     assert hrefs(entry)[0] == f"../{sources.page(file)}.html#{unit}"
     labels = [("equation-" * row["label"].startswith("eq")) + row["label"] for row in rows]
@@ -136,7 +138,7 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     assert [href for href in hrefs(entry) if href in claims] == claims
     tests = {test.replace(".py::", ".html#") for row in rows for test in row["tests"]}
     assert {*hrefs(entry, r"\.\./code/tests/")} == {f"../code/tests/{test}" for test in tests}
-    calls = rf"\b{'ud' if module == 'userdp' else 'audit'}.{name}\b"
+    calls = rf"\b{short if module == 'userdp.audit' else f'ud.{short}'}\b"
     chapters = {
         f"{page}.html"
         for page in contents.pages()

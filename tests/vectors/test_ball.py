@@ -19,12 +19,12 @@ def test_budgets_of_any_kind_are_read_as_the_rank_reads_them():
     """2d/eps is 49 up to rounding, and so is the number of users."""
     users = ud.Contributions(np.ones(49, int), upper=2)
     for eps in (2 / 49, "0.5", Fraction(1, 2)):
-        release = ud.mean_in_ball(np.zeros((49, 1)), users, eps, rng=0)
+        release = ud.vectors.mean_in_ball(np.zeros((49, 1)), users, eps, rng=0)
         assert np.any(release)
         np.testing.assert_array_equal(
-            release, ud.mean_in_ball(np.zeros((49, 1)), users, float(Fraction(eps)), rng=0)
+            release, ud.vectors.mean_in_ball(np.zeros((49, 1)), users, float(Fraction(eps)), rng=0)
         )
-    assert not np.any(ud.mean_in_ball(np.zeros((49, 1)), users, 2 / 49 * (1 - 1e-6), rng=0))
+    assert not np.any(ud.vectors.mean_in_ball(np.zeros((49, 1)), users, 2 / 49 * (1 - 1e-6), rng=0))
 
 
 ALONE = ud.Contributions([1], upper=6)  # of a single user all is noise
@@ -33,7 +33,7 @@ EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
 
 def noise(d, seed, shape=(40, 5000)):
     """Noise of scale 3: of one user, whose threshold is the diameter 6 at eps = 2d."""
-    return ud.mean_in_ball(np.zeros((*shape, 1, d)), ALONE, 2 * d, rng=seed) * d
+    return ud.vectors.mean_in_ball(np.zeros((*shape, 1, d)), ALONE, 2 * d, rng=seed) * d
 
 
 def rejected(rows, law):
@@ -44,12 +44,12 @@ def rejected(rows, law):
 def test_lengths_are_those_asked_for_and_directions_stay(d):
     rng = np.random.default_rng(d)
     vectors = rng.normal(size=(500, d)) * rng.exponential(size=(500, 1))
-    kept = ud.clip_to_ball(vectors, 0.8)
+    kept = ud.vectors.clip_to_ball(vectors, 0.8)
     length = np.linalg.norm(vectors, axis=-1)
     np.testing.assert_allclose(np.linalg.norm(kept, axis=-1), np.minimum(length, 0.8))
     np.testing.assert_allclose((kept * vectors).sum(-1), np.minimum(length, 0.8) * length)
     np.testing.assert_array_equal(kept[length < 0.8], vectors[length < 0.8])
-    np.testing.assert_array_equal(ud.clip_to_ball(np.zeros((2, d)), 0), np.zeros((2, d)))
+    np.testing.assert_array_equal(ud.vectors.clip_to_ball(np.zeros((2, d)), 0), np.zeros((2, d)))
 
 
 @EVERY_LENGTH
@@ -73,7 +73,7 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     sums = rng.uniform(-1, 1, (3, users.n_users, d)) / d**0.5
     sums *= float(users.upper) / 2 * users.counts[:, None]
     kept = [[s * min(1, T / 2 / np.linalg.norm(s)) for s in rows] for rows in sums]
-    release = ud.mean_in_ball(sums, users, eps, rng=seed)
+    release = ud.vectors.mean_in_ball(sums, users, eps, rng=seed)
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(3, d))
     z *= (rng.gamma(d, T / float(eps), 3) / np.linalg.norm(z, axis=-1))[:, None]
@@ -92,25 +92,25 @@ def test_threshold_and_guarantee_with_gaussian_noise(users, sigma, d):
     law, w = ud.GaussianNoise(sigma), sigma * mean_length(d)
     widths = [*sorted(users.largest_sums, reverse=True), *[0] * 200]
     errors = [float(sum(users.surplus(T)) / 2 + w * float(T)) / users.total for T in widths]
-    assert ud.ball_error(users, law, d) == pytest.approx(min(errors))
-    T = ud.ball_threshold(users, law, d)
+    assert ud.vectors.ball_error(users, law, d) == pytest.approx(min(errors))
+    T = ud.vectors.ball_threshold(users, law, d)
     assert widths[ceil(2 * w) - 1] == T
     assert errors[widths.index(T)] == pytest.approx(min(errors))
     if d == 1:
         assert ud.threshold(users, law) == T
-        assert ud.ball_error(users, law, 1) == pytest.approx(ud.optimal_error(users, law))
+        assert ud.vectors.ball_error(users, law, 1) == pytest.approx(ud.optimal_error(users, law))
 
 
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5))
 def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, d):
-    assert ud.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
-    assert ud.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
+    assert ud.vectors.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
+    assert ud.vectors.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
 
 
 @EVERY_LENGTH
 def test_gaussian_noise_is_independent_in_every_coordinate(d):
     law, zeros = ud.GaussianNoise(0.3 / sqrt(d)), np.zeros((40, 5000, 1, d))
-    z = ud.mean_in_ball(zeros, ALONE, law, rng=d) / 6
+    z = ud.vectors.mean_in_ball(zeros, ALONE, law, rng=d) / 6
     normal = stats.norm(scale=law.sigma).cdf
     assert all(rejected(z[..., axis], normal) < 9 for axis in range(d))
     assert rejected(1.1 * z[..., 0], normal) > 30
@@ -169,12 +169,14 @@ def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
     users, rng = ud.Contributions([5, 3, 1, 1], upper=2), np.random.default_rng(3)
     far = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
     sums = np.array([far, far * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
-    errors = ud.ball_mean_error(sums, users, eps)
-    released = ud.mean_in_ball(np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng)
+    errors = ud.vectors.ball_mean_error(sums, users, eps)
+    released = ud.vectors.mean_in_ball(
+        np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng
+    )
     off = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
     np.testing.assert_array_less(abs(off.mean(axis=0) - errors), 5 * off.std(axis=0) / 50_000**0.5)
-    assert errors[0] == errors.max() < ud.ball_error(users, eps, 3)
-    alone = ud.ball_mean_error(sums[0], users, eps)
+    assert errors[0] == errors.max() < ud.vectors.ball_error(users, eps, 3)
+    alone = ud.vectors.ball_mean_error(sums[0], users, eps)
     assert alone.shape == ()
     assert alone == pytest.approx(errors[0])
 
@@ -184,15 +186,15 @@ def test_mean_error_on_the_line_and_of_a_constant():
     for eps in (1.0, ud.GaussianNoise(1.1)):
         T = ud.threshold(users, eps)
         scalar = ud.clipped_mean_error(sums[:, 0] + users.counts, users, T, eps)
-        assert ud.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
-    assert ud.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)
+        assert ud.vectors.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
+    assert ud.vectors.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)
 
 
 def test_kinds_of_numbers_and_vectors_without_coordinates():
     users = ud.Contributions([2, 1], 1.0)
-    assert type(ud.ball_error(users, 1, 2)) is float
+    assert type(ud.vectors.ball_error(users, 1, 2)) is float
     with pytest.raises(ValueError, match=r"got sums of shape \(1, 2, 0\)"):
-        ud.mean_in_ball(np.zeros((1, 2, 0)), users, 1)
+        ud.vectors.mean_in_ball(np.zeros((1, 2, 0)), users, 1)
 
 
 def test_the_noise_counts_in_many_dimensions_though_the_bias_is_large():

@@ -66,7 +66,7 @@ def functions(made):
     if isinstance(made, dict):
         return "; ".join(f"{curve}: {functions(names)}" for curve, names in made.items())
     public = {f"userdp.{name}" for name in ud.__all__}
-    public |= {name for name in made if name.startswith("userdp.audit.")}
+    public |= {name for name in made if name.startswith(("userdp.audit.", "userdp.vectors."))}
     roles = {n: "class" if n.rpartition(".")[2][0].isupper() else "func" for n in public}
     return ", ".join(f"{{py:{roles[n]}}}`~{n}`" if n in roles else f"`{n}`" for n in made)
 

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,10 @@ def _public_name(maker: Maker) -> str:
         raise TypeError(f"`made_by` must hold functions or classes that have a name, got {maker!r}")
     if module == "__main__":
         return name
-    package = module.partition(".")[0]
-    exported = getattr(sys.modules[package], name, None) is maker
-    return f"{package if exported else module}.{name}"
+    *packages, _ = accumulate(module.split("."), "{}.{}".format)
+    owner = name.partition(".")[0]
+    owned = [getattr(sys.modules[place], owner, None) for place in (*packages, module)]
+    return f"{[*packages, module][owned.index(owned[-1])]}.{name}"
 
 
 def _names(makers: Makers) -> list[str]:

@@ -1,4 +1,4 @@
-"""Means of vectors: the core's problem, with lengths in place of distances on a line."""
+"""Means of vectors, with lengths in place of distances on a line; and approximate privacy."""
 
 from userdp.vectors._ball import (
     ball_error,
@@ -7,5 +7,13 @@ from userdp.vectors._ball import (
     clip_to_ball,
     mean_in_ball,
 )
+from userdp.vectors._gaussian import GaussianNoise
 
-__all__ = ["ball_error", "ball_mean_error", "ball_threshold", "clip_to_ball", "mean_in_ball"]
+__all__ = [
+    "GaussianNoise",
+    "ball_error",
+    "ball_mean_error",
+    "ball_threshold",
+    "clip_to_ball",
+    "mean_in_ball",
+]

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
 from userdp.model import _ROUNDING, Contributions, Epsilon, rank, read_eps
-from userdp.noise import GaussianNoise, _noise_scale
+from userdp.noise import _noise_scale
+from userdp.vectors._gaussian import GaussianNoise
 from userdp.vectors._lengths import gamma_distance, gaussian_distance
 from userdp.worstcase import _largest_counts, sum_of_largest
 
