@@ -113,7 +113,7 @@ def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(seed, d, si
             assert between <= moved**2
         assert between >= moved**2 * (1 - 1e-6)
         assert made[0] == made[1]._replace(mean=made[0].mean)
-    T = ud.ball_threshold(users, law, d)
+    T = ud.vectors.ball_threshold(users, law, d)
     assert (made[0].radius, moved > 0) == (T / 2, T > 0)
 
 
@@ -123,14 +123,14 @@ def test_what_opendp_answers_for_a_vector_is_released(monkeypatch, answer):
     made = release_mean_in_ball(GOOD, VECTORS, LAW)
     ((moved, _, total),) = opendp.asked
     unit = made.sensitivity / moved
-    T = ud.ball_threshold(VECTORS, LAW, 2)
+    T = ud.vectors.ball_threshold(VECTORS, LAW, 2)
     assert made.radius == T / 2
     assert made.sensitivity == T / 8
     assert made.noise_scale == pytest.approx(LAW.sigma * T / 8, rel=1e-9)
     np.testing.assert_array_equal(made.mean, np.array(answer) * unit)
-    exact = ud.clip_to_ball(GOOD, T / 2).sum(axis=0) / 8
+    exact = ud.vectors.clip_to_ball(GOOD, T / 2).sum(axis=0) / 8
     assert np.array(total) * unit == pytest.approx(exact, abs=6 * unit)
-    guarantee = ud.ball_error(VECTORS, LAW, 2)
+    guarantee = ud.vectors.ball_error(VECTORS, LAW, 2)
     assert guarantee <= made.worst_case_error <= guarantee + 20 * unit
     assert (made.rho, made.sigma) == (pytest.approx(0.3), LAW.sigma)
     assert made.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
@@ -148,7 +148,10 @@ def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing
 
 def test_vectors_follow_the_law():
     """With OpenDP's own noise, which has no seed: a false alarm in a million runs."""
-    exact = ud.clip_to_ball(GOOD, ud.ball_threshold(VECTORS, LAW, 2) / 2).sum(axis=0) / 8
+    exact = (
+        ud.vectors.clip_to_ball(GOOD, ud.vectors.ball_threshold(VECTORS, LAW, 2) / 2).sum(axis=0)
+        / 8
+    )
     made = [release_mean_in_ball(GOOD, VECTORS, LAW) for _ in range(1000)]
     z = np.array([m.mean - exact for m in made]) / made[0].noise_scale
     chances = [stats.kstest(column, stats.norm.cdf).pvalue for column in z.T]

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp.model import Contributions, Epsilon
-from userdp.noise import GaussianNoise, Objective, _read_objective
+from userdp.noise import Objective, _read_objective
 from userdp.practice._grid import read_bounds
 from userdp.practice._noise import load_opendp, measurement_of, noisy_total
 from userdp.practice._release import Decided, decide, make_result
 from userdp.practice._result import PrivateMean, read_project
+from userdp.vectors import GaussianNoise
 
 
 def as_measurement(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp.model import Epsilon, read_eps
-from userdp.noise import GaussianNoise
+from userdp.vectors import GaussianNoise
 
 LARGEST_SCALE_BITS = 56
 """Noise of a larger scale, in steps, might leave the 64 bits that OpenDP adds it in: with this one

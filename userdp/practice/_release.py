@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp.model import Contributions, Epsilon
-from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective, _read_objective
+from userdp.noise import LaplaceNoise, Noise, Objective, _read_objective
 from userdp.practice._columns import refuse_odd
 from userdp.practice._grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
 from userdp.practice._ingest import Data, read_records
@@ -22,6 +22,7 @@ from userdp.practice._noise import (
 )
 from userdp.practice._records import Rules, Survey
 from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
+from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
 
 Outside = Literal["refuse", "clamp", "drop"]

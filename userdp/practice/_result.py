@@ -11,8 +11,9 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp.model import Epsilon, read_eps
-from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
+from userdp.noise import LaplaceNoise, Noise, Objective
 from userdp.practice._tables import html_table, text_table
+from userdp.vectors import GaussianNoise
 
 STATED = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: at this budget the release is the centre, whatever the data are"

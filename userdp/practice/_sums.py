@@ -10,7 +10,7 @@ from userdp import _checks as check
 from userdp._checks import Exact
 from userdp.mechanisms import _centred_ends, grid_steps
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import GaussianNoise, Objective, _read_objective
+from userdp.noise import Objective, _read_objective
 from userdp.practice._noise import (
     LARGEST_SCALE_BITS,
     ROUNDED,
@@ -20,6 +20,7 @@ from userdp.practice._noise import (
     share_of_scale,
 )
 from userdp.practice._result import read_project
+from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_error
 
 

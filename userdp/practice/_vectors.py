@@ -9,11 +9,10 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Floats
 from userdp.model import Contributions, Epsilon
-from userdp.noise import GaussianNoise
 from userdp.practice._grid import FEWEST_BITS, MOST_BITS
 from userdp.practice._noise import LARGEST_SCALE_BITS, ROUNDED, noisy_vector, scale_of
 from userdp.practice._result import NOTHING
-from userdp.vectors import ball_error, ball_threshold
+from userdp.vectors import GaussianNoise, ball_error, ball_threshold
 from userdp.vectors._ball import _read_vectors
 
 PROMISE = "user-level, for replacing one user's samples; public: counts, ball and law of the noise"
