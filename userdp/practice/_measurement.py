@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from userdp import _checks as check
 from userdp.model import Contributions, Epsilon
 from userdp.noise import Objective, _read_objective
 from userdp.practice._grid import read_bounds
 from userdp.practice._noise import load_opendp, measurement_of, noisy_total
 from userdp.practice._release import Decided, decide, make_result
-from userdp.practice._result import PrivateMean, read_project
+from userdp.practice._result import PrivateMean
 from userdp.vectors import GaussianNoise
 
 
@@ -66,7 +67,9 @@ def as_measurement(
     low, high = read_bounds(lower, upper)
     _read_objective(objective)
     users = Contributions(counts, upper=high - low)
-    how = decide(users, low, high, eps, objective, total_width, centre, read_project(project))
+    how = decide(
+        users, low, high, eps, objective, total_width, centre, check.truth("project", project)
+    )
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
     account = measurement_of(how.moved, how.budget)

@@ -21,7 +21,7 @@ from userdp.practice._noise import (
     share_of_scale,
 )
 from userdp.practice._records import Rules, Survey
-from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
+from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean
 from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
 
@@ -167,7 +167,7 @@ def private_mean(
     rules = read_rules(low, high, outside, missing)
     budget = read_budget(eps)
     _read_objective(objective)
-    project = read_project(project)
+    project = check.truth("project", project)
     if value is None:
         check.refuse_type("value", "a column, or the name of one in `data`", value)
     records = read_records(user, value, data)

@@ -208,13 +208,6 @@ class PrivateMean(Shown):
         return [[name, text] for name, text in rows.items()]
 
 
-def read_project(project: object) -> bool:
-    """Return whether to move a release to its bounds, or refuse what is neither yes nor no."""
-    if not isinstance(project, bool | np.bool_):
-        check.refuse_type("project", "True or False", project)
-    return bool(project)
-
-
 def read_level(level: object) -> float:
     """Return a probability between 0 and 1, or refuse it."""
     chance = float(check.size("level", level))

@@ -19,7 +19,6 @@ from userdp.practice._noise import (
     scale_of,
     share_of_scale,
 )
-from userdp.practice._result import read_project
 from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_error
 
@@ -100,7 +99,11 @@ def release_mean(
     (1.0, 18.5714, 27.8571)
     """
     _read_objective(objective)
-    values, budget, project = _read_protected(sums, users), read_budget(eps), read_project(project)
+    values, budget, project = (
+        _read_protected(sums, users),
+        read_budget(eps),
+        check.truth("project", project),
+    )
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     share = share_of_scale(budget)
