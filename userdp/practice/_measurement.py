@@ -67,9 +67,8 @@ def as_measurement(
     low, high = read_bounds(lower, upper)
     _read_objective(objective)
     users = Contributions(counts, upper=high - low)
-    how = decide(
-        users, low, high, eps, objective, total_width, centre, check.truth("project", project)
-    )
+    to_bounds = check.truth("project", project)
+    how = decide(users, low, high, eps, objective, total_width, centre, to_bounds)
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
     account = measurement_of(how.moved, how.budget)

@@ -99,11 +99,8 @@ def release_mean(
     (1.0, 18.5714, 27.8571)
     """
     _read_objective(objective)
-    values, budget, project = (
-        _read_protected(sums, users),
-        read_budget(eps),
-        check.truth("project", project),
-    )
+    values, budget = _read_protected(sums, users), read_budget(eps)
+    project = check.truth("project", project)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     share = share_of_scale(budget)
