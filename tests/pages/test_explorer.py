@@ -291,13 +291,54 @@ def test_a_collection_and_a_budget_are_chosen_by_the_mouse(page, site):
     page.mouse.up()
 
 
+def test_a_table_of_counts_is_read_where_it_is(page, site, requests):
+    """Pasted, chosen or dropped: the column of counts, or the last one; and nothing is sent."""
+    page.goto(f"{site}#counts=1")
+    seen = len(requests)
+    users = ud.Contributions([40, 2, 40], upper=65)
+    for table in ("samples,user\n40,ann\n2,bob\n40,cy", "ann;40\nbob;2\ncy;40"):
+        page.locator("#counts").fill("1")
+        page.locator("#counts").fill(table)
+        check_tables(page, users, 0.5, "bound")
+    page.locator("#counts").fill("1")
+    text = b'"user"\t"n"\r\n"ann"\t40\r\n"bob"\t2\r\n"cy"\t40\r\n'
+    file = {"name": "c.tsv", "mimeType": "text/plain", "buffer": text}
+    page.locator("#file").set_input_files(file)
+    expect(page.locator("#counts")).to_have_value("40x2, 2x1")
+    check_tables(page, users, 0.5, "bound")
+    page.locator("#counts").evaluate(
+        """(field) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File(["n\\n7\\n2"], "c.csv"));
+          field.dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+        }"""
+    )
+    expect(page.locator("#counts")).to_have_value("7x1, 2x1")
+    assert len(requests) == seen
+
+
+def test_presets_stand_on_top_and_the_link_can_be_copied(page, site):
+    page.goto(f"{site}#eps=0.3&counts=7,5&objective=l1")
+    page.locator(".presets a", has_text="strong privacy").click()
+    check_tables(page, GEOMETRIC, 0.1, "bound")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".copy").click()
+    expect(page.locator(".copy")).to_have_text("copied")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site}#eps=0.1&geometric=6"
+    page.locator(".presets a", has_text="start again").click()
+    assert shown_eps(page) == 0.5
+    top = page.locator(".presets").bounding_box()["y"]
+    assert top < page.locator(".pictures").bounding_box()["y"] < top + 900
+
+
 GARBAGE = {
     "forty, ten": "“forty” is no number of samples",
     "3, 0, 1": "“0”: a user has at least one sample",
     **{each: f"“{each}” is no number" for each in ("2.5", "-4", "1e3", "10x")},
     "5x0": "“5x0”: a user has at least one sample",
     "99999999999": "at most 1,000,000,000 samples",
-    "1x20000": "At most 10,000 users",
+    "1x200000": "At most 100,000 users",
+    "user,n\nann,4\nbob,two": "Line 3: “two” is no number",
     " ,; ": "Write at least one number",
     "<img src=x>": "“<img” is no number",
 }

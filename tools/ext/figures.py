@@ -15,6 +15,11 @@ from sphinx.transforms import SphinxTransform
 DENSITY = 2  # pixels drawn for each that is shown
 
 
+def shows(node):
+    """Whether a node is the output of a cell whose picture has no number."""
+    return isinstance(node, nodes.container) and "cell_output" in node["classes"]
+
+
 class Figures(SphinxTransform):
     """Move the one picture, and size all."""
 
@@ -35,7 +40,7 @@ class Figures(SphinxTransform):
         """Put what a cell has drawn before the first cell or section of its page."""
         page = next(n for n in self.document.findall(nodes.section))
         first = next(n for n in page if isinstance(n, nodes.section) or "cell" in n["classes"])
-        drawn = next(cell.findall(nodes.figure))
+        drawn = next(cell.findall(nodes.figure), None) or next(filter(shows, cell.findall()))
         drawn.parent.remove(drawn)
         page.insert(page.index(first), drawn)
 

@@ -2,10 +2,24 @@
 // views="intervals objective errors words tables" chooses, start="eps=0.5" says where the page
 // begins. What stands inside it is for print, and for readers without scripts.
 
-import { address, change, EPS, GRID, nearestOnGrid, unwatch, watch } from "./state.mjs";
+import { address, change, DEFAULTS, EPS, GRID, nearestOnGrid, unwatch, watch } from "./state.mjs";
 import * as charts from "./charts.mjs";
 import style from "./style.mjs";
 import { errorTable, intervalTable, legend, words, workOut } from "./words.mjs";
+
+const PRESETS = {
+  "start again": DEFAULTS,
+  "strong privacy": "eps=0.1&geometric=6&objective=bound",
+  "beyond use: T = 0": "eps=0.01&geometric=6&objective=bound",
+  "a flat minimum": "eps=2&geometric=6&objective=bound",
+  "one giant": "eps=0.5&extreme=101,1000&objective=bound",
+  "mean absolute error": "objective=l1",
+  "other users": "counts=40x5,10x50,2x500",
+};
+
+const TOP = `
+  <p class="presets">Try: ${Object.entries(PRESETS).map(([name, to]) => `<a href="#${to}">${name}</a>`).join(" ")}
+    <button class="copy" type="button">copy link</button></p>`;
 
 const BUDGET = `
   <fieldset class="budget">
@@ -32,6 +46,8 @@ const USERS = `
   <fieldset data-kind="counts">
     <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
     <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
+    <label class="file">or a CSV with a column of counts, also pasted or dropped here; it stays in your browser
+      <input id="file" type="file" accept=".csv,.tsv,.txt,text/csv"></label>
   </fieldset>
   <fieldset>
     <label for="objective">Make small</label>
@@ -60,6 +76,9 @@ class ClipExplorer extends HTMLElement {
     for (const type of ["pointerdown", "pointermove"]) {
       this.find(".drag")?.addEventListener(type, (event) => this.drag(event));
     }
+    this.find(".copy")?.addEventListener("click", (event) => this.copy(event.target));
+    const counts = this.find("#counts");
+    counts?.addEventListener("drop", (event) => this.take(event, event.dataTransfer.files[0]));
     this.show = (state) => this.update(state);
     watch(this.show, document.querySelector("clip-explorer[start]")?.getAttribute("start"));
   }
@@ -68,8 +87,25 @@ class ClipExplorer extends HTMLElement {
     unwatch(this.show);
   }
 
+  /** Copy the address that holds what is shown. */
+  async copy(button) {
+    const link = Object.assign(new URL(location), { hash: address(this.state) });
+    await navigator.clipboard.writeText(link.href);
+    button.textContent = "copied";
+    setTimeout(() => (button.textContent = "copy link"), 2000);
+  }
+
+  /** Read the counts in a file; nothing is sent anywhere. */
+  async take(event, file) {
+    if (!file) return; // a dropped text: the browser puts it into the field
+    event.preventDefault();
+    this.find("#counts").value = await file.text();
+    this.listen({ target: this.find("#counts"), type: "change" });
+  }
+
   /** A control was changed: say so in the words of an address. */
   listen({ target, type }) {
+    if (target.id === "file") return this.take(new Event("file"), target.files[0]);
     const value = (id) => this.find(`#${id}`).value;
     const pieces = {
       slider: () => ({ eps: GRID[value("slider")] }),
@@ -95,6 +131,7 @@ class ClipExplorer extends HTMLElement {
   }
 
   update(state) {
+    this.state = state;
     const seen = (this.seen = workOut(state, this.seen));
     for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, () => draw(seen));
     this.fill(".legend", () => legend(seen));
@@ -158,8 +195,8 @@ function body(views) {
      <div class="${name}${name === "errors" ? " drag" : ""}"></div>
      ${name === "errors" && !has("tables") ? '<p class="legend"></p>' : ""}</figure>`);
   const tables = '<div class="tables"><div class="table-errors"></div><div class="table-intervals"></div></div>';
-  return `<div class="live" role="group" aria-label="Explorer">
-    <div class="controls">${views ? BUDGET : BUDGET + USERS}</div>
+  return `<div class="live${views ? " small" : ""}" role="group" aria-label="Explorer">
+    ${views ? "" : TOP}<div class="controls">${views ? BUDGET : BUDGET + USERS}</div>
     <p class="refusal" role="alert"></p>
     ${has("words") ? '<p class="words" aria-live="polite"></p>' : ""}
     <div class="pictures">${pictures.join("")}${has("tables") ? tables : ""}</div>

@@ -6,8 +6,8 @@ import { contributions, extremeCounts, geometricCounts } from "./maths.mjs";
 export const UPPER = 65; // km/h
 export const EPS = { least: 0.01, most: 10 };
 
-const MOST = { users: 10_000, samples: 1_000_000_000 };
-const DEFAULTS = "eps=0.5&geometric=6&objective=bound";
+const MOST = { users: 100_000, samples: 1_000_000_000 };
+export const DEFAULTS = "eps=0.5&geometric=6&objective=bound";
 
 /** What the reader gave cannot be used; the message says why, and what can. */
 export class Refusal extends Error {}
@@ -47,7 +47,33 @@ export function readCollection(kind, text) {
     const [users, most] = readWhole(text, limits);
     return { kind, text: `${users},${most}`, counts: extremeCounts(users, most) };
   }
-  return { kind, text: text.trim(), counts: readCounts(text) };
+  const short = isTable(text) ? inRuns(readTable(text)) : text.trim();
+  return { kind, text: short, counts: readCounts(short) };
+}
+
+/** Whether some line is neither numbers nor runs such as 10x50: a head, or names of users. */
+function isTable(text) {
+  return /\n/.test(text.trim()) && text.split(/[\s,;]+/).some((word) => !/^(\d+([x×*]\d+)?)?$/.test(word));
+}
+
+/** "user,samples\nann,40\nbob,2" -> [40, 2]; the column is the one named so, or else the last. */
+function readTable(text) {
+  const cells = (line) => line.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+  const rows = text.trim().split(/\r?\n/).filter((line) => line.trim()).map(cells);
+  const named = rows[0].findIndex((name) => /^(counts?|samples|records|rows|n|m)$/i.test(name));
+  const column = named < 0 ? rows[0].length - 1 : named;
+  const head = named >= 0 || !/^\d+$/.test(rows[0][column]) ? 1 : 0;
+  return rows.slice(head).map((row, i) => {
+    if (/^\d+$/.test(row[column] ?? "")) return Number(row[column]);
+    throw new Refusal(`Line ${i + 1 + head}: “${shown(row[column])}” is no number of samples.`);
+  });
+}
+
+/** [40, 2, 40] -> "40x2, 2x1" */
+function inRuns(counts) {
+  const runs = new Map();
+  for (const count of counts.toSorted((a, b) => b - a)) runs.set(count, (runs.get(count) ?? 0) + 1);
+  return [...runs].map(([count, users]) => `${count}x${users}`).join(", ");
 }
 
 function readWhole(text, limits) {

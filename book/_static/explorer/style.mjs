@@ -20,6 +20,10 @@ export default `
   [aria-invalid="true"] { border: 2px solid var(--pst-color-danger, #b00); }
   .refusal { color: var(--pst-color-danger, #b00); font-weight: 600; margin: 0.4rem 0; }
   .refusal:empty { display: none; }
+  .presets { display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; align-items: baseline; margin: 0 0 0.6rem; }
+  button { font: inherit; color: inherit; background: none; border: 1px solid var(--muted); border-radius: 0.25rem;
+    min-height: 1.75rem; padding: 0 0.6rem; cursor: pointer; }
+  .file { font-weight: 400; } .file input { border: 0; max-width: 100%; }
   .words { margin: 0.6rem 0; }
   .pictures { display: grid; gap: 0.8rem 1.2rem;
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
@@ -27,6 +31,9 @@ export default `
   figure { margin: 0; min-width: 0; }
   figcaption { font-weight: 600; }
   svg { display: block; width: 100%; max-width: 34rem; height: auto; fill: none; overflow: visible; }
+  .small { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); column-gap: 1.2rem; }
+  .small > :is(.controls, .refusal, .more) { grid-column: 1 / -1; }
+  .small svg { max-width: none; }
   .drag svg { cursor: ew-resize; touch-action: pan-y; }
   text { fill: var(--pst-color-text-base, #222); font-size: 12px; }
   .x-tick, .y-tick { fill: var(--muted); font-size: 11px; }
