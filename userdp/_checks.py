@@ -18,8 +18,8 @@ Exact = float | Fraction
 Floats = npt.NDArray[np.float64]
 """An array of floats."""
 
-RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int
-"""What `numpy.random.default_rng` turns into a Generator."""
+RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | None
+"""What `numpy.random.default_rng` turns into a Generator; None is the system's entropy."""
 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
@@ -28,8 +28,12 @@ _NO_NUMBER = bool | np.bool_ | np.timedelta64
 """What is no number, though Python says so of True, and numpy of a time."""
 
 
+def refuse(name: str, rule: str, got: str) -> NoReturn:
+    raise ValueError(f"`{name}` must {rule}, got {got}.")
+
+
 def refuse_value(name: str, rule: str, value: object) -> NoReturn:
-    raise ValueError(f"`{name}` must be {rule}, got {name}={value!r}.")
+    refuse(name, f"be {rule}", f"{name}={value!r}")
 
 
 def refuse_type(name: str, rule: str, value: object) -> NoReturn:
@@ -111,9 +115,9 @@ def upper(value: object) -> Exact:
     return exact if isinstance(exact, Fraction) else float(exact)
 
 
-def rng(given: RNGLike | None) -> np.random.Generator:
+def rng(given: RNGLike) -> np.random.Generator:
     """A Generator: the one given, or a new one from a seed, or from the system's entropy."""
-    if isinstance(given, _NO_NUMBER) or not isinstance(given, RNGLike | np.integer | None):
+    if isinstance(given, _NO_NUMBER) or not isinstance(given, RNGLike | np.integer):
         refuse_type("rng", "a numpy Generator, a seed or None", given)
     if isinstance(given, int | np.integer) and given < 0:
         refuse_value("rng", "a numpy Generator, a seed of at least 0 or None", given)
@@ -164,8 +168,6 @@ def refuse_entries(
 ) -> None:
     """Raise ValueError naming the first of the entries at which `bad` holds, if there is one."""
     if np.any(bad):
-        index = np.unravel_index(int(np.argmax(bad)), entries.shape)
-        entry = entries[index]
-        shown = entry.item() if isinstance(entry, np.generic) else entry
-        where = ", ".join(map(str, index))
-        raise ValueError(f"`{name}` must be {rule}, got {name}[{where}]={shown!r}.")
+        first = int(np.argmax(bad))
+        where = ", ".join(map(str, np.unravel_index(first, entries.shape)))
+        refuse(name, f"be {rule}", f"{name}[{where}]={entries.item(first)!r}")

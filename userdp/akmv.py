@@ -73,10 +73,8 @@ def _cells_of(
 ) -> Cells:
     """Return the cells for sums that were read already, and the exponent eta per rank."""
     rank = min(check.integer("rank", rank, least=1), users.n_users)
-    ends = np.empty((*values.shape[:-1], users.n_users + 2))
-    ends[..., 0] = float(users.upper) * users.max_count
-    ends[..., 1:-1] = np.sort(values)[..., ::-1]
-    ends[..., -1] = 0.0
+    outer = float(users.upper) * users.max_count, 0.0
+    ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)
     # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
@@ -90,9 +88,7 @@ def _cells_of(
 
 def _sums_reaching(cells: Cells) -> Floats:
     """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
-    totals = np.zeros_like(cells.upper)
-    np.cumsum(cells.upper[..., 1:], axis=-1, out=totals[..., 1:])
-    return totals
+    return np.insert(np.cumsum(cells.upper[..., 1:], axis=-1), 0, 0.0, axis=-1)
 
 
 def _draw_from(
@@ -104,12 +100,16 @@ def _draw_from(
     level = rng.random(shape) * cumulative[..., -1]
     if cumulative.ndim == 1:
         cell = np.searchsorted(cumulative, level, side="right")
-        lower, upper = cells.lower[cell], cells.upper[cell]
     else:
         cell = np.sum(cumulative <= level[..., None], axis=-1)
-        lower = np.take_along_axis(cells.lower, cell[..., None], axis=-1)[..., 0]
-        upper = np.take_along_axis(cells.upper, cell[..., None], axis=-1)[..., 0]
+    lower, upper = _pick(cells.lower, cell), _pick(cells.upper, cell)
     return cell, lower + rng.random(shape) * (upper - lower)
+
+
+def _pick(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
+    """Return the values of one cell for each dataset, or of several cells of a single one."""
+    each = np.broadcast_to(values, (*cell.shape, values.shape[-1]))
+    return np.take_along_axis(each, cell[..., None], axis=-1)[..., 0]
 
 
 def quantile_log_density(
@@ -142,28 +142,20 @@ def quantile_log_density(
     """
     points = check.floats("t", t)
     cells = quantile_cells(sums, users, rank, eps)
+    leading = cells.probability.shape[:-1]
     try:
-        np.broadcast_shapes(points.shape, cells.probability.shape[:-1])
-    except ValueError as error:
-        raise ValueError(
-            f"`t` must broadcast against the leading axes of `sums`, got t of shape {points.shape} "
-            f"and leading axes {cells.probability.shape[:-1]}."
-        ) from error
+        np.broadcast_shapes(points.shape, leading)
+    except ValueError:
+        got = f"t of shape {points.shape} and leading axes {leading}"
+        check.refuse("t", "broadcast against the leading axes of `sums`", got)
     # The lower ends of all cells but the last are the sums: t lies in cell c if c of them reach t.
     reaching = np.sum(cells.lower[..., :-1] >= points[..., None], axis=-1)
-    each = np.broadcast_to(cells.log_density, (*reaching.shape, users.n_users + 1))
-    log_density = np.take_along_axis(each, reaching[..., None], axis=-1)[..., 0]
     inside = (points >= 0) & (points <= cells.upper[..., 0])
-    return np.where(inside, log_density, -np.inf)[()]
+    return np.where(inside, _pick(cells.log_density, reaching), -np.inf)[()]
 
 
 def private_quantile(
-    sums: npt.ArrayLike,
-    users: Contributions,
-    rank: int,
-    eps: Epsilon,
-    *,
-    rng: RNGLike | None = None,
+    sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon, *, rng: RNGLike = None
 ) -> Floats:
     """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
 
@@ -206,9 +198,7 @@ def private_quantile(
     return _draw_from(cells, check.rng(rng), cells.probability.shape[:-1])[1]
 
 
-def akmv(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
-) -> Floats:
+def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike = None) -> Floats:
     """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
 
     Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
@@ -296,12 +286,7 @@ class Estimate(NamedTuple):
 
 
 def simulate_akmv_error(
-    sums: npt.ArrayLike,
-    users: Contributions,
-    eps: Epsilon,
-    n_trials: int,
-    *,
-    rng: RNGLike | None = None,
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, n_trials: int, *, rng: RNGLike = None
 ) -> Estimate:
     """Estimate E_AKMV on one dataset as Section IV-C of the paper does, by drawing T.
 
@@ -341,7 +326,7 @@ def simulate_akmv_error(
     """
     values = _read_sums(sums, users)
     if values.ndim != 1:
-        raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
+        check.refuse("sums", "be one dataset, of shape (L,)", f"shape {values.shape}")
     n_trials = check.integer("n_trials", n_trials, least=2)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     cell, threshold = _draw_from(cells, check.rng(rng), (n_trials,))
@@ -451,10 +436,8 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     check.instance("users", users, Contributions)
     check.instance("law", law, Cells)
     if any(np.shape(part)[-1:] != (users.n_users + 1,) for part in law[:3]):
-        raise ValueError(
-            f"`law` must have one cell more than there are users ({users.n_users}), "
-            f"got shapes {[np.shape(part) for part in law[:3]]}."
-        )
+        rule = f"have one cell more than there are users ({users.n_users})"
+        check.refuse("law", rule, f"shapes {[np.shape(part) for part in law[:3]]}")
     budget = float(read_eps(eps))
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
     sum_capped = _sums_reaching(law)

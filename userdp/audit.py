@@ -449,9 +449,7 @@ _COLLECTIONS: list[tuple[Any, float]] = [
 """Counts of users, and their bound; a tuple (n, L) has L counts below n drawn."""
 
 
-def hard_pairs(
-    n_pairs: int, rng: RNGLike | None = None, *, d: int | None = None
-) -> Iterator[Pairs]:
+def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
     """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
 
     Among the users are a single one, equals, many, and one with 10^15 samples beside others with
@@ -528,7 +526,7 @@ def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
 def largest_log_ratio(
     log_ratio: Callable[[Pairs], Floats],
     n_pairs: int,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
     *,
     d: int | None = None,
 ) -> float:

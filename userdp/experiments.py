@@ -18,10 +18,6 @@ from userdp.samplers import Sampler, _drawn
 _BLOCK = 2**17
 """User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
 
-_SLICE = 2**13
-"""User sums for which a mean error is computed at a time: so do all intermediate results."""
-
-
 Mechanism = Callable[..., npt.ArrayLike]
 """Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
 mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do."""
@@ -29,6 +25,9 @@ mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do."""
 MeanError = Callable[..., npt.ArrayLike]
 """Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
 `akmv_mean_error` does."""
+
+_Checked = Callable[..., Floats]
+"""One of these that returns one number for each dataset, and else raises an error."""
 
 
 class Curve(NamedTuple):
@@ -83,7 +82,7 @@ def error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
 
@@ -134,14 +133,11 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-    known = _checked("mechanisms", mechanisms)
 
-    def errors(name: str, sums: Floats, eps: Epsilon, rng: np.random.Generator) -> Floats:
-        release = known[name](sums, users, eps, rng=rng)
-        error: Floats = np.abs(release - sums.sum(axis=1) / users.total)
-        return error
+    def errors(release: _Checked, sums: Floats, eps: Epsilon, rng: np.random.Generator) -> Floats:
+        return abs(release(sums, users, eps, rng=rng) - sums.sum(axis=1) / users.total)
 
-    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
+    return _sweep(_checked("mechanisms", mechanisms), errors, users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -151,7 +147,7 @@ def mean_error_sweep(
     sampler: Sampler,
     n_trials: int,
     *,
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
 
@@ -185,24 +181,21 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-    known = _checked("mean_errors", mean_errors)
 
-    def errors(name: str, sums: Floats, eps: Epsilon, _: np.random.Generator) -> Floats:
-        length = max(1, _SLICE // users.n_users)
-        parts = [sums[start : start + length] for start in range(0, len(sums), length)]
-        return np.concatenate([known[name](part, users, eps) for part in parts])
+    def errors(mean_error: _Checked, sums: Floats, eps: Epsilon, _: np.random.Generator) -> Floats:
+        return mean_error(sums, users, eps)
 
-    return _sweep(errors, list(known), users, eps, sampler, n_trials, rng)
+    return _sweep(_checked("mean_errors", mean_errors), errors, users, eps, sampler, n_trials, rng)
 
 
 def _sweep(
-    errors: Callable[[str, Floats, Epsilon, np.random.Generator], Floats],
-    names: list[str],
+    functions: dict[str, _Checked],
+    errors: Callable[[_Checked, Floats, Epsilon, np.random.Generator], Floats],
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
-    rng: RNGLike | None,
+    rng: RNGLike,
 ) -> Sweep:
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
@@ -210,20 +203,20 @@ def _sweep(
     entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
     starts = range(0, trials, length)
-    values = np.empty((len(names), len(budgets), trials))
-    with progress(len(starts) * len(names) * len(budgets)) as tick:
+    values = np.empty((len(functions), len(budgets), trials))
+    with progress(len(starts) * len(functions) * len(budgets)) as tick:
         for block, start in enumerate(starts):
             size = min(length, trials - start)
             sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
-            for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
+            for (i, name), (j, budget) in product(enumerate(functions), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                values[i, j, start : start + size] = errors(name, sums, budget, stream)
+                values[i, j, start : start + size] = errors(functions[name], sums, budget, stream)
                 tick()
     # Shifted by one of the values, so that equal ones have no spread from rounding.
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
-    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(names)}
+    curves = dict(zip(functions, map(Curve, means, standard_errors), strict=True))
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
 
 
@@ -234,23 +227,22 @@ def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generat
 
 
 def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
-    scalar = isinstance(eps, str | bytes) or not isinstance(eps, Iterable)
-    if scalar or (isinstance(eps, np.ndarray) and not eps.ndim):
+    if isinstance(eps, str | bytes) or not np.iterable(eps):
         check.refuse_type("eps", "a sequence of budgets", eps)
     budgets = list(eps)
     for budget in budgets:
         read_eps(budget)
     if not budgets:
-        raise ValueError("`eps` must hold at least one budget, got none.")
+        check.refuse("eps", "hold at least one budget", "none")
     return budgets
 
 
-def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, Callable[..., Floats]]:
+def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, _Checked]:
     """Return functions by name that refuse what is not one number for each dataset."""
     if not isinstance(functions, Mapping):
         check.refuse_type(argument, "a mapping from names to functions", functions)
     if not functions:
-        raise ValueError(f"`{argument}` must hold at least one function, got none.")
+        check.refuse(argument, "hold at least one function", "none")
     for name, function in functions.items():
         if not isinstance(name, str):
             check.refuse_type(argument, "named by strings", name)
@@ -260,10 +252,8 @@ def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, Callable[
     def call(name: str, sums: Floats, *others: Any, **named: Any) -> Floats:
         values = np.asarray(functions[name](sums, *others, **named), dtype=np.float64)
         if values.shape != (len(sums),):
-            raise ValueError(
-                f"`{argument}[{name!r}]` must return one number for each of {len(sums)} datasets, "
-                f"got shape {values.shape}."
-            )
+            rule = f"return one number for each of {len(sums)} datasets"
+            check.refuse(f"{argument}[{name!r}]", rule, f"shape {values.shape}")
         return values
 
     return {name: partial(call, name) for name in functions}

@@ -20,19 +20,12 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
 from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import (
-    Budget,
-    LaplaceNoise,
-    NoiseName,
-    Objective,
-    _read_noise,
-    _read_objective,
-)
+from userdp.noise import Budget, LaplaceNoise, NoiseName, Objective, _read_noise, _read_objective
 from userdp.worstcase import _scalar, threshold
 
 
 def laplace(
-    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike | None = None
+    sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike = None
 ) -> Floats:
     """Release the sample mean with Laplace noise of scale U m* / (N eps): Theorem II.1.
 
@@ -108,7 +101,7 @@ def clipped_mean(
     *,
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Floats:
     """Release the mean, every user's centred sum clipped to [-S/2, S/2]: one interval for all.
 
@@ -154,8 +147,7 @@ def clipped_mean(
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    noise_drawn = law.draw(float(moved), total.shape, generator)
-    return middle + (total + noise_drawn) / users.total
+    return middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
 
 
 def clipped_mean_error(
@@ -214,7 +206,7 @@ def opt_worst_case(
     *,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Floats:
     """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
 
@@ -295,7 +287,7 @@ def weighted_mean(
     eps: Budget,
     *,
     noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Floats:
     """Release the mean of the users' averages with public weights, and nothing clipped.
 
@@ -421,13 +413,11 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
     check.instance("users", users, Contributions)
     array = check.reals("weights", weights)
     if array.shape != (users.n_users,):
-        raise ValueError(
-            f"`weights` must have shape ({users.n_users},), one a user, "
-            f"got weights of shape {array.shape}."
-        )
+        rule = f"have shape ({users.n_users},), one a user"
+        check.refuse("weights", rule, f"weights of shape {array.shape}")
     check.refuse_entries("weights", "at least 0", array, array < 0)
     if not array.any():
-        raise ValueError(f"`weights` must not all be 0, got weights={weights!r}.")
+        check.refuse("weights", "not all be 0", f"weights={weights!r}")
     if users.is_exact:
         array = np.array([Fraction(weight) for weight in array.tolist()])
     shares: npt.NDArray[Any] = array / array.max()

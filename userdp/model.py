@@ -143,9 +143,7 @@ class Contributions:
 def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     raw = check.array("counts", counts)
     if raw.ndim != 1 or not raw.size:
-        raise ValueError(
-            f"`counts` must be one-dimensional and not empty, got counts of shape {raw.shape}."
-        )
+        check.refuse("counts", "be one-dimensional and not empty", f"counts of shape {raw.shape}")
     if raw.dtype.kind not in "iu":
         # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
         raw = np.asarray(counts, dtype=object)
@@ -156,10 +154,8 @@ def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     exact = raw.astype(np.int64)
     # The float sum is tried first because the integer sum of so large counts might wrap around.
     if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
-        raise ValueError(
-            f"`counts` must sum to at most 2^53 = {_MOST_SAMPLES} samples, "
-            f"got a sum of about {exact.sum(dtype=np.float64):.6g}."
-        )
+        about = f"a sum of about {exact.sum(dtype=np.float64):.6g}"
+        check.refuse("counts", f"sum to at most 2^53 = {_MOST_SAMPLES} samples", about)
     exact.setflags(write=False)
     return exact
 
@@ -215,9 +211,8 @@ class Clipping:
             object.__setattr__(self, name, ends)
 
     def __repr__(self) -> str:
-        ends = {"lower": self.lower, "upper": self.upper}
-        ranges = (f"{name}={min(end)} to {max(end)}" for name, end in ends.items())
-        return f"Clipping(n_intervals={self.lower.size}, {', '.join(ranges)})"
+        lower, upper = (f"{min(ends)} to {max(ends)}" for ends in (self.lower, self.upper))
+        return f"Clipping(n_intervals={self.lower.size}, lower={lower}, upper={upper})"
 
 
 def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
@@ -384,10 +379,8 @@ def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
     array = check.floats("sums", sums)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
-        raise ValueError(
-            f"`sums` must have one entry a user ({users.n_users}) along its last axis, "
-            f"got sums of shape {array.shape}."
-        )
+        rule = f"have one entry a user ({users.n_users}) along its last axis"
+        check.refuse("sums", rule, f"sums of shape {array.shape}")
     largest = users.largest_sums.astype(np.float64)
     outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
     check.refuse_entries("sums", "between 0 and U m_l", array, outside)

@@ -67,20 +67,17 @@ class Noise(ABC):
 
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
-        distance: Floats = np.abs(check.floats("bias", bias))
+        distance = abs(check.floats("bias", bias))
         change = float(check.size("sensitivity", sensitivity))
-        result: Floats = distance + 2 * self.mean_excess(distance, change)
-        return result
+        self._scale(change)  # refuses what might overflow
+        return distance + 2 * self.mean_excess(distance, change)
 
-    def mean_excess(self, x: Floats, sensitivity: float) -> Floats:
-        """Return E(Delta Z - x)^+ for x >= 0, shape (...), and a sensitivity Delta >= 0."""
-        self._scale(sensitivity)  # refuses what might overflow
-        if sensitivity == 0:
-            return 0 * x
-        with np.errstate(over="ignore"):  # far from zero: no noise gets there
-            ratio = np.minimum(x / sensitivity, check.LARGEST)
-            result: Floats = sensitivity * self.excess(ratio)
-        return result
+    def mean_excess(self, x: Floats, sensitivity: float | Floats) -> Floats:
+        """Return E(Delta Z - x)^+ for x >= 0 and sensitivities Delta >= 0, broadcast together."""
+        # Where there is no noise, or none that reaches so far, all of it lies below.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = np.fmin(abs(x / sensitivity), check.LARGEST)
+            return sensitivity * self.excess(ratio)
 
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.
@@ -90,8 +87,7 @@ class Noise(ABC):
         if objective == "bound":
             return bias + sensitivity * self.mean_size
         if objective == "mse":
-            self._refuse_squares_that_overflow()
-            return bias**2 + sensitivity**2 * self.mean_square
+            return bias**2 + sensitivity**2 * self._square()
         return float(self.mean_error(float(bias), float(sensitivity)))
 
     def best_ratio(self, n: Floats, objective: Objective) -> Floats:
@@ -102,8 +98,7 @@ class Noise(ABC):
         in x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
         """
         if objective == "mse":
-            self._refuse_squares_that_overflow()
-            return 2 * float(self.mean_square) / n
+            return 2 * float(self._square()) / n
 
         def falls_later(x: Floats) -> npt.NDArray[np.bool_]:
             tail = self.tail(x)
@@ -118,9 +113,9 @@ class Noise(ABC):
             low, high = np.where(before, middle, low), np.where(before, high, middle)
         return high
 
-    @abstractmethod
-    def _refuse_squares_that_overflow(self) -> None:
-        """Refuse a law whose mean square may exceed the largest float."""
+    def _square(self) -> Exact:
+        """Return E Z^2, if it is within the range of floats."""
+        return self.mean_square
 
 
 Budget = Epsilon | Noise
@@ -135,10 +130,11 @@ class _PureNoise(Noise):
     def _scale(self, sensitivity: float) -> Floats:
         return _noise_scale(sensitivity, float(self.eps))
 
-    def _refuse_squares_that_overflow(self) -> None:
+    def _square(self) -> Exact:
         if self.eps < _SMALLEST_FOR_SQUARES:
             rule = f"at least {_SMALLEST_FOR_SQUARES} for squares"
             check.refuse_value("eps", rule, float(self.eps))
+        return self.mean_square
 
 
 class LaplaceNoise(_PureNoise):
@@ -316,12 +312,9 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
     array([1.      , 1.367879, 1.      ])
     """
-    distance = np.abs(check.floats("bias", bias))
-    scales = check.floats("scale", scale)
+    distance, scales = abs(check.floats("bias", bias)), check.floats("scale", scale)
     check.refuse_entries("scale", "at least 0", scales, scales < 0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        noise = np.where(scales > 0, scales * np.exp(-distance / scales), 0.0)
-    return (distance + noise)[()]
+    return distance + 2 * LaplaceNoise(1).mean_excess(distance, scales)
 
 
 def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:

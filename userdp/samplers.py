@@ -26,7 +26,7 @@ Sampler = Callable[..., npt.ArrayLike]
 """A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L)."""
 
 
-def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = None) -> Floats:
+def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) -> Floats:
     """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
 
     Parameters
@@ -60,11 +60,7 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike | None = N
 
 
 def gaussian_sums(
-    users: Contributions,
-    n_trials: int,
-    *,
-    variance: float | None = None,
-    rng: RNGLike | None = None,
+    users: Contributions, n_trials: int, *, variance: float | None = None, rng: RNGLike = None
 ) -> Floats:
     """Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
 
@@ -111,7 +107,7 @@ def gaussian_sums(
 
 
 def beta_sums(
-    users: Contributions, n_trials: int, *, a: float, b: float, rng: RNGLike | None = None
+    users: Contributions, n_trials: int, *, a: float, b: float, rng: RNGLike = None
 ) -> Floats:
     """Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
 
@@ -146,7 +142,7 @@ def beta_sums(
 
 
 def correlated_sums(
-    users: Contributions, n_trials: int, *, correlation: float, rng: RNGLike | None = None
+    users: Contributions, n_trials: int, *, correlation: float, rng: RNGLike = None
 ) -> Floats:
     """Draw user sums of uniform samples that are correlated within a user, independent between.
 
@@ -189,7 +185,7 @@ def correlated_sums(
     return fresh + copies * levels
 
 
-def _read(users: Contributions, rng: RNGLike | None) -> tuple[float, np.random.Generator]:
+def _read(users: Contributions, rng: RNGLike) -> tuple[float, np.random.Generator]:
     """Return the bound U of the users, and a source of randomness."""
     check.instance("users", users, Contributions)
     return float(users.upper), check.rng(rng)
@@ -203,10 +199,8 @@ def _drawn(
         check.refuse_type(argument, "callable", sampler)
     sums = np.asarray(sampler(users, n_trials, rng=rng))
     if sums.shape != (n_trials, users.n_users):
-        raise ValueError(
-            f"`{argument}` must return sums of shape {(n_trials, users.n_users)}, "
-            f"got shape {sums.shape}."
-        )
+        rule = f"return sums of shape {(n_trials, users.n_users)}"
+        check.refuse(argument, rule, f"shape {sums.shape}")
     return _read_sums(sums, users)
 
 

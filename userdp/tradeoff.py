@@ -86,7 +86,7 @@ class Tradeoff:
         allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
         if not allowed.any():
             least = self.certificate.min() / self.smallest_certificate - 1
-            raise ValueError(f"`tau` must be at least {least} for this grid, got tau={tau!r}.")
+            check.refuse_value("tau", f"at least {least} for this grid", tau)
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
@@ -112,7 +112,7 @@ def tradeoff(
     centres: npt.ArrayLike | None = None,
     total_widths: npt.ArrayLike | None = None,
     noise: NoiseName = "laplace",
-    rng: RNGLike | None = None,
+    rng: RNGLike = None,
 ) -> Tradeoff:
     """Weigh the average error of `clipped_mean` under a prior against its worst-case error.
 
@@ -169,7 +169,8 @@ def tradeoff(
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
     check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
-    tried = _default_widths(users, eps, noise) if total_widths is None else total_widths
+    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
+    tried = _default_widths(users, eps, noise, smallest) if total_widths is None else total_widths
     widths = _grid("total_widths", tried)
     law, public = _read_noise(noise, eps), Contributions(users.counts, upper)
     certificate, mean, spread = np.empty((3, middles.size, widths.size))
@@ -186,19 +187,18 @@ def tradeoff(
                 errors = law.mean_error((total - kept) / users.total, change)
                 mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
                 tick()
-    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
 
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
     grid = np.unique(check.floats(name, values))
     if not grid.size:
-        raise ValueError(f"`{name}` must hold at least one number, got none.")
+        check.refuse(name, "hold at least one number", "none")
     check.refuse_entries(name, "at least 0", grid, grid < 0)
     return grid
 
 
-def _default_widths(users: Contributions, eps: Budget, noise: NoiseName) -> Floats:
+def _default_widths(users: Contributions, eps: Budget, noise: NoiseName, smallest: float) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
     largest = float(users.upper) * users.max_count
     width = float(worstcase.threshold(users, eps, noise=noise))
@@ -206,7 +206,6 @@ def _default_widths(users: Contributions, eps: Budget, noise: NoiseName) -> Floa
     kinks = kinks[kinks <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
     falling = [float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks]
-    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
     in_ratios = np.geomspace(largest / 1000, largest, 80)

@@ -403,8 +403,7 @@ def symmetric_error(
     objective, law = _read_objective(objective), _read_noise(noise, eps)
     width = check.size("total_width", total_width, users.is_exact)
     sizes, n_users = users.histogram  # each different count is looked at once
-    zero = 0 * np.asarray(width)
-    surplus = np.maximum(np.asarray(users.upper) * sizes - np.asarray(width), zero)
+    surplus = Contributions(sizes, users.upper).surplus(width)
     bias = _scalar(users, np.sum(n_users * surplus)) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
 
@@ -457,9 +456,8 @@ def projected_error(
     others = (clipped.size - at_top) * change + np.sum(sums[clipped.size :]) / users.total
     off_middle = np.maximum(at_top * change - others, 0.0) / 2
     bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
-    kept_out = sum(
-        law.mean_excess(np.maximum(upper / 2 + side * off_middle, 0.0), change) for side in (-1, 1)
-    )
+    near, far = np.maximum(upper / 2 - off_middle, 0.0), upper / 2 + off_middle
+    kept_out = law.mean_excess(near, change) + law.mean_excess(far, change)
     return float(np.max(law.mean_error(bias, change) - kept_out))
 
 
@@ -513,10 +511,8 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
     check.instance("users", users, Contributions)
     check.instance("clipping", clipping, Clipping)
     if clipping.lower.size not in (users.n_users, users.total):
-        raise ValueError(
-            f"`clipping` must hold one interval a user ({users.n_users}) or one a sample "
-            f"({users.total}), got {clipping.lower.size} intervals."
-        )
+        rule = f"hold one interval a user ({users.n_users}) or one a sample ({users.total})"
+        check.refuse("clipping", rule, f"{clipping.lower.size} intervals")
     ends, most = clipping.upper, np.asarray(users.upper)
     check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
 

@@ -162,9 +162,6 @@ class GaussianNoise(Noise):
         """Return x / sigma, or at least so much that nothing lies beyond."""
         return np.minimum(x, 1e3 * self.sigma) / self.sigma
 
-    def _refuse_squares_that_overflow(self) -> None:
-        """Accept every law: sigma is moderate."""
-
     def _scale(self, sensitivity: float) -> Floats:
         with np.errstate(over="ignore"):
             scale = np.asarray(sensitivity * np.float64(self.sigma))
