@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
+from scipy.special import logsumexp
 from strategies import SUMS, USERS
 
 import userdp as ud
@@ -212,6 +213,22 @@ def test_vectors_are_read_once():
 
 
 # Whole numbers rounded at random: the lemma on (eps, delta)
+
+
+@pytest.mark.parametrize("s", [0.4, 1, 3])
+@pytest.mark.parametrize("moved", [1, 2, 7])
+def test_divergences_of_discrete_noise(s, moved):
+    """Of every order at most that of continuous noise; it is what OpenDP accounts for."""
+    k = np.arange(-60, 61)
+    p, q = -((k - [[0], [moved]]) ** 2) / (2 * s * s) - np.log(
+        np.sum(np.exp(-(k**2) / (2 * s * s)))
+    )
+    for a in (1.1, 2, 5.5):
+        spent = logsumexp(a * p + (1 - a) * q) / (a - 1) / a
+        assert spent <= moved**2 / (2 * s * s) * (1 + 1e-12)
+        assert spent >= 0.5 * moved**2 / (2 * s * s)
+    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    assert dp.m.make_gaussian(*space, scale=s).map(moved) == pytest.approx(moved**2 / (2 * s * s))
 
 
 @pytest.mark.parametrize("r", [0.5, 1, 2, 4])
