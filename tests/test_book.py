@@ -100,13 +100,8 @@ def test_no_measured_number_is_typed(path):
 
 @every_page
 def test_names_in_prose_exist(path):
-    known = {
-        "ud": ud,
-        "users": ud.Contributions([1], 1),
-        "clipping": ud.Clipping([0], [1]),
-        "solution": ud.kkt.Solution,
-        "audit": audit,
-    }
+    known = {"ud": ud, "audit": audit, "solution": ud.kkt.Solution}
+    known |= {"users": ud.Contributions([1], 1), "clipping": ud.Clipping([0], [1])}
     for of, name in re.findall(rf"`~?(?:userdp\.)?({'|'.join(known)})\.(\w+)`", markdown(path)):
         assert hasattr(known[of], name), f"{of}.{name}"
     for name in re.findall(r"`((?:tests|userdp|tools)/[\w/]+\.py)`", markdown(path)):

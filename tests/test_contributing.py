@@ -4,7 +4,6 @@ import re
 from contextlib import nullcontext
 
 import contents
-import nbformat
 import pytest
 import test_book
 import test_claims
@@ -41,23 +40,16 @@ def test_the_mechanism_passes_its_test_and_with_half_the_noise_fails(
         audited(eps)
 
 
-def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(contents, "BOOK", tmp_path)
-    monkeypatch.setattr(test_claims, "ROOT", tmp_path)
-    monkeypatch.setattr(ud, "capped_mean", None, raising=False)
-    text, code = block("markdown", "# Capped"), block("python", "geometric_collection")
-    cells = [nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell(code)]
-    page = tmp_path / "capped.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), page)
-    defined(code)
+def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, capsys):
+    defined(block("python", "geometric_collection"))
     assert re.fullmatch(r"noise of scale [\d.]+ instead of [\d.]+\n", capsys.readouterr().out)
+    page = tmp_path / "capped.md"
+    page.write_text(text := block("markdown", "# Capped"))
     test_book.test_no_measured_number_is_typed(page)
-
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_capped.py").write_text(block("python", "def test_"))
     (row,) = yaml.safe_load(block("yaml", "new-capped"))
     test_claims.test_row_is_complete(row)
-    test_claims.test_what_a_row_names_exists(row)
+    assert f":label: {row['label']}\n" in text
+    assert f"def {row['tests'][0].partition('::')[2]}(" in block("python", "def test_")
 
 
 def test_files_that_the_text_names_exist():

@@ -14,12 +14,8 @@ import pytest
 import userdp as ud
 
 HOUSE = Path(ud.__file__).parent
-FACADES = {
-    "userdp",
-    "userdp.practice",
-    "userdp.plotting",
-    "userdp.vectors",
-}  # they only export what others define
+# They only export what others define.
+FACADES = {"userdp", "userdp.practice", "userdp.plotting", "userdp.vectors"}
 ROOMS = sorted(
     ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in HOUSE.rglob("*.py")

@@ -43,15 +43,18 @@ def test_a_fraction_makes_results_exact(upper, exact):
     results += [ud.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
     assert {type(result) for result in results} == {wanted}
     assert users.is_exact is exact
+    point = ud.centred_clipping(users, 0, one / 3)
+    assert [*point.lower, *point.upper] == [wanted(one / 3)] * 4
     assert users.largest_sums.tolist() == [130, 65]
 
 
-def test_a_clipping_prints_a_summary():
+def test_users_and_clippings_are_shown_in_short():
     many = ud.Clipping(np.linspace(0, 1, 1000), np.linspace(2, 3, 1000))
     assert repr(many) == "Clipping(n_intervals=1000, lower=0.0 to 1.0, upper=2.0 to 3.0)"
-    assert repr(ud.Clipping([0, Fraction(1, 3)], [Fraction(1), 1])).endswith(
-        "lower=0 to 1/3, upper=1 to 1)"
-    )
+    two = ud.Clipping([0, Fraction(1, 3)], [Fraction(1), 1])
+    assert repr(two) == "Clipping(n_intervals=2, lower=0 to 1/3, upper=1 to 1)"
+    users = ud.Contributions([4, 1, 1], 65)
+    assert repr(users) == "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
 
 
 def test_sums_off_by_rounding_are_projected_and_others_refused():
@@ -117,14 +120,3 @@ def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
     assert read_eps(3) == read_eps(np.int64(3)) == 3
     assert ud.threshold(GEOMETRIC, 1e-300) == 0
     assert ud.optimal_error(GEOMETRIC, 1e-300) == 65 / 2
-
-
-def test_users_are_shown_in_short():
-    shown = "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
-    assert repr(ud.Contributions([4, 1, 1], 65)) == shown
-
-
-def test_a_centre_is_exact_where_the_users_are():
-    third, exact = Fraction(1, 3), ud.Contributions([2], Fraction(1))
-    assert list(ud.centred_clipping(exact, 0, third).lower) == [third]
-    assert list(ud.centred_clipping(exact, 0, third).upper) == [third]

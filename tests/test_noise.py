@@ -1,14 +1,13 @@
 """The laws of noise against their densities: moments, tails, errors, draws, and how far they go."""
 
-import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate
 from strategies import budgets, collections
 
 import userdp as ud
@@ -16,6 +15,8 @@ from userdp._checks import LARGEST
 from userdp.noise import _noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, lambda eps: ud.GaussianNoise(1 / eps)]
+
+THIRDS = [Fraction(1, k) for k in range(3, 60)]
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase", "gaussian"])
 
@@ -86,10 +87,7 @@ def exceeded(sigma, eps):
         return c * math.exp((u - c / 2 + eps / c) * (u + c / 2 - eps / c) / 2)
 
     ends = [0, *np.geomspace(1e-12, 1, 13), 3, 10, 20, 40, 80]
-    parts = [
-        integrate.quad(growth, *pair, epsabs=0, epsrel=1e-12) for pair in itertools.pairwise(ends)
-    ]
-    return sum(part[0] for part in parts) * math.exp(-u * u / 2) / math.sqrt(2 * math.pi)
+    return oracle.integral(growth, ends) * math.exp(-u * u / 2) / math.sqrt(2 * math.pi)
 
 
 @pytest.mark.parametrize("eps", [1e-100, 1e-7, 0.03, 1, 5, 40, 1e4])
@@ -100,7 +98,7 @@ def test_gaussian_noise_is_calibrated_from_above_and_hardly_more(eps, delta):
     assert law.delta(eps) / delta == pytest.approx(1 - 1e-10, abs=2e-11)
 
 
-@pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, Fraction(1, 3), 0.5, 7, np.float32(0.3), 1e100])
+@pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, *THIRDS, 0.5, 7, np.float32(0.3), 1e100])
 def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
     sigma = ud.GaussianNoise.zcdp(rho).sigma
     exact = rho if isinstance(rho, Fraction) else Fraction(float(rho))
@@ -146,9 +144,8 @@ def test_noisy_error_is_the_integral_over_the_density(bias, scale):
     def integrand(z):
         return abs(bias + z) * math.exp(-abs(z) / scale) / (2 * scale)
 
-    edges = itertools.pairwise(sorted({-40 * scale, 0, -bias, 40 * scale}))
-    parts = [integrate.quad(integrand, *ends, epsabs=0, epsrel=1e-12)[0] for ends in edges]
-    assert ud.noisy_error(bias, scale) == pytest.approx(sum(parts), rel=1e-10)
+    expected = oracle.integral(integrand, sorted({-40 * scale, 0, -bias, 40 * scale}))
+    assert ud.noisy_error(bias, scale) == pytest.approx(expected, rel=1e-10)
     np.testing.assert_array_equal(ud.noisy_error([-2.0, 0.0], 0.0), [2.0, 0.0])
     assert ud.noisy_error(1.0, 5e-324) == 1.0
     assert ud.noisy_error(0.0, 3.0) == 3.0
@@ -159,14 +156,7 @@ def test_gaussian_noise_at_the_ends_of_floats():
     with pytest.raises(ValueError, match=r"`sigma` must be small .* got sigma=1e\+100"):
         wide.mean_error([1.0], 1e300)
     assert narrow.log_density(1e300) == -np.inf
-    with pytest.raises(ValueError, match=r"`z` must be finite, got z\[0\]=nan"):
-        wide.log_density([np.nan])
     assert ud.GaussianNoise(100).delta(1) == 0.0
-    with pytest.raises(TypeError, match=r"`rho` must be a real number, got rho='1'"):
-        ud.GaussianNoise.zcdp("1")
-    for rho in (Fraction(1, k) for k in range(3, 60)):
-        sigma = ud.GaussianNoise.zcdp(rho).sigma
-        assert 2 * rho * Fraction(sigma) ** 2 >= 1 > 2 * rho * Fraction(np.nextafter(sigma, 0)) ** 2
     assert ud.GaussianNoise(1e3).tail(5e3) == pytest.approx(ud.GaussianNoise(1).tail(5.0))
     with pytest.raises(ValueError, match="got noise='staircase'"):
         ud.optimal_error(ud.Contributions([1], 1), wide, noise="staircase")

@@ -55,13 +55,10 @@ def faults(notebook):
 
 @pytest.mark.parametrize("path", sorted(BOOK.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_outputs_hold_nothing_that_runs(path):
-    notebook = nbformat.read(path, as_version=4)
-    assert faults(notebook) == []
-    for kind, data in (
-        ("text/html", "<table><tr><td>5.0</td></tr></table><script>alert(1)</script>"),
-        ("text/html", '<table><tr><td onclick="alert(1)">5.0</td></tr></table>'),
-        ("text/markdown", "[x](javascript:alert(1))"),
-    ):
-        output = nbformat.v4.new_output("display_data", {kind: data})
-        notebook.cells[-1] = nbformat.v4.new_code_cell(outputs=[output])
-        assert len(faults(notebook)) == 1
+    assert faults(nbformat.read(path, as_version=4)) == []
+
+
+def test_what_runs_is_found():
+    assert not HTML.fullmatch("<table><tr><td>5.0</td></tr></table><script>alert(1)</script>")
+    assert not HTML.fullmatch('<table><tr><td onclick="alert(1)">5.0</td></tr></table>')
+    assert not markdown_is_harmless("[x](javascript:alert(1))")

@@ -122,29 +122,15 @@ def test_hard_pairs_are_neighbours_and_hard():
     assert any(empty)
 
 
-@pytest.mark.parametrize("n", [1, 7, 100, 250])
-def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at(n):
+def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
     def figure(pairs):
         return np.sin(pairs.second).sum(axis=1)
 
-    pairs = [*audit.hard_pairs(n, rng=27)]
-    assert sum(len(each.first) for each in pairs) == n
-    if n >= 100:
-        found = audit.largest_log_ratio(figure, n, rng=27)
-        assert found == max(figure(each).max() for each in pairs)
-        assert found != audit.largest_log_ratio(figure, n, rng=28)
-
-
-def test_hard_pairs_hold_those_of_the_proofs_of_tightness():
-    """Any number of sums next to nothing, beside the heaviest user, who goes from 0 to U m*."""
-    for users, first, second in audit.hard_pairs(240, rng=26):
-        full = users.largest_sums
-        heaviest, tiny = np.argmax(full), 1e-9 * full.min()
-        for r in range(users.n_users):
-            assert first[r].tolist().count(tiny) == r
-            assert first[r].tolist().count(0) == users.n_users - r
-            assert (first[r, heaviest], second[r, heaviest]) == (0, full[heaviest])
-            assert np.sum(first[r] != second[r]) == 1
+    for n in (1, 7, 250):
+        assert sum(len(pairs.first) for pairs in audit.hard_pairs(n)) == n
+    found = audit.largest_log_ratio(figure, 250, rng=27)
+    assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
+    assert found != audit.largest_log_ratio(figure, 250, rng=28)
 
 
 def test_hard_pairs_of_a_seed_are_the_same_everywhere():
@@ -498,16 +484,6 @@ def test_totals_do_not_depend_on_the_order():
         values = rng.random(200_001) * scale * 10.0 ** rng.integers(-6, 1, 200_001)
         totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(9)}
         assert len(totals) == 1
-
-
-@pytest.mark.parametrize("name", ["laplace", "opt bound laplace", "clipped off centre"])
-def test_sums_in_float32_are_taken_at_their_value(name):
-    single = (np.linspace(0, 1, 6) * USERS.largest_sums).astype(np.float32)
-    one, other = (
-        MEANS[name](sums, USERS, 1, rng=audit.Recorder())
-        for sums in (single, single.astype(np.float64))
-    )
-    assert one == other
 
 
 @pytest.mark.parametrize("n_users", [1, 2, 3, 6])

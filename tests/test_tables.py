@@ -5,11 +5,9 @@ import re
 
 import pandas as pd
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
 
 import userdp as ud
-from userdp.plotting._tables import PREFIX, keep_record, write_table
+from userdp.plotting._tables import keep_record, write_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 
@@ -71,39 +69,6 @@ def test_what_does_not_fit_is_refused(words, changed, data):
     with pytest.raises(TypeError if words == NO_MAKERS else ValueError, match=words):
         write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))
     assert not list(data.iterdir())
-
-
-CODE = """
-from functools import partial
-import numpy as np
-import pandas as pd
-import userdp as ud
-from userdp import audit
-from userdp.plotting import write_table
-def mine(): pass
-frame = pd.DataFrame({"curve": ["a", "b"], "x": [1, 2], "trials": [0, 5]})
-makers = {"a": [ud.akmv, audit.Recorder, np.clip], "b": [mine, partial(ud.beta_sums, a=8, b=2)]}
-write_table(frame, "t", made_by=makers, seed=7, trials=5, reads=["f"])
-"""
-
-
-def test_what_is_said_is_stored_with_the_notebook_and_not_shown(data):
-    notebook = new_notebook(cells=[new_code_cell(CODE)])
-    here = {"metadata": {"path": str(data.parent)}}
-    NotebookClient(notebook, kernel_name="python3", resources=here).execute()
-    (output,) = notebook.cells[0].outputs
-    (kind,) = output.data
-    assert (kind, output.metadata.scrapbook.mime_prefix) == (f"{PREFIX}text/plain", PREFIX)
-    assert json.loads(output.data[kind]) == {
-        "table": "t",
-        "seed": 7,
-        "trials": [5],
-        "made_by": {
-            "a": ["userdp.akmv", "userdp.audit.Recorder", "numpy.clip"],
-            "b": ["mine", "userdp.beta_sums"],
-        },
-        "reads": ["f"],
-    }
 
 
 def test_what_is_kept_has_the_command_and_the_hash(data):

@@ -6,8 +6,6 @@ User-Level Differentially Private Mean Estimation". Drawing and audits live apar
 """
 
 # A name imported as itself is one for export, to linters and type checkers.
-from userdp import practice as practice
-from userdp import vectors as vectors
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error

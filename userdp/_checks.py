@@ -16,7 +16,6 @@ Exact = float | Fraction
 """A number that is a `Fraction` where the computation is exact, and a float elsewhere."""
 
 Floats = npt.NDArray[np.float64]
-"""An array of floats."""
 
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | None
 """What `numpy.random.default_rng` turns into a Generator; None is the system's entropy."""
@@ -43,7 +42,8 @@ def refuse_type(name: str, rule: str, value: object) -> NoReturn:
 
 def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
-        refuse_type(name, f"a userdp.{wanted.__name__}", value)
+        # The classes of `model` are exported flat.
+        refuse_type(name, f"a {wanted.__module__.removesuffix('.model')}.{wanted.__name__}", value)
 
 
 def one_of(name: str, value: object, names: Collection[str]) -> None:

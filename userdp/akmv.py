@@ -338,9 +338,7 @@ def simulate_akmv_error(
 _NEGLIGIBLE = 40.0
 """Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out."""
 
-
-_LEGENDRE = np.polynomial.legendre.leggauss(10)
-"""Nodes and weights on [-1, 1]."""
+_LEGENDRE = np.polynomial.legendre.leggauss(10)  # nodes and weights on [-1, 1]
 
 
 def akmv_mean_error(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -25,9 +24,6 @@ mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do."""
 MeanError = Callable[..., npt.ArrayLike]
 """Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
 `akmv_mean_error` does."""
-
-_Checked = Callable[..., Floats]
-"""One of these that returns one number for each dataset, and else raises an error."""
 
 
 class Curve(NamedTuple):
@@ -62,16 +58,11 @@ class Sweep:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
+        columns = "mechanism", "eps", "error", "standard_error", "trials"
         return [
-            {
-                "mechanism": name,
-                "eps": float(eps),
-                "error": float(mean),
-                "standard_error": float(standard_error),
-                "trials": self.n_trials,
-            }
+            dict(zip(columns, (name, *map(float, point), self.n_trials), strict=True))
             for name, curve in self.curves.items()
-            for eps, mean, standard_error in zip(self.eps, *curve, strict=True)
+            for point in zip(self.eps, *curve, strict=True)
         ]
 
 
@@ -133,11 +124,7 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-
-    def errors(release: _Checked, sums: Floats, eps: Epsilon, rng: np.random.Generator) -> Floats:
-        return abs(release(sums, users, eps, rng=rng) - sums.sum(axis=1) / users.total)
-
-    return _sweep(_checked("mechanisms", mechanisms), errors, users, eps, sampler, n_trials, rng)
+    return _sweep(mechanisms, True, users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -181,22 +168,21 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-
-    def errors(mean_error: _Checked, sums: Floats, eps: Epsilon, _: np.random.Generator) -> Floats:
-        return mean_error(sums, users, eps)
-
-    return _sweep(_checked("mean_errors", mean_errors), errors, users, eps, sampler, n_trials, rng)
+    return _sweep(mean_errors, False, users, eps, sampler, n_trials, rng)
 
 
 def _sweep(
-    functions: dict[str, _Checked],
-    errors: Callable[[_Checked, Floats, Epsilon, np.random.Generator], Floats],
+    functions: Mapping[str, Callable[..., npt.ArrayLike]],
+    release: bool,
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
     rng: RNGLike,
 ) -> Sweep:
+    """Sweep over functions that release means, or else return mean errors."""
+    argument = "mechanisms" if release else "mean_errors"
+    _check_functions(argument, functions)
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
     trials = check.integer("n_trials", n_trials, least=2)
@@ -208,9 +194,15 @@ def _sweep(
         for block, start in enumerate(starts):
             size = min(length, trials - start)
             sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
+            true = sums.sum(axis=1) / users.total
             for (i, name), (j, budget) in product(enumerate(functions), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                values[i, j, start : start + size] = errors(functions[name], sums, budget, stream)
+                given = {"rng": stream} if release else {}
+                result = np.asarray(functions[name](sums, users, budget, **given), np.float64)
+                if result.shape != (size,):
+                    rule = f"return one number for each of {size} datasets"
+                    check.refuse(f"{argument}[{name!r}]", rule, f"shape {result.shape}")
+                values[i, j, start : start + size] = abs(result - true) if release else result
                 tick()
     # Shifted by one of the values, so that equal ones have no spread from rounding.
     shift = values - values[..., :1]
@@ -237,8 +229,7 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     return budgets
 
 
-def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, _Checked]:
-    """Return functions by name that refuse what is not one number for each dataset."""
+def _check_functions(argument: str, functions: Mapping[str, Any]) -> None:
     if not isinstance(functions, Mapping):
         check.refuse_type(argument, "a mapping from names to functions", functions)
     if not functions:
@@ -248,12 +239,3 @@ def _checked(argument: str, functions: Mapping[str, Any]) -> dict[str, _Checked]
             check.refuse_type(argument, "named by strings", name)
         if not callable(function):
             check.refuse_type(f"{argument}[{name!r}]", "callable", function)
-
-    def call(name: str, sums: Floats, *others: Any, **named: Any) -> Floats:
-        values = np.asarray(functions[name](sums, *others, **named), dtype=np.float64)
-        if values.shape != (len(sums),):
-            rule = f"return one number for each of {len(sums)} datasets"
-            check.refuse(f"{argument}[{name!r}]", rule, f"shape {values.shape}")
-        return values
-
-    return {name: partial(call, name) for name in functions}

@@ -150,13 +150,11 @@ def _risk_of_one(eps: Floats) -> Floats:
     def lattice(n: Floats) -> Floats:
         above = np.cosh((n + 1.5) * kappa) / np.cosh(kappa / 2) + 1
         below = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
-        risk: Floats = above / (2 * below)
-        return risk
+        return np.asarray(above / (2 * below))
 
     # The smallest n of at least 2 with s_n (n + 1) >= 1, by halving.
     low, high = np.ones(x.shape), np.ceil(2 * np.exp(x / 2)) + 1
     while np.any((low < (middle := np.floor(low + (high - low) / 2))) & (middle < high)):
         enough = lattice(middle) * (middle + 1) >= 1
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    result: Floats = np.where(eps > 1400, 0.0, lattice(high))
-    return result
+    return np.where(eps > 1400, 0.0, lattice(high))

@@ -325,8 +325,7 @@ def weighted_mean(
     values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
     shares = _read_weights(users, weights).astype(np.float64)
     total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
-    release: Floats = (total + law.draw(float(moved), total.shape, generator)) / shares.sum()
-    return release
+    return (total + law.draw(float(moved), total.shape, generator)) / float(shares.sum())
 
 
 def weighted_mean_error(

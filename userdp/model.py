@@ -307,7 +307,14 @@ def read_eps(eps: Epsilon) -> Fraction:
     >>> read_eps("0.1"), read_eps(0.5)
     (Fraction(1, 10), Fraction(1, 2))
     """
-    number = _read_number(eps)
+    rule = "a real number or the text of a decimal number"
+    try:
+        number = Decimal(eps) if isinstance(eps, str) else eps
+    except InvalidOperation:
+        check.refuse_value("eps", rule, eps)
+    if not isinstance(number, Decimal | Fraction):
+        check.number("eps", number, numbers.Real, rule)
+        number = int(number) if isinstance(number, numbers.Integral) else float(number)
     # A comparison with a Decimal NaN would raise an error of its own.
     if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
         check.refuse_value("eps", "positive and finite", eps)
@@ -315,18 +322,6 @@ def read_eps(eps: Epsilon) -> Fraction:
     if not check.SMALLEST_NORMAL <= number <= check.LARGEST:
         check.refuse_value("eps", "within the range of normal floats", eps)
     return Fraction(number)
-
-
-def _read_number(eps: object) -> float | Fraction | Decimal:
-    if isinstance(eps, str):
-        try:
-            return Decimal(eps)
-        except InvalidOperation:
-            check.refuse_value("eps", "a real number or the text of a decimal number", eps)
-    if isinstance(eps, Decimal | Fraction):
-        return eps
-    number = check.number("eps", eps, numbers.Real, "a real number or the text of a decimal number")
-    return int(number) if isinstance(number, numbers.Integral) else float(number)
 
 
 def rank(eps: Epsilon) -> int:
@@ -360,9 +355,7 @@ def rank(eps: Epsilon) -> int:
     """
     quotient = 2 / read_eps(eps)
     nearest = round(quotient)
-    if nearest and abs(quotient - nearest) <= _tolerance(eps) * nearest:
-        return nearest
-    return ceil(quotient)
+    return nearest if abs(quotient - nearest) <= _tolerance(eps) * nearest else ceil(quotient)
 
 
 def _tolerance(eps: Epsilon) -> Fraction:

@@ -27,7 +27,6 @@ _SMALLEST_FOR_SQUARES = 1e-150
 """Below this budget the mean square of the noise may exceed the largest float."""
 
 NoiseName = Literal["laplace", "staircase"]
-"""A law of additive noise."""
 
 
 class Noise(ABC):

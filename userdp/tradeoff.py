@@ -200,13 +200,12 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
 
 def _default_widths(users: Contributions, eps: Budget, noise: NoiseName, smallest: float) -> Floats:
     """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
-    largest = float(users.upper) * users.max_count
     width = float(worstcase.threshold(users, eps, noise=noise))
-    kinks = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
-    kinks = kinks[kinks <= width]
+    sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
+    kinks = sums[sums <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
     falling = [float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks]
     limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
-    in_ratios = np.geomspace(largest / 1000, largest, 80)
+    in_ratios = np.geomspace(sums[-1] / 1000, sums[-1], 80)
     return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

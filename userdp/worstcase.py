@@ -355,8 +355,7 @@ def optimal_error(
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
     largest = sum_of_largest(users, 2 * Fraction(_read_noise(noise, eps).mean_size))
-    error = Fraction(users.upper) / (2 * users.total) * largest
-    return error if users.is_exact else float(error)
+    return _scalar(users, Fraction(users.upper) / (2 * users.total) * largest)
 
 
 def symmetric_error(
@@ -498,8 +497,7 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
         return Fraction(users.total)
     whole = floor(x)
     largest = _largest_counts(users, whole + 1)
-    last = int(largest.min())
-    return int(largest.sum()) - last + last * Fraction(x - whole)
+    return int(largest.sum()) - (whole + 1 - Fraction(x)) * int(largest.min())
 
 
 def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:
@@ -521,8 +519,7 @@ def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray
     """Add up over each user's samples a quantity that is given once a user or once a sample."""
     if values.size != users.n_users:
         return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
-    sums: npt.NDArray[Any] = users.counts * values
-    return sums
+    return values * users.counts
 
 
 def _scalar(users: Contributions, value: Any) -> Exact:

@@ -1,4 +1,4 @@
-"""The felt error, and how much (3) overstates it: theorems against definitions."""
+"""Mean absolute and mean square error, and how (3) overstates them: against definitions."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""The page on less noise: laws of noise against definitions and quadrature."""
+"""The page on staircase noise: laws of noise against definitions and quadrature."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -18,6 +18,18 @@ BUDGETS = [0.05, 0.4, 1, 2.3, 6]
 
 def mean_size(eps):
     return 0.5 / np.sinh(eps / 2)
+
+
+@given(collections(), st.integers(1, 16), st.sampled_from([2, 7]))
+def test_noise_of_any_mean_size(users, size, of):
+    """Theorem thm-any-noise at all kinks of the error, whole numbers 2w among them."""
+    w, U = Fraction(size, of), users.upper
+    v = [*sorted(users.largest_sums, reverse=True), *[0 * U] * 17]
+    phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in {*v}}
+    minimisers = {S for S, value in phi.items() if value == min(phi.values())}
+    k = ceil(2 * w)
+    assert minimisers == ({v[k - 1], v[k]} if 2 * w == k else {v[k - 1]})
+    assert min(phi.values()) == U * ud.sum_of_largest(users, 2 * w) / 2
 
 
 @given(collections(), fractions)

@@ -15,15 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "_build" / "html"
 AXE = Path(__file__).resolve().parent / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
-]
+WITHOUT = ["gpu", "quic", "sync", "background-networking", "component-update"]
+FLAGS = ["--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in WITHOUT)]
 MINUTE = 60_000  # ms, to wait for what must come: a busy machine is no fault of a page
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

@@ -12,9 +12,6 @@ import contents
 import pytest
 import sources
 from browser import BUILT, ROOT, on_the_built_pages
-from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst.roles import register_local_role
 from sphinx.highlighting import PygmentsBridge
 
 import userdp as ud
@@ -69,42 +66,6 @@ def test_only_what_the_repository_has_is_linked_there(monkeypatch, known, change
         assert links["userdp/model.py"] == f"{address}/blob/{commit}/userdp/model.py"
     else:
         assert not any(links.values())
-
-
-@pytest.fixture
-def parse():
-    register_local_role("test", sources.Test())
-    return lambda text: publish_doctree(text, settings_overrides={"report_level": 5})
-
-
-TEST = "test_claims.py::test_identifiers_are_unique"
-
-
-@pytest.mark.parametrize(("form", "number"), [("html", 3), ("latex", 0)])
-def test_names_of_tests_and_files_become_links_in_html_only(parse, form, number):
-    document = parse(
-        f":test:`{TEST}`, ``tests/test_claims.py``, ``userdp/model.py``; ``tests/x.py``, ``x.py``, "
-        "`Elsewhere <https://example.org>`_"
-    )
-    (elsewhere,) = document.findall(nodes.reference)
-    elsewhere.replace(elsewhere[0], nodes.literal(text="tests/test_claims.py"))
-    relative = lambda origin, target: f"../{target}.html"  # noqa: E731
-    app = SimpleNamespace(builder=SimpleNamespace(format=form, get_relative_uri=relative))
-    sources.link(app, document, "book/setup")
-    found = [(found["refuri"], found.astext()) for found in document.findall(nodes.reference)]
-    page, name = "../code/tests/test_claims.html", TEST.partition("::")[2]
-    expected = [
-        (f"{page}#{name}", name),
-        (page, "tests/test_claims.py"),
-        ("../code/userdp/model.html", "userdp/model.py"),
-    ]
-    assert found == [*expected[:number], ("https://example.org", "tests/test_claims.py")]
-
-
-@pytest.mark.parametrize("unknown", ["test_model.py::test_x", "test_x.py::test_y", "test_model.py"])
-def test_an_unknown_test_is_refused(parse, unknown):
-    (warning,) = parse(f":test:`{unknown}`").findall(nodes.system_message)
-    assert f"no such test: {unknown}" in warning.astext()
 
 
 @on_the_built_pages

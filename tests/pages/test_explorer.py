@@ -117,17 +117,13 @@ def check_tables(page, users, eps, objective):
         "(rows) => rows.map((row) => [row.querySelector('th').textContent,"
         "[...row.querySelectorAll('data')].map((cell) => Number(cell.value))])"
     )
-    best = ud.optimal_error(users, eps, objective)
-    expected = {
-        "Laplace": [ud.symmetric_error(users, 65 * users.max_count, eps, objective)],
-        "impossible below": [ud.minimax_lower_bound(users, eps)],
-    }
+    widths = {"Laplace": 65 * users.max_count, "OPT-worst-case": ud.threshold(users, eps)}
+    widths |= {"l1 optimum": ud.threshold(users, eps, "l1")} if objective == "l1" else {}
+    errors = [ud.symmetric_error(users, width, eps, objective) for width in widths.values()]
+    expected = {name: [error] for name, error in zip(widths, errors, strict=True)}
+    expected["impossible below"] = [ud.minimax_lower_bound(users, eps)]
     if objective == "bound":
-        akmv = float(ud.akmv_error(users.largest_sums, users, eps))
-        expected |= {"OPT-worst-case": [best], "AKMV on all-U data": [akmv]}
-    else:
-        paper = ud.symmetric_error(users, ud.threshold(users, eps), eps, "l1")
-        expected |= {"l1 optimum": [best], "OPT-worst-case": [paper]}
+        expected["AKMV on all-U data"] = [ud.akmv_error(users.largest_sums, users, eps)]
     clipping = ud.optimal_clipping(users, eps, objective)
     for count, *ends in zip(users.counts, clipping.lower, clipping.upper, strict=True):
         expected[str(count)] = ends
@@ -135,28 +131,27 @@ def check_tables(page, users, eps, objective):
     assert shown == {name: pytest.approx(x, rel=CLOSE) for name, x in expected.items()}
 
 
-def axis(page, picture, name):
-    """Return the function from drawn coordinates to values, read off the axis' own labels."""
+def value(page, picture, name, place):
+    """The value of a drawn coordinate, or of several, read off the axis' own labels."""
     ticks = page.locator(f".{picture} .{name}-tick").evaluate_all(
-        f"(all) => all.map((tick) => [Number(tick.getAttribute('{name}')), tick.textContent])"
+        f"(all) => all.map((tick) => [tick.getAttribute('{name}'), tick.textContent])"
     )
-    shift = 4 if name == "y" else 0  # labels stand that much below their line
-    places = np.array([place - shift for place, _ in ticks])
-    values = np.array([float(text.replace(",", "")) for _, text in ticks])
-    logarithmic = picture == "errors"
-    fit = np.polyfit(places, np.log(values) if logarithmic else values, 1)
-    return lambda place: np.exp(np.polyval(fit, place)) if logarithmic else np.polyval(fit, place)
+    places, values = np.array([[float(x.replace(",", "")) for x in tick] for tick in ticks]).T
+    places -= 4 * (name == "y")  # labels stand that much below their line
+    if picture == "errors":
+        return np.exp(np.polyval(np.polyfit(places, np.log(values), 1), place))
+    return np.polyval(np.polyfit(places, values, 1), place)
 
 
 def drawn_dot(page, picture, mark):
-    places = page.locator(f".{picture} {mark}").first.evaluate(
-        "(dot) => [dot.cx.baseVal.value, dot.cy.baseVal.value]"
-    )
-    return [axis(page, picture, name)(place) for name, place in zip("xy", places, strict=True)]
+    dot = page.locator(f".{picture} {mark}").first
+    places = dot.evaluate("({cx, cy}) => [cx.baseVal.value, cy.baseVal.value]")
+    return [value(page, picture, name, place) for name, place in zip("xy", places, strict=True)]
 
 
-def check_pictures(page, users, eps, objective):
-    """Dots are drawn within a thousandth of their picture, curves to a hundredth."""
+def check(page, users, eps, objective="bound"):
+    """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
+    check_tables(page, users, eps, objective)
     best, width = ud.optimal_error(users, eps, objective), ud.threshold(users, eps, objective)
     x, y = drawn_dot(page, "objective", ".dot")
     assert x == pytest.approx(width, abs=2e-3 * (width or 65 * users.counts.min()))
@@ -164,10 +159,8 @@ def check_pictures(page, users, eps, objective):
     assert drawn_dot(page, "errors", ".mark") == pytest.approx([eps, best], rel=2e-3)
     path = page.locator(f".errors .{'l1' if objective == 'l1' else 'opt'}.curve").get_attribute("d")
     places = np.array([point.split() for point in path[1:].split("L")], dtype=float).T
-    x, y = (axis(page, "errors", name)(place) for name, place in zip("xy", places, strict=True))
-    expected = [ud.optimal_error(users, float(e), objective) for e in x]
-    assert y == pytest.approx(expected, rel=2e-3)
-    value = axis(page, "intervals", "y")
+    x, y = (value(page, "errors", *drawn) for drawn in zip("xy", places, strict=True))
+    assert y == pytest.approx([ud.optimal_error(users, e, objective) for e in x], rel=2e-3)
     clipping = ud.optimal_clipping(users, eps, objective)
     ends = dict(zip(users.counts, zip(clipping.lower, clipping.upper, strict=True), strict=True))
     bars = page.locator(".size").evaluate_all(
@@ -176,7 +169,8 @@ def check_pictures(page, users, eps, objective):
     assert {count for count, _ in bars} == set(ends)
     for count, path in bars:
         _, top, _, bottom = map(float, re.findall(r"[\d.]+", path))
-        assert (value(bottom), value(top)) == pytest.approx(ends[count], abs=0.05)
+        drawn = value(page, "intervals", "y", [bottom, top])
+        assert drawn == pytest.approx(ends[count], abs=0.05)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -184,8 +178,7 @@ def test_all_that_is_shown_is_of_userdp(page, site, errors, state):
     page.goto(f"{site}#{state}")
     users, objective = STATES[state], "l1" if "l1" in state else "bound"
     eps = float(re.search(r"eps=([\d.]+)", state).group(1))
-    check_tables(page, users, eps, objective)
-    check_pictures(page, users, eps, objective)
+    check(page, users, eps, objective)
     words = page.locator(".words").text_content()
     assert f"ε = {eps:g}" in words
     best = ud.optimal_error(users, eps, objective)
@@ -224,11 +217,10 @@ def test_keys_and_typing_move_the_slider_and_all_with_it(page, site):
         eps = grid[place]
         assert shown_eps(page) == eps
         assert slider.get_attribute("aria-valuetext") == f"ε = {eps:g}"
-        check_tables(page, GEOMETRIC, eps, "bound")
-        check_pictures(page, GEOMETRIC, eps, "bound")
-    for key, eps in (("Home", 0.01), ("End", 10)):
+        check(page, GEOMETRIC, eps)
+    for key, eps, end in (("Home", 0.01, grid[0]), ("End", 10, grid[-1])):
         slider.press(key)
-        assert shown_eps(page) == grid[0 if key == "Home" else -1] == eps
+        assert shown_eps(page) == end == eps
     page.wait_for_url(f"{site}#eps=10&geometric=6")
     page.locator("#eps").clear()
     page.locator("#eps").press_sequentially("0.123456")
@@ -276,9 +268,7 @@ def test_a_collection_and_a_budget_are_chosen_by_the_mouse(page, site):
         page.locator("#kind").select_option(kind)
         for field in page.locator("[data-kind]").all():
             assert field.is_visible() == (field.get_attribute("data-kind") == kind)
-        users = ud.Contributions(counts, upper=65)
-        check_tables(page, users, 0.5, "bound")
-        check_pictures(page, users, 0.5, "bound")
+        check(page, ud.Contributions(counts, upper=65), 0.5)
     picture = page.locator(".errors svg")
     picture.scroll_into_view_if_needed()
     box, mark = picture.bounding_box(), page.locator(".errors .mark").first
@@ -416,4 +406,4 @@ def test_other_pages_do_not_load_the_explorer():
     quoted = re.compile(r"(?s)<(?:a|code|pre)\b.*?</(?:a|code|pre)>")
     texts = {path.stem: path.read_text() for path in (BUILT / "book").glob("*.html")}
     loading = {name for name, text in texts.items() if "explorer.mjs" in quoted.sub("", text)}
-    assert loading == {"explorer", "optimum", "figure-1", "akmv"}
+    assert loading == {"index", "explorer", "optimum", "figure-1", "akmv"}

@@ -143,17 +143,22 @@ def centre_of(row):
     return (low + high) / 2 if centre is None else centre
 
 
+def clipping_of(row, users, values):
+    """Return counts and bound of the users, the total width, and their intervals from 0."""
+    low, high, _, width = numbers_of(row)
+    people = ud.Contributions(kept(row, users, values).groupby("user").size(), high - low)
+    width = ud.threshold(people, BUDGETS[row["eps"]], row["objective"]) if width is None else width
+    return people, float(width), ud.centred_clipping(people, width, centre_of(row) - low)
+
+
 def clipped_mean(row, users, values):
     """Return the mean of the clipped users before the noise, and the scale that noise must have."""
-    low, high, _, width = numbers_of(row)
-    frame, middle, eps = kept(row, users, values), centre_of(row), BUDGETS[row["eps"]]
+    low, high, _, _ = numbers_of(row)
+    frame, middle = kept(row, users, values), centre_of(row)
+    people, width, clipping = clipping_of(row, users, values)
     by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user)
-    people = ud.Contributions(by_user.size(), high - low)
-    width = ud.threshold(people, eps, row["objective"]) if width is None else width
-    half = float(width) / 2
-    mean = middle + by_user.sum().clip(-half, half).sum() / len(frame)
-    change = ud.sensitivity(people, ud.centred_clipping(people, width, middle - low))
-    return mean, float(change) * noise_of(row)
+    mean = middle + by_user.sum().clip(-width / 2, width / 2).sum() / len(frame)
+    return mean, float(ud.sensitivity(people, clipping)) * noise_of(row)
 
 
 def gaussian(row):

@@ -13,27 +13,17 @@ import time
 import warnings
 from collections import namedtuple
 from functools import partial
+from itertools import count
 from math import inf
 from threading import current_thread
 
+import configurations as conf
 import numpy as np
 import opendp.measurements
 import pytest
-from configurations import (
-    FACTORS,
-    ROWS,
-    centre_of,
-    clipped_mean,
-    clipped_totals,
-    gaussian,
-    name_of,
-    noise_of,
-    numbers_of,
-    pairwise,
-    release_of,
-    table,
-)
 from scipy import stats
+
+import userdp as ud
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
 
@@ -43,15 +33,14 @@ class OpenDP:
 
     def __init__(self, monkeypatch, answer):
         self.answer, self.asked = answer, []
-        for law in ("laplace", "gaussian"):
-            make = partial(self.make, law, getattr(opendp.measurements, f"make_{law}"))
-            monkeypatch.setattr(opendp.measurements, f"make_{law}", make)
+        for name in ("make_laplace", "make_gaussian"):
+            make = partial(self.make, getattr(opendp.measurements, name))
+            monkeypatch.setattr(opendp.measurements, name, make)
 
-    def make(self, law, real, *space, scale):
+    def make(self, real, *space, scale):
         made = real(*space, scale=scale)
 
         def draw(total):
-            self.law = law
             self.asked.append((scale, total))
             return self.answer(scale, total)
 
@@ -71,11 +60,11 @@ def kinds_of(row, rng, dropped=1):
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", conf.ROWS, ids=conf.name_of)
 def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
-    opendp = OpenDP(monkeypatch, ANSWERS[ROWS.index(row) % len(ANSWERS)])
-    rng = np.random.default_rng(ROWS.index(row))
-    users, values = table(row, kinds_of(row, rng), rng)
+    opendp = OpenDP(monkeypatch, ANSWERS[conf.ROWS.index(row) % len(ANSWERS)])
+    rng = np.random.default_rng(conf.ROWS.index(row))
+    users, values = conf.table(row, kinds_of(row, rng), rng)
     made, warned = quiet_release(row, users, values, tmp_path)
     # All of the budget is spent if there is noise; none is stated where counts depend on values.
     dropping = row["entry"] == "mean" and "drop" in (row["missing"], row["outside"])
@@ -83,9 +72,9 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         words.startswith("`eps` is not stated") for kind, words in warned if kind is UserWarning
     ]
     assert said == [True] * dropping
-    spent = 1 / noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
+    spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
     kinds = ("eps", "rho")
-    if gaussian(row):
+    if conf.gaussian(row):
         kinds, spent = ("rho", "eps"), (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
     stated, other = (getattr(made, kind, None) for kind in kinds)
     assert stated == (None if dropping else pytest.approx(spent, rel=1e-12))
@@ -94,17 +83,19 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
+    if row["entry"] in ("mean", "measurement"):
+        check_certificate(row, made, users, values)
     if row["entry"] != "sums":
         check_shown(made)
 
 
 def coarse(row, scale):
     """By how much Gaussian noise is scaled up for whole numbers: more than a little if few."""
-    return (1 - 16 / scale**2) ** 0.5 if gaussian(row) and scale else 1
+    return (1 - 16 / scale**2) ** 0.5 if conf.gaussian(row) and scale else 1
 
 
 def quiet_release(*arguments):
-    call = release_of(*arguments)
+    call = conf.release_of(*arguments)
     with warnings.catch_warnings(action="always", record=True) as caught:
         warnings.simplefilter("ignore", ResourceWarning)  # of what others left behind
         made = call()
@@ -114,27 +105,48 @@ def quiet_release(*arguments):
 def check_mean(row, made, users, values, asked, answers):
     """One draw, at the scale that the promise demands, for the total that is meant."""
     ((scale, total),), (answer,) = asked, answers
-    exact, demanded = clipped_mean(row, users, values)
+    exact, demanded = conf.clipped_mean(row, users, values)
     if demanded == 0:  # the best is to release the centre
         assert (made.noise_scale, scale, total) == (0, 0, 0)
         return
-    middle, exactly = centre_of(row), scale * coarse(row, scale)
-    unit, moved = demanded / exactly, exactly / noise_of(row)
+    middle, exactly = conf.centre_of(row), scale * coarse(row, scale)
+    unit, moved = demanded / exactly, exactly / conf.noise_of(row)
     assert made.noise_scale * coarse(row, scale) == pytest.approx(demanded, rel=1e-6)
     assert moved == pytest.approx(round(moved), rel=1e-12)
     assert middle + total * unit == pytest.approx(exact, rel=1e-14, abs=len(users) * unit)
     unit = made.noise_scale / scale  # the same, in all digits
-    low, high = (-inf, inf) if not row.get("project") else numbers_of(row)[:2]
+    low, high = (-inf, inf) if not row.get("project") else conf.numbers_of(row)[:2]
     assert made.mean == pytest.approx(min(max(middle + answer * unit, low), high), rel=1e-13)
 
 
+def check_certificate(row, made, users, values):
+    """By the theory for the clipping that is stated; bounds of the release bound its errors."""
+    low, high, _, _ = conf.numbers_of(row)
+    people, width, clipping = conf.clipping_of(row, users, values)
+    assert (made.n_records, made.n_users) == (people.total, people.n_users)
+    assert (made.lower, made.upper, made.objective) == (low, high, row["objective"])
+    assert (made.centre, made.project) == (pytest.approx(conf.centre_of(row)), row["project"])
+    small = {"rel": 1e-6, "abs": 1e-6 * (high - low)}
+    reached = min(width, 2 * people.max_count * (high - low))  # no sum reaches further
+    assert made.total_width == pytest.approx(reached, **small)
+    bias, eps = ud.worst_case_bias(people, clipping), conf.BUDGETS[row["eps"]]
+    assert made.worst_case_bias == pytest.approx(bias, **small)
+    for kind, error in (("bound", made.worst_case_bound), ("l1", made.worst_case_l1)):
+        theory = ud.worst_case_error(people, clipping, eps, kind) + made.rounding
+        assert error == pytest.approx(min(theory, high - low if made.project else inf), **small)
+    clips = sorted({*zip(people.counts, clipping.lower + low, clipping.upper + low, strict=True)})
+    for clip, (size, *ends) in zip(made.clips[::-1], clips, strict=True):
+        assert clip[:2] == (size, people.counts.tolist().count(size))
+        assert clip[2:] == pytest.approx(ends, **small)
+
+
 def check_protected(row, made, users, values, asked, answers):
-    low, high, _, _ = numbers_of(row)
-    assert made.centre == pytest.approx(centre_of(row), abs=made.step)
+    low, high, _, _ = conf.numbers_of(row)
+    assert made.centre == pytest.approx(conf.centre_of(row), abs=made.step)
     furthest = max(made.centre - low, high - made.centre)
     reach = (high - low) / 8 if row["reach"] == "given" else furthest
     assert made.reach == pytest.approx(reach, abs=made.step)
-    exact = clipped_totals(row, made.reach, users, values)
+    exact = conf.clipped_totals(row, made.reach, users, values)
     step = made.sum_scale / asked[0][0]
     checks = zip(asked, exact, (step, 1), (len(users) * step, 0), strict=True)
     for (scale, total), (sound, demanded), unit, error in checks:
@@ -173,7 +185,7 @@ def neighbours(row, rng):
     for what in ("missing", "outside"):
         if row.get(what) == "refuse":
             pairs.append((["inside", what, what], ["inside", "inside", what], True))
-    return [([table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
+    return [([conf.table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
 
 
 Seen = namedtuple("Seen", "made refused warned scales logged slept printed left_behind")
@@ -232,9 +244,9 @@ def left_behind():
     }
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", conf.ROWS, ids=conf.name_of)
 def test_neighbours_look_the_same(row, observed, tmp_path):
-    rng = np.random.default_rng(ROWS.index(row))
+    rng = np.random.default_rng(conf.ROWS.index(row))
     for pair, refused in neighbours(row, rng):
         one, other = (observed(row, users, values, tmp_path) for users, values in pair)
         assert one == other
@@ -245,7 +257,7 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
 
 @pytest.mark.parametrize("kind", ["lists", "CSV"])
 def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
-    row = next(row for row in ROWS if row["entry"] == "mean" and row["input"] == kind)
+    row = next(row for row in conf.ROWS if row["entry"] == "mean" and row["input"] == kind)
     users = ["a", "a", "b", "c"]
     values = [[0.1, secret, 0.1, 0.1005] for secret in ("secret", "none of this", "7 km")]
     if kind == "CSV":
@@ -255,87 +267,40 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
     assert others == [one, one]
 
 
-# 3. Releases follow OpenDP's law, with OpenDP's own noise, which takes no seed.
-# The chance that sound code fails this file is 1e-6 (a union bound): three tests of each of the
-# five numbers that have noise share it.
-ALARM = 1e-6 / (3 * 5)
-NEAR = 2.0**-12  # of a release so near to the mean, in scales, it is suspected to have no noise
-ENOUGH = 1000  # releases of a number: with fewer the power is too small
-
-# Noise of many steps, which is as good as continuous: the steps are below `NEAR` scales.
-FINE = {"cap": {30_000, 100_000}, "width": {"best", "given"}, "input": {"lists", "pandas"}}
-LAW = {
-    entry: {name: FINE.get(name, options) for name, options in factors.items()}
-    for entry, factors in FACTORS.items()
-}
+# 3. Noise is added every time; and OpenDP's own, which takes no seed, has its law.
+ALARM = 1e-6 / (2 * 5)  # of each of two tests of each of the five numbers that have noise
 
 
-def samples_of_row(row, users, values, folder, n, rng):
-    """Make n releases; return size and sign of each number's noise, in the scale it must have.
+def releases_of(entry, folder, n):
+    """Return n releases, and what they would be without noise, with the scale that it must have.
 
-    Where a release was moved to a bound, its size is drawn from the law, given that it is larger.
+    The noise has so many steps that it is as good as continuous.
     """
-    call = release_of(row, users, values, folder)
-    with warnings.catch_warnings(action="ignore"):
-        made = [call() for _ in range(n)]
-    low, high = (-inf, inf) if not row.get("project") else numbers_of(row)[:2]
-    if row["entry"] == "protected":
-        exact = clipped_totals(row, made[0].reach, users, values)
-        found = np.array([[m.noisy_sum, m.noisy_weight] for m in made]).T
-    else:
-        exact, found = [clipped_mean(row, users, values)], np.array([[m.mean for m in made]])
-    (mean, scale), larger = np.transpose(exact)[..., None], rng.exponential(size=found.shape)
-    sizes = abs(found - mean) / scale
-    if gaussian(row):  # of Laplace noise as rare
-        sizes = -stats.halfnorm.logsf(sizes)
-    sizes += ((found == low) | (found == high)) * larger
-    return np.stack([sizes, (found > mean) | (found == high)])
+    row = {"users": "many", "bounds": "usual", "eps": "text", "centre": "off", "objective": "l1"}
+    row |= {"width": "given", "project": False, "cap": 1000, "reach": "given"}
+    row |= {"entry": entry, "input": "lists", "missing": "centre", "outside": "clamp"}
+    users, values = conf.table(row, ["inside"] * 3, np.random.default_rng(1), copies=5)
+    call = conf.release_of(row, users, values, folder)
+    made = [call() for _ in range(n)]
+    if entry == "protected":
+        exact = conf.clipped_totals(row, made[0].reach, users, values)
+        return np.array([[m.noisy_sum, m.noisy_weight] for m in made]).T, exact
+    return np.array([[m.mean for m in made]]), [conf.clipped_mean(row, users, values)]
 
 
-def samples_of(entry, folder):
-    """Sizes and signs of each number of an entry point that has noise, over all options."""
-    rng, rows = np.random.default_rng(1), []
-    for row in pairwise(LAW[entry]):
-        row = {"entry": entry} | row
-        if row["users"] == "one" and "project" in row:
-            row["project"] = False  # between the bounds there is little of the noise
-        users, values = table(row, kinds_of(row, rng), rng, copies=30)
-        if entry == "protected" or clipped_mean(row, users, values)[1] > 0:
-            rows.append((row, users, values))
-    n = -(-ENOUGH // len(rows))
-    tables = [samples_of_row(*row, folder, n, rng) for row in rows]
-    return np.concatenate(tables, axis=-1).swapaxes(0, 1)
+@pytest.mark.parametrize("entry", conf.FACTORS)
+def test_noise_is_added_every_time(entry, monkeypatch, tmp_path):
+    """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""
+    answers = count(0, 2**40)
+    OpenDP(monkeypatch, lambda *_: next(answers))
+    for numbers in releases_of(entry, tmp_path, 400)[0]:
+        np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
 
-def chances(sizes, positive):
-    n = sizes.size
-    below = stats.gamma(n).cdf(sizes.sum())
-    return [
-        2 * min(below, 1 - below),
-        stats.binomtest(int(positive.sum()), n).pvalue,
-        stats.binom(n, NEAR).sf(int(np.count_nonzero(sizes < NEAR)) - 1),
-    ]
-
-
-@pytest.mark.parametrize("entry", LAW)
+@pytest.mark.parametrize("entry", conf.FACTORS)
 def test_releases_follow_the_law(entry, tmp_path):
-    samples = samples_of(entry, tmp_path)
-    assert len(samples) == (2 if entry == "protected" else 1)
-    for sizes, positive in samples:
-        assert sizes.size >= ENOUGH
-        assert min(chances(sizes, positive)) > ALARM
-
-
-PLANTED = {"sound": (1, 0), "too small": (1 / 1.3, 0), "none in one of fifty": (1, 1 / 50)}
-
-
-@pytest.mark.parametrize("planted", PLANTED)
-def test_planted_faults_are_found(planted, monkeypatch, tmp_path):
-    """With noise of a seed, so that there is one outcome."""
-    factor, share = PLANTED[planted]
-    rng = np.random.default_rng(5)
-    draw = {"laplace": rng.laplace, "gaussian": rng.normal}
-    noise = lambda scale: (rng.random() >= share) * draw[opendp.law](0, factor * scale)  # noqa: E731
-    opendp = OpenDP(monkeypatch, lambda scale, total: total + round(noise(scale)))
-    (sample,) = samples_of("sums", tmp_path)
-    assert (min(chances(*sample)) < ALARM) == (planted != "sound")
+    """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
+    found, exact = releases_of(entry, tmp_path, 1000)
+    for numbers, (mean, scale) in zip(found, exact, strict=True):
+        assert stats.kstest(abs(numbers - mean) / scale, "expon").pvalue > ALARM
+        assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM

@@ -70,9 +70,9 @@ VALUES = [
     (np.array([1, 2], np.uint8), [1, 2]),
     (np.array(["1e400", "-1e400", "2"], np.longdouble), [inf, -inf, 2]),
     *((pandas(kind), *WITH_NULL) for kind in ("Int64", "Float32", "double[pyarrow]")),
-    *((hold, *WITH_NULL) for hold in (polars(), arrow())),
-    *((hold, *HALVES) for hold in (pandas("category"), dictionary)),
-    *((hold, *CENTS) for hold in (polars(pl.Decimal(9, 2)), arrow(pa.decimal128(9, 2)))),
+    *((polars(), *WITH_NULL), (arrow(), *WITH_NULL)),
+    *((pandas("category"), *HALVES), (dictionary, *HALVES)),
+    *((polars(pl.Decimal(9, 2)), *CENTS), (arrow(pa.decimal128(9, 2)), *CENTS)),
 ]
 
 
@@ -148,16 +148,11 @@ NO_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("read", "column", "words"),
-    [
-        *((read_ids, column, f"`user` must .*{words}") for column, words in NO_IDS),
-        *(
-            (read_values, x, f"`value` must hold real numbers, got {words}")
-            for x, words in NO_VALUES
-        ),
-    ],
-)
+BAD = [(read_ids, column, f"`user` must .*{words}") for column, words in NO_IDS]
+BAD += [(read_values, x, f"`value` must hold real numbers, got {words}") for x, words in NO_VALUES]
+
+
+@pytest.mark.parametrize(("read", "column", "words"), BAD)
 def test_what_is_no_id_or_no_value_is_refused(read, column, words):
     with pytest.raises(TypeError, match=f"^{words}"):
         read(column)
