@@ -1,4 +1,4 @@
-"""The locks hold what the requirements ask for, on every Python; pip asks for every hash."""
+"""The locks hold what the requirements ask for, on every Python; pip asks for the hashes."""
 
 import re
 

@@ -118,6 +118,7 @@ def test_plan_is_shown_as_a_table():
     assert html.startswith(start)
     assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
     assert html.endswith("<td>16.42</td></tr></tbody></table>")
+    assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
 
 
 def test_plan_draws_its_numbers():
