@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections import namedtuple
-from fractions import Fraction
+from functools import partial
 from itertools import count
 from math import inf
 from threading import current_thread
@@ -33,11 +33,12 @@ class OpenDP:
 
     def __init__(self, monkeypatch, answer):
         self.answer, self.asked = answer, []
-        self.real = opendp.measurements.make_laplace
-        monkeypatch.setattr(opendp.measurements, "make_laplace", self.make_laplace)
+        for name in ("make_laplace", "make_gaussian"):
+            make = partial(self.make, getattr(opendp.measurements, name))
+            monkeypatch.setattr(opendp.measurements, name, make)
 
-    def make_laplace(self, *space, scale):
-        made = self.real(*space, scale=scale)
+    def make(self, real, *space, scale):
+        made = real(*space, scale=scale)
 
         def draw(total):
             self.asked.append((scale, total))
@@ -71,9 +72,14 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         words.startswith("`eps` is not stated") for kind, words in warned if kind is UserWarning
     ]
     assert said == [True] * dropping
-    eps = float(Fraction(conf.EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
-    assert made.eps == (None if dropping else pytest.approx(eps, rel=1e-12))
-    assert dropping or made.eps <= eps * (1 + 1e-15)
+    spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
+    kinds = ("eps", "rho")
+    if conf.gaussian(row):
+        kinds, spent = ("rho", "eps"), (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
+    stated, other = (getattr(made, kind, None) for kind in kinds)
+    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12))
+    assert dropping or stated <= spent * (1 + 1e-15)
+    assert other is None
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
@@ -81,6 +87,11 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         check_certificate(row, made, users, values)
     if row["entry"] != "sums":
         check_shown(made)
+
+
+def coarse(row, scale):
+    """By how much Gaussian noise is scaled up for whole numbers: more than a little if few."""
+    return (1 - 16 / scale**2) ** 0.5 if conf.gaussian(row) and scale else 1
 
 
 def quiet_release(*arguments):
@@ -98,9 +109,9 @@ def check_mean(row, made, users, values, asked, answers):
     if demanded == 0:  # the best is to release the centre
         assert (made.noise_scale, scale, total) == (0, 0, 0)
         return
-    middle, unit = conf.centre_of(row), demanded / scale
-    assert made.noise_scale == pytest.approx(demanded, rel=1e-6)
-    moved = Fraction(scale) * Fraction(conf.EPS[row["eps"]])
+    middle, exactly = conf.centre_of(row), scale * coarse(row, scale)
+    unit, moved = demanded / exactly, exactly / conf.noise_of(row)
+    assert made.noise_scale * coarse(row, scale) == pytest.approx(demanded, rel=1e-6)
     assert moved == pytest.approx(round(moved), rel=1e-12)
     assert middle + total * unit == pytest.approx(exact, rel=1e-14, abs=len(users) * unit)
     unit = made.noise_scale / scale  # the same, in all digits
@@ -118,7 +129,7 @@ def check_certificate(row, made, users, values):
     small = {"rel": 1e-6, "abs": 1e-6 * (high - low)}
     reached = min(width, 2 * people.max_count * (high - low))  # no sum reaches further
     assert made.total_width == pytest.approx(reached, **small)
-    bias, eps = ud.worst_case_bias(people, clipping), Fraction(conf.EPS[row["eps"]])
+    bias, eps = ud.worst_case_bias(people, clipping), conf.BUDGETS[row["eps"]]
     assert made.worst_case_bias == pytest.approx(bias, **small)
     for kind, error in (("bound", made.worst_case_bound), ("l1", made.worst_case_l1)):
         theory = ud.worst_case_error(people, clipping, eps, kind) + made.rounding
