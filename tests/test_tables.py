@@ -1,12 +1,14 @@
-"""How tables are written: what is noise, what is refused, and what goes with them."""
+"""How tables are written, and what goes with them; and that mechanisms can be told apart."""
 
 import json
 import re
 
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 
 import userdp as ud
+from userdp.plotting import LOOKS
 from userdp.plotting._tables import keep_record, write_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
@@ -78,3 +80,11 @@ def test_what_is_kept_has_the_command_and_the_hash(data):
     digest = record.pop("sha256")
     assert record == {"command": "make bench", "script": "benchmarks/run.py", "seed": 3}
     assert re.fullmatch("[0-9a-f]{64}", digest)
+
+
+def test_no_two_mechanisms_look_alike():
+    """The guarantee of one has its colour; in grey, too, marker and line tell them apart."""
+    looks = [look for name, look in LOOKS.items() if name != "guarantee"]
+    assert len({to_hex(look["color"]) for look in looks}) == len(looks)
+    for what in ("marker", "linestyle"):
+        assert len({str(look[what]) for look in LOOKS.values()}) == len(LOOKS)

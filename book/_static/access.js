@@ -18,6 +18,11 @@ function repair() {
   });
   // A list whose entries are not items, in a role that is no longer used.
   each("[role=doc-biblioentry], .citation-list", (node) => node.removeAttribute("role"));
+  // A long name breaks after an underscore or a dot, if it has to.
+  each(".bd-article :not(pre) > code .pre, .bd-article :not(pre, a) > code:not(:has(*))", (node) => {
+    const parts = node.textContent.split(/(?<=[_.])(?=\w)/);
+    node.replaceChildren(...parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part])));
+  });
   // An empty corner of a table heads nothing.
   each("th", (node) => {
     if (!node.textContent.trim()) node.replaceWith(document.createElement("td"));

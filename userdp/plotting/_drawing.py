@@ -22,9 +22,6 @@ LOOKS: dict[str, dict[str, Any]] = {
     "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": ":"},
     # Not a mechanism: the largest error that OPT-worst-case can have.
     "guarantee": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
-    # AKMV with parts replaced.
-    "full budget": {"color": "#8c1d40", "marker": "v", "linestyle": (0, (3, 1))},
-    "exact T": {"color": "0.25", "marker": "D", "linestyle": (0, (8, 2))},
     # The best clippings for the mean absolute error, and other laws of noise.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
     "l1 optimum, staircase": {"color": "#6f4fa0", "marker": "X", "linestyle": (0, (1, 1))},
