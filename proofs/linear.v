@@ -316,6 +316,8 @@ Ltac linear :=
   | |- is_true (_ && _) => apply/andP; split; linear
   | |- _ = _ :> ?R => apply: le_anti; apply/andP; split; linear
   | |- is_true (_ == _) => apply/eqP; linear
+  | H : is_true (@Order.lt _ ?P _ _) |- False =>
+      let R := eval simpl in (Order.POrder.sort P) in gather R; solve_linear R
   end.
 
 (* Split on the order of what a maximum or minimum is taken of, also in the hypotheses. *)
