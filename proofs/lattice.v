@@ -168,8 +168,10 @@ Qed.
 
 Lemma s_equation n : 2 * s q n * (u q n.+1 + n%:R) = u q n.+1 - u q n + 1.
 Proof.
-have [h1 _] := u_grows n.+1; rewrite /s; field.
-by rewrite gt_eqF //; have := ler0n R n => h2; linear.
+have [h1 _] := u_grows n.+1; have h2 := ler0n R n.
+have d0 : 0 < u q n.+1 + n%:R by linear.
+rewrite /s; move: (_ + n%:R) d0 => d d0; move: (_ - u q n + 1) => x.
+by field; rewrite gt_eqF.
 Qed.
 
 (* For every n with 1 / (n + 1) <= s_n <= 1 / n, no private mechanism has a risk below s_n. *)
@@ -195,14 +197,21 @@ rewrite (_ : 2%:R * _ = \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - y| 
   + \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - (1 - y)| - r))); last first.
   rewrite mulr_sumr -(pair_big xpredT xpredT (fun t (i : 'I_n.+1) => 2 * (u q (n - i) *
     psi (`|theta (t, i) - y| - r)))) /= big_bool /theta /=; congr (_ + _).
-    by apply: eq_bigr => i _; ring.
-  apply: eq_bigr => i _; rewrite mulrCA; congr (_ * (_ * psi (_ - r))).
-  by rewrite -normrN; congr `|_|; ring.
+    by apply: eq_bigr => i _; exact: mulrCA.
+  apply: eq_bigr => i _; have -> : 1 - i%:R * r - y = - (i%:R * r - (1 - y)) by ring.
+  by rewrite normrN; exact: mulrCA.
 rewrite !lattice_line ?subr_ge0 //; [|by linear|by linear].
 have := s_equation n; rewrite -/r => h.
 have h' : (q - 1) * (2 * r * (u q n.+1 + n%:R)) = (q - 1) * (u q n.+1 - u q n + 1) by rewrite h.
 have S : n.+1%:R = n%:R + 1 :> R by rewrite -addn1 natrD.
 by rewrite S; linear.
+Qed.
+
+Lemma u_ge2 n : 2 <= u q n.+1.
+Proof.
+elim: n => [|n IH]; last by have [_] := u_grows n.+1; exact: le_trans.
+have g : 0 < q - 1 by rewrite subr_gt0.
+by rewrite -(ler_pmul2l g) u1; linear.
 Qed.
 
 (* u_n u_(n + 2) = (u_(n + 1) - 1) (u_(n + 1) + 1). *)
@@ -241,7 +250,44 @@ have -> : n.+3%:R = k + 1 :> R by rewrite -addn1 natrD.
 have k2 : 2 <= k by rewrite ler_nat.
 set a := u q n.+2 in h1 h1' h2 h2' sq *; set b := u q n.+3 in h1 h1' h2 h2' sq *.
 set d := u q n.+4 in h1 h1' h2 h2' sq *.
-move=> low.
-Abort.
+move=> low; have b2 : 2 <= b := u_ge2 n.+2.
+have prod : (b - 1) * ((k - 1) * d - (k + 1) * (b + 1)) = d * ((k - 1) * (b - 1) - (k + 1) * a).
+  by have : (k + 1) * (a * d) = (k + 1) * ((b - 1) * (b + 1)); [rewrite sq | move=> e; linear].
+have neg : d * ((k - 1) * (b - 1) - (k + 1) * a) < 0.
+  by rewrite pmulr_rlt0; linear.
+by rewrite -prod pmulr_rlt0 in neg; linear.
+Qed.
+
+Lemma u_convex n : n.+1%:R <= u q n /\ u q n + 1 <= u q n.+1.
+Proof.
+have g : 0 < q - 1 by rewrite subr_gt0.
+elim: n => [|n [h1 h2]].
+  by split=> //; rewrite -(ler_pmul2l g) u1 u0; linear.
+split; first by rewrite -addn1 natrD; linear.
+rewrite -(ler_pmul2l g) u_step; have := ler_wpmul2l (ltW g) h2 => h3.
+by have h4 := ler0n R n.+1; linear.
+Qed.
+
+(* Such an n exists, if no number is larger than all whole ones. *)
+Lemma lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
+  exists2 n, (2 <= n)%N & 1 / n.+1%:R <= s q n.
+Proof.
+case=> K hK; have g : 0 < q - 1 by rewrite subr_gt0.
+exists K.+2 => //; have [h3 _] := u_convex K.+2; have [_ h2] := u_grows K.+1.
+have [h5 _] := u_grows K.+3; have k0 := ler0n R K.
+have -> : s q K.+2 = (u q K.+3 - u q K.+2 + 1) / (2 * (u q K.+3 + K.+2%:R)) by [].
+have step : (q - 1) * u q K.+3 = 2 * q * u q K.+2 - (q - 1) * u q K.+1 := u_step K.+1.
+have e2 := ler_wpmul2l (ltW g) h2.
+move: (u q K.+2) (u q K.+3) (u q K.+1) h2 h3 h5 step e2 => a b z h2 h3 h5 step e2.
+have n3 : K.+3%:R = K%:R + 3 :> R by rewrite -addn3 natrD.
+have n2 : K.+2%:R = K%:R + 2 :> R by rewrite -addn2 natrD.
+rewrite n2 n3 in h3 *; have den : 0 < 2 * (b + (K%:R + 2)) by linear.
+rewrite ler_pdivr_mulr; last by linear.
+rewrite mulrAC ler_pdivl_mulr // mul1r.
+have e4 : 0 <= (K%:R + 1) * ((q - 1) * b - (q + 1) * a) by apply: mulr_ge0; linear.
+have e5 : 0 <= (2 * K%:R - 3 * (q - 1)) * a by apply: mulr_ge0; linear.
+have e6 : 0 <= (q - 1) * (a - (K%:R + 3)) by apply: mulr_ge0; linear.
+by rewrite -(ler_pmul2l g); linear.
+Qed.
 
 End OneUser.
