@@ -268,9 +268,11 @@ rewrite -(ler_pmul2l g) u_step; have := ler_wpmul2l (ltW g) h2 => h3.
 by have h4 := ler0n R n.+1; linear.
 Qed.
 
-(* Such an n exists, if no number is larger than all whole ones. *)
-Lemma lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
+(* Such an n exists, as among the reals, where some whole number K exceeds 3 / 2 (q - 1). *)
+(* begin thm-lattice-exists *)
+Theorem lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
   exists2 n, (2 <= n)%N & 1 / n.+1%:R <= s q n.
+(* end thm-lattice-exists *)
 Proof.
 case=> K hK; have g : 0 < q - 1 by rewrite subr_gt0.
 exists K.+2 => //; have [h3 _] := u_convex K.+2; have [_ h2] := u_grows K.+1.
