@@ -37,6 +37,21 @@ have -> : \sum_l g (m l) = \sum_(k <- [seq m l | l <- enum 'I_L]) g k.
 have p : perm_eq [seq m l | l <- enum 'I_L] sorted_counts by rewrite perm_sym perm_sort.
 by rewrite (perm_big _ p) (big_nth 0%N) big_mkord size_sorted_counts.
 Qed.
+
+Lemma first_count : (0 < \sum_l m l)%N -> exists l, m l = c 0.
+Proof.
+move=> Npos; have : c 0 \in [seq m l | l <- enum 'I_L].
+  rewrite -(mem_sort geq) mem_nth // size_sort size_map size_enum_ord.
+  case: (posnP L) => // L0; move: Npos; rewrite big1 // => l.
+  by have := ltn_ord l; rewrite [X in (_ < X)%N]L0.
+by case/mapP => l _ ->; exists l.
+Qed.
+
+Lemma le_first_count l : (m l <= c 0)%N.
+Proof.
+have : m l \in sort geq [seq m l | l <- enum 'I_L] by rewrite mem_sort map_f ?mem_enum.
+by case/(nthP 0%N) => i _ <-; exact: nth_count_mono (leq0n i).
+Qed.
 End Counts.
 
 Section M.
