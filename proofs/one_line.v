@@ -174,7 +174,7 @@ move=> Delta A B; split; [exact: same_estimator | exact: sensitivity_one_line | 
 have ms : 0 <= m_star by rewrite ler0n.
 rewrite /Delta; split; first by apply: ler_wpmul2r; [rewrite invr_ge0 ltW | minmax; linear].
 have -> : 2 * m_star * Num.min c (U - c) = 2 * Num.min (c * m_star) ((U - c) * m_star).
-  by rewrite -minr_pmull // [_ * m_star]mulrC mulrA.
+  by rewrite -mulrA [m_star * _]mulrC minr_pmull.
 by split=> [/(mulIf (invr_neq0 (lt0r_neq0 N0)))|] h; [minmax; linear | congr (_ / _); minmax; linear].
 Qed.
 

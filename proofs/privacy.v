@@ -106,15 +106,151 @@ Fixpoint constant (g : R -> R) (a : R) (s : seq R) : Prop :=
 Lemma insert_integral g x a s : a <= x -> (exists2 b, b \in s & x <= b) -> constant g a s ->
   integral g a (insert x s) = integral g a s /\ constant g a (insert x s).
 Proof.
-elim: s a => [|b s IH] a ax [b' b's xb'] //= [gb gs]; first by [].
+elim: s a => [|b s IH] a ax [b' b's xb']; first by rewrite in_nil in b's.
+move=> /= [gb gs].
 case: (leP x b) => xb /=.
-  split; last by split=> [t at_ tx|]; [rewrite (gb t) ?(gb x) ?(lt_le_trans at_) ?(le_trans tx) |
-    split=> // t xt tb; apply: gb => //; exact: le_lt_trans xt].
+  split; last first.
+    split=> [t at_ tx|]; last by split=> // t xt; apply: gb; exact: le_lt_trans xt.
+    by rewrite (gb t) ?(gb x) ?(lt_le_trans at_ tx) ?(le_trans tx xb).
   move: ax; rewrite le_eqVlt => /orP [/eqP <-|ax]; first by rewrite subrr mul0r add0r.
   by rewrite (gb x) // addrA -mulrDl; congr (_ * _ + _); ring.
 have bs : b' \in s by move: b's; rewrite in_cons => /orP [/eqP bb|//]; move: xb; rewrite -bb ltNge xb'.
 have [-> h] := IH b (ltW xb) (ex_intro2 _ _ b' bs xb') gs.
 by [].
+Qed.
+
+Lemma constant_weight (sums : 'I_L -> R) a (s : seq R) : path <=%O a s ->
+  (forall l, a < sums l -> sums l \in s) -> constant (weight sums) a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] all_in; split; last first.
+  apply: IH => // l bl; have := all_in l (le_lt_trans ab bl).
+  by rewrite in_cons => /orP [/eqP e|//]; rewrite e ltxx in bl.
+move=> t at_ tb; rewrite /weight (_ : reach sums t = reach sums b) //.
+apply: eq_card => l; rewrite !inE; apply/idP/idP; last exact: le_trans.
+move=> tl; have := all_in l (lt_le_trans at_ tl); rewrite in_cons => /orP [/eqP -> //|ls].
+by move: bs; rewrite (path_sortedE le_trans) => /andP [/allP /(_ _ ls)].
+Qed.
+
+Lemma insert_sorted x a s : a <= x -> path <=%O a s -> path <=%O a (insert x s).
+Proof.
+elim: s a => [|b s IH] a ax /=; first by rewrite ax.
+move=> /andP [ab bs]; case: (leP x b) => xb /=; first by rewrite ax xb bs.
+by rewrite ab IH // ltW.
+Qed.
+
+Lemma insert_perm x s : perm_eq (insert x s) (x :: s).
+Proof.
+elim: s => //= b s IH; case: ifP => // _; rewrite (perm_trans (_ : perm_eq _ (b :: x :: s))) ?perm_cons //.
+by rewrite (perm_catCA [:: b] [:: x] s).
+Qed.
+
+Definition refine (xs s : seq R) : seq R := foldr insert s xs.
+
+Lemma refine_integral g xs s : constant g 0 s -> path <=%O 0 s -> V \in s ->
+  (forall x, x \in xs -> 0 <= x <= V) ->
+  [/\ integral g 0 (refine xs s) = integral g 0 s, constant g 0 (refine xs s),
+      path <=%O 0 (refine xs s) & perm_eq (refine xs s) (xs ++ s)].
+Proof.
+move=> cs ps Vs; elim: xs => [|x xs IH] range //=.
+have [|i c p e] := IH; first by move=> y ys; apply: range; rewrite in_cons ys orbT.
+have /andP [x0 xV] : 0 <= x <= V by apply: range; rewrite mem_head.
+have Vr : V \in refine xs s by rewrite (perm_mem e) mem_cat Vs orbT.
+have [i' c'] := insert_integral x0 (ex_intro2 _ _ V Vr xV) c.
+split; [by rewrite i' | exact: c' | exact: insert_sorted |].
+by rewrite (perm_trans (insert_perm _ _)) // perm_cons.
+Qed.
+
+Lemma cuts_ok (s : 'I_L -> R) : (forall l, 0 <= s l <= V) -> 0 <= V ->
+  [/\ constant (weight s) 0 (cuts s), path <=%O 0 (cuts s) & V \in cuts s].
+Proof.
+move=> range V0; have mem x : (x \in cuts s) = (x \in V :: [seq s l | l <- enum 'I_L]).
+  by rewrite mem_sort.
+have p : path <=%O 0 (cuts s).
+  rewrite (path_sortedE le_trans) (sort_sorted le_total) andbT; apply/allP => x.
+  rewrite mem in_cons => /orP [/eqP -> //|/mapP [l _ ->]]; by case/andP: (range l).
+split=> //; last by rewrite mem mem_head.
+by apply: constant_weight => // l _; rewrite mem in_cons map_f ?mem_enum ?orbT.
+Qed.
+
+Lemma reach_moves (s s' : 'I_L -> R) l0 t : (forall l, l != l0 -> s l = s' l) ->
+  (reach s t <= reach s' t + 1)%N.
+Proof.
+move=> same; rewrite /reach (cardD1 l0) [X in (_ <= X + _)%N](cardD1 l0) !inE.
+have -> : #|[predD1 [pred l | t <= s l] & l0]| = #|[predD1 [pred l | t <= s' l] & l0]|.
+  by apply: eq_card => l; rewrite !inE; case: eqP => //= /eqP ll0; rewrite same.
+by rewrite addnAC leq_add2r; case: (t <= s l0); case: (t <= s' l0).
+Qed.
+
+Hypothesis q01 : 0 < q <= 1.
+
+Lemma weight_moves (s s' : 'I_L -> R) l0 t : (forall l, l != l0 -> s l = s' l) ->
+  q * weight s t <= weight s' t.
+Proof.
+case/andP: q01 => q0 q1 same; rewrite /weight -exprS; apply: ler_wiexpn2l; rewrite ?(ltW q0) //.
+have h1 := reach_moves t same.
+have h2 : (reach s' t <= reach s t + 1)%N by apply: (@reach_moves _ _ l0) => l ll0; rewrite same.
+by lia.
+Qed.
+
+Lemma weight_pos s t : 0 < weight s t.
+Proof. by case/andP: q01 => q0 _; exact: exprn_gt0. Qed.
+
+Lemma integral_le (g g' : R -> R) a s : path <=%O a s -> (forall t, g t <= g' t) ->
+  integral g a s <= integral g' a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] gg; apply: ler_add; last exact: IH.
+by apply: ler_wpmul2l; rewrite ?subr_ge0.
+Qed.
+
+Lemma integral_mul z (g : R -> R) a s : integral (fun t => z * g t) a s = z * integral g a s.
+Proof. by elim: s a => [|b s IH] a /=; rewrite ?mulr0 // IH mulrDr mulrCA. Qed.
+
+Lemma integral_ge0 (g : R -> R) a s : path <=%O a s -> (forall t, 0 <= g t) -> 0 <= integral g a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] g0; apply: addr_ge0; last exact: IH.
+by rewrite mulr_ge0 // subr_ge0.
+Qed.
+
+Lemma integral_gt0 (g : R -> R) a s x : path <=%O a s -> (forall t, 0 < g t) -> x \in s -> a < x ->
+  0 < integral g a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] g0; rewrite in_cons => xs ax.
+have rest : 0 <= integral g b s by apply: integral_ge0 => // t; exact: ltW.
+move: ab; rewrite le_eqVlt => /orP [/eqP e|ab].
+  rewrite -e subrr mul0r add0r e; apply: (IH) => //; last by rewrite -e.
+  by move: xs => /orP [/eqP xb|//]; move: ax; rewrite xb -e ltxx.
+by rewrite ltr_paddr // mulr_gt0 ?subr_gt0.
+Qed.
+
+(* The constant of the private quantile: where the sums of one user are replaced, the density of the
+   threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t. *)
+(* begin thm-quantile *)
+Theorem thm_quantile (s s' : 'I_L -> R) (l0 : 'I_L) (t : R) : 0 < V ->
+  (forall l, 0 <= s l <= V) -> (forall l, 0 <= s' l <= V) -> (forall l, l != l0 -> s l = s' l) ->
+  q ^+ 2 * density s t <= density s' t.
+(* end thm-quantile *)
+Proof.
+move=> V0 r r' same; have [c p Vc] := cuts_ok r (ltW V0); have [c' p' Vc'] := cuts_ok r' (ltW V0).
+have inV (f : 'I_L -> R) x : (forall l, 0 <= f l <= V) -> x \in cuts f -> 0 <= x <= V.
+  by move=> rf; rewrite mem_sort in_cons => /orP [/eqP ->|/mapP [l _ ->] //]; rewrite (ltW V0) lexx.
+have [i1 _ s1 e1] := refine_integral c p Vc (fun x h => inV s' x r' h).
+have [i2 _ s2 e2] := refine_integral c' p' Vc' (fun x h => inV s x r h).
+have common : refine (cuts s') (cuts s) = refine (cuts s) (cuts s').
+  apply: (sorted_eq le_trans le_anti); rewrite ?(path_sorted s1) ?(path_sorted s2) //.
+  by rewrite (perm_trans e1) // perm_sym (perm_trans e2) // perm_catC.
+case/andP: (q01) => q0 q1; rewrite /density -i1 -i2 -common.
+set cs := refine _ _ in s1 *.
+have Vr : V \in cs by rewrite (perm_mem e1) mem_cat Vc orbT.
+have I0 : 0 < integral (weight s) 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
+have I0' : 0 < integral (weight s') 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
+have le_I : q * integral (weight s') 0 cs <= integral (weight s) 0 cs.
+  rewrite -integral_mul; apply: integral_le => // u; apply: (@weight_moves _ _ l0) => l ll0.
+  by rewrite same.
+have le_w := weight_moves t same.
+rewrite ler_pdivl_mulr // mulrA mulrAC ler_pdivr_mulr //.
+have -> : q ^+ 2 * weight s t * integral (weight s') 0 cs
+    = (q * weight s t) * (q * integral (weight s') 0 cs) by ring.
+by apply: ler_pmul => //; rewrite mulr_ge0 ?(ltW q0) ?(ltW I0') // ltW // weight_pos.
 Qed.
 
 End Quantile.
