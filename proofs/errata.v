@@ -42,9 +42,9 @@ Theorem err_lemma :
 (* end err-lemma *)
 Proof.
 move=> a; have cl : is_clipping 1 a a by move=> l j; rewrite /a; case: ifP; rewrite !lexx ler01.
-split; first by rewrite /printed_bias N1 !big_ord_recl !big_ord0 /a /=; minmax; field.
+split; first by rewrite /printed_bias N1 !big_ord_recl !big_ord0 /a /=; minmax; linear.
 have := bias_of_clipped_mean cl; rewrite N1 !big_ord_recl !big_ord0 /a /=.
-by congr (is_worst_case_bias _ _ _); minmax; field.
+by rewrite (_ : Num.max _ _ / _ = 1 / 2) //; minmax; linear.
 Qed.
 
 (* The remark after it: one sample, sent to U = 1.  With the sample at U there is no bias; the worst
@@ -58,25 +58,25 @@ Proof.
 move=> a; have cl : is_clipping 1 a a by move=> l j; rewrite /a !lexx ler01.
 split; first by rewrite mean_sub_clipped N1 !big_ord_recl !big_ord0 /a /clip /= maxxx minxx subrr !addr0 mul0r normr0.
 have := bias_of_clipped_mean cl; rewrite N1 !big_ord_recl !big_ord0 /a /=.
-by congr (is_worst_case_bias _ _ _); minmax; field.
+by rewrite divr1 (_ : Num.max _ _ = 1) //; minmax; linear.
 Qed.
 
 (* The multipliers: one user, one sample, eps = 2.  With the printed ones slackness fails. *)
 (* begin err-multipliers-example *)
 Theorem err_multipliers_example :
   v (one_user 1) 1 1 = 1 :> R
-  /\ forall mu lambdaS, ~ KKT (m := one_user 1) 1 2 (best_alpha (one_user 1) 1 1) (1 : R)
+  /\ forall mu lambdaS, ~ KKT (one_user 1) 1 2 (best_alpha (one_user 1) 1 1) (1 : R)
        (printed_lambda (one_user 1) 1 1) mu lambdaS.
 (* end err-multipliers-example *)
 Proof.
 have vE : v (one_user 1) 1 1 = 1 :> R by rewrite /v /nth_count sorted1 /= mulr1.
-split=> //; have := @printed_multipliers_fail R 1 (one_user 1) 1 2.
-rewrite ltr0n ltr01 => /(_ isT isT (fun _ => isT) 1%N).
-rewrite vE; apply; last exact: ltr01.
-by rewrite /is_ceil divff ?pnatr_eq0 // subrr ltr01.
+have e0 : 0 < 2 :> R by rewrite ltr0n.
+have kc : is_ceil 1 (2 / 2 : R) by rewrite /is_ceil divff ?pnatr_eq0 // subrr ltr01.
+split=> // mu lambdaS; have := @printed_multipliers_fail R 1 (one_user 1) 1 2 e0 ltr01 1 kc.
+by rewrite vE; apply; exact: ltr01.
 Qed.
 
-(* (12): counts (2), eps = 1: printed 1/2 / 2 + ... ; counts (2, 1), eps = 2. *)
+(* (12): counts (2, 1), eps = 2: printed 1/6, true 1/3. *)
 (* begin err-twelve *)
 Theorem err_twelve :
   [/\ v m21 1 1 = 2 :> R, E_OPT m21 1 2 = 1 / 3 :> R & printed_12 m21 1 2 2 = 1 / 6 :> R].
@@ -84,8 +84,10 @@ Theorem err_twelve :
 Proof.
 split.
 - by rewrite /v /nth_count sorted21 /= mul1r.
-- rewrite /E_OPT N21 divff ?pnatr_eq0 // M_first ?lexx ?ler01 // /nth_count sorted21 /=; field.
-- by rewrite /printed_12 N21 !big_ord_recl big_ord0 /m21 /=; minmax; field.
+- by rewrite /E_OPT N21 divff ?pnatr_eq0 // M_first ?lexx ?ler01 // /nth_count sorted21 /=; field.
+- rewrite /printed_12 N21 !big_ord_recl big_ord0 /m21 /=.
+  have i4 : (2 * 2)^-1 = 4%:R^-1 :> R by rewrite -natrM.
+  by rewrite i4 mulr1; minmax; linear.
 Qed.
 
 (* The proof of Lemma III.2, first gap: its step turns [4/5, 9/10] into [4/5, 1/5], U = 1. *)
@@ -102,9 +104,8 @@ Theorem err_monotone :
     & v m21 1 2 / (19%:R / 10%:R) / N R m21 < v m21 1 1 / 2 / N R m21].
 (* end err-monotone *)
 Proof.
-have e : 2 / (19%:R / 10%:R) = 20%:R / 19%:R :> R by field; rewrite !pnatr_eq0.
-have e' : 1 / (19%:R / 10%:R) = 10%:R / 19%:R :> R by field; rewrite !pnatr_eq0.
-rewrite e divff ?pnatr_eq0 // /is_ceil N21 /v /nth_count sorted21 /= !mul1r e'.
+have e : 2 / (19%:R / 10%:R) = 20%:R / 19%:R :> R by rewrite invf_div mulrA -natrM.
+rewrite e divff ?pnatr_eq0 // /is_ceil N21 /v /nth_count sorted21 /= !mul1r invf_div.
 by split; [split | split |]; linear.
 Qed.
 
