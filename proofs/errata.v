@@ -76,13 +76,22 @@ split=> // mu lambdaS; have := @printed_multipliers_fail R 1 (one_user 1) 1 2 e0
 by rewrite vE; apply; exact: ltr01.
 Qed.
 
-(* (12): counts (2, 1), eps = 2: printed 1/6, true 1/3. *)
+(* (12): counts (2), eps = 1, where T = 0: printed 1/4, true 1/2; counts (2, 1), eps = 2, where T = 2:
+   printed 1/6, true 1/3. *)
 (* begin err-twelve *)
 Theorem err_twelve :
-  [/\ v m21 1 1 = 2 :> R, E_OPT m21 1 2 = 1 / 3 :> R & printed_12 m21 1 2 2 = 1 / 6 :> R].
+  [/\ v (one_user 2) 1 2 = 0 :> R, E_OPT (one_user 2) 1 1 = 1 / 2 :> R
+    & printed_12 (one_user 2) 2 1 0 = 1 / 4%:R :> R]
+  /\ [/\ v m21 1 1 = 2 :> R, E_OPT m21 1 2 = 1 / 3 :> R & printed_12 m21 1 2 2 = 1 / 6 :> R].
 (* end err-twelve *)
 Proof.
-split.
+split; split.
+- by rewrite /v /nth_count sorted1 mulr0.
+- rewrite /E_OPT M_all ?N1; first by field.
+  by rewrite divr1 ler_nat.
+- rewrite /printed_12 N1 !big_ord_recl big_ord0 /one_user divr1.
+  have i4 : (2 * 2)^-1 = 4%:R^-1 :> R by rewrite -natrM.
+  by rewrite i4 subr0; minmax; linear.
 - by rewrite /v /nth_count sorted21 /= mul1r.
 - by rewrite /E_OPT N21 divff ?pnatr_eq0 // M_first ?lexx ?ler01 // /nth_count sorted21 /=; field.
 - rewrite /printed_12 N21 !big_ord_recl big_ord0 /m21 /=.

