@@ -147,7 +147,7 @@ Hypothesis q1 : 1 < q.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
 (* The users, those with the most samples first. *)
-Let users : seq 'I_L := sort (fun l l' => m l' <= m l)%N (enum 'I_L).
+Definition users : seq 'I_L := sort (fun l l' => m l' <= m l)%N (enum 'I_L).
 
 Lemma size_users : size users = L. Proof. by rewrite size_sort size_enum_ord. Qed.
 

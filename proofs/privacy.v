@@ -222,12 +222,25 @@ move: ab; rewrite le_eqVlt => /orP [/eqP e|ab].
 by rewrite ltr_paddr // mulr_gt0 ?subr_gt0.
 Qed.
 
-(* The constant of the private quantile: where the sums of one user are replaced, the density of the
-   threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t. *)
+(* Ranks from the number of users on: the count of sums is never beyond, and weights move one way. *)
+Lemma weight_grows (s s' : 'I_L -> R) t : (L <= rank)%N -> (forall l, s l <= s' l) ->
+  weight s t <= weight s' t.
+Proof.
+case/andP: q01 => q0 q1 Lr ss; rewrite /weight; apply: ler_wiexpn2l; rewrite ?(ltW q0) //.
+have h1 : (reach s t <= reach s' t)%N.
+  by apply: subset_leq_card; apply/subsetP => l; rewrite !inE => /le_trans; apply.
+have h2 : (reach s' t <= L)%N by rewrite -[X in (_ <= X)%N]card_ord max_card.
+by lia.
+Qed.
+
+(* The constant of the private quantile: where the sum of one user is replaced, the density of the
+   threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t; for ranks from L on, by
+   q = exp (- eta). *)
 (* begin thm-quantile *)
 Theorem thm_quantile (s s' : 'I_L -> R) (l0 : 'I_L) (t : R) : 0 < V ->
   (forall l, 0 <= s l <= V) -> (forall l, 0 <= s' l <= V) -> (forall l, l != l0 -> s l = s' l) ->
-  q ^+ 2 * density s t <= density s' t.
+  q ^+ 2 * density s t <= density s' t
+  /\ ((L <= rank)%N -> q * density s t <= density s' t).
 (* end thm-quantile *)
 Proof.
 move=> V0 r r' same; have [c p Vc] := cuts_ok r (ltW V0); have [c' p' Vc'] := cuts_ok r' (ltW V0).
@@ -243,14 +256,26 @@ set cs := refine _ _ in s1 *.
 have Vr : V \in cs by rewrite (perm_mem e1) mem_cat Vc orbT.
 have I0 : 0 < integral (weight s) 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
 have I0' : 0 < integral (weight s') 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
+have same' l : l != l0 -> s' l = s l by move=> ll0; rewrite same.
 have le_I : q * integral (weight s') 0 cs <= integral (weight s) 0 cs.
-  rewrite -integral_mul; apply: integral_le => // u; apply: (@weight_moves _ _ l0) => l ll0.
-  by rewrite same.
-have le_w := weight_moves t same.
-rewrite ler_pdivl_mulr // mulrA mulrAC ler_pdivr_mulr //.
-have -> : q ^+ 2 * weight s t * integral (weight s') 0 cs
-    = (q * weight s t) * (q * integral (weight s') 0 cs) by ring.
-by apply: ler_pmul => //; rewrite mulr_ge0 ?(ltW q0) ?(ltW I0') // ltW // weight_pos.
+  by rewrite -integral_mul; apply: integral_le => // u; exact: weight_moves same'.
+have le_w := weight_moves t same; have w0 := weight_pos s t.
+(* factors a of the weight and b of the integral make a * b of the density *)
+have quotient a b : 0 <= a -> 0 <= b -> a * weight s t <= weight s' t ->
+    b * integral (weight s') 0 cs <= integral (weight s) 0 cs ->
+    a * b * (weight s t / integral (weight s) 0 cs) <= weight s' t / integral (weight s') 0 cs.
+  move=> a0 b0 ha hb; rewrite ler_pdivl_mulr // mulrA mulrAC ler_pdivr_mulr //.
+  have -> : a * b * weight s t * integral (weight s') 0 cs
+      = (a * weight s t) * (b * integral (weight s') 0 cs) by ring.
+  by apply: ler_pmul => //; rewrite mulr_ge0 // ltW.
+split=> [|Lr]; first by rewrite expr2; apply: quotient; rewrite ?(ltW q0).
+case: (leP (s l0) (s' l0)) => ss.
+  have up l : s l <= s' l by case: (eqVneq l l0) => [-> //|/same ->].
+  rewrite -[X in X * _]mul1r; apply: quotient; rewrite ?ler01 ?mul1r ?(ltW q0) //.
+  exact: weight_grows.
+have down l : s' l <= s l by case: (eqVneq l l0) => [->|/same ->] //; exact: ltW.
+rewrite -[X in X * _]mulr1; apply: quotient; rewrite ?ler01 ?mul1r ?(ltW q0) //.
+by apply: integral_le => // u; exact: weight_grows.
 Qed.
 
 End Quantile.
