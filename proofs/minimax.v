@@ -91,4 +91,50 @@ case: (ltgtP a 0) => [a_neg|a_pos|a0].
   by rewrite mulr_ge0 //; case: (law _ O1).
 Qed.
 
+(* Mechanisms with finitely many outputs are among those of thm-chain: means are finite sums. *)
+Lemma finite_chain (b : R) : minimax_risk_at_least m U q b ->
+  forall (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R),
+    finite_private p -> finite_risk_at_most p out r -> b <= r.
+Proof.
+move=> chain O p out r [law priv] risk.
+apply: (chain (fun=> True) (fun x h => \sum_o p x o * h (out o))) => // [x xr|x x' xr xr' xx h _ h0].
+- have [p0 p1] := law x xr; split=> [|s h h' _ _|h h' _ _ hh].
+  + by rewrite -[RHS]p1; apply: eq_bigr => o _; rewrite mulr1.
+  + by rewrite mulr_sumr -big_split; apply: eq_bigr => o _; rewrite mulrDr mulrCA.
+  + by apply: ler_sum => o _; apply: ler_wpmul2l.
+- rewrite mulr_sumr; apply: ler_sum => o _; rewrite mulrA; apply: ler_wpmul2r => //.
+  exact: priv.
+Qed.
+
+(* What no mechanism can beat: both bounds together, for each n. *)
+(* begin thm-minimax *)
+Theorem thm_minimax (n : nat) (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R) :
+  (0 < n <= L)%N -> finite_private p -> finite_risk_at_most p out r ->
+  U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q)) <= r
+  /\ forall k, (2 <= k)%N -> 1 / k.+1%:R <= s (q ^+ n) k ->
+       (forall j, (2 <= j < k)%N -> s (q ^+ n) j < 1 / j.+1%:R) ->
+       U / N * (M m (n%:R : R) * s (q ^+ n) k) <= r.
+(* end thm-minimax *)
+Proof.
+move=> nL priv risk; split.
+  exact: (finite_chain (thm_chain (ltW U0) q1 Npos nL) priv risk).
+move=> k k2 sk least; apply: (lem_one_user nL _ priv risk); apply: thm_lattice => //.
+by rewrite exprn_egt1 // -lt0n; case/andP: nL.
+Qed.
+
+(* The factor K for mechanisms with finitely many outputs. *)
+(* begin cor-chain-finite *)
+Theorem cor_chain_finite (eps : R) (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R) :
+  0 < eps -> finite_private p -> finite_risk_at_most p out r ->
+  E_OPT m U eps <= ((1 + cosh q) / 2 + sinh q / eps) * r.
+(* end cor-chain-finite *)
+Proof.
+move=> eps0 priv risk; have := finite_chain (cor_chain (ltW U0) q1 Npos eps0) priv risk.
+rewrite ler_pdivr_mulr ?[r * _]mulrC //.
+have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+have qi1 : q^-1 < 1 by rewrite invf_lt1.
+have s0 : 0 < sinh q / eps by rewrite divr_gt0 // /sinh; linear.
+by move: s0; rewrite /cosh; linear.
+Qed.
+
 End Minimax.
