@@ -1,0 +1,295 @@
+(* What one user costs: a prior on two lattices. *)
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
+From UserDP Require Import linear.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section OneUser.
+Variable R : realFieldType.
+
+(* A mechanism for one user with one sample in [0, 1]: p x o is the probability of the output o, which
+   stands for the number out o, at the sample x.  q stands for exp eps. *)
+(* begin def-one-user *)
+Definition is_private (O : finType) (p : R -> O -> R) (q : R) : Prop :=
+  forall x, 0 <= x <= 1 ->
+    [/\ forall o, 0 <= p x o, \sum_o p x o = 1
+      & forall x' o, 0 <= x' <= 1 -> p x o <= q * p x' o].
+Definition risk_at_most (O : finType) (p : R -> O -> R) (out : O -> R) (r : R) : Prop :=
+  forall x, 0 <= x <= 1 -> \sum_o p x o * `|x - out o| <= r.
+(* No private mechanism with finitely many outputs has a risk below b. *)
+Definition one_user_risk_at_least (q b : R) : Prop :=
+  forall (O : finType) (p : R -> O -> R) (out : O -> R) (r : R),
+    is_private p q -> risk_at_most p out r -> b <= r.
+
+(* The Chebyshev polynomials u_0, u_1, ... at c = q / (q - 1), and s_n, equation (eq-lattice). *)
+Fixpoint chebyshev (c : R) (n : nat) : R * R :=
+  match n with O => (1, 2 * c) | S n => let (a, b) := chebyshev c n in (b, 2 * c * b - a) end.
+Definition u (q : R) (n : nat) : R := (chebyshev (q / (q - 1)) n).1.
+Definition s (q : R) (n : nat) : R := (u q n.+1 - u q n + 1) / (2 * (u q n.+1 + n%:R)).
+(* end def-one-user *)
+
+Variable q : R.
+Hypothesis q1 : 1 < q.
+
+Let psi (t : R) : R := Num.min t (q * t).
+Let clip01 (y : R) : R := Num.min (Num.max y 0) 1.
+
+(* A certificate for one user: a prior under which no answer is good. *)
+(* begin lem-prior *)
+Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
+  (forall i, 0 <= theta i <= 1) -> (forall i, 0 <= weight i) -> 0 < \sum_i weight i ->
+  (forall y, 0 <= y <= 1 ->
+     0 <= \sum_i weight i * Num.min (`|theta i - y| - r) (q * (`|theta i - y| - r))) ->
+  one_user_risk_at_least q r.
+(* end lem-prior *)
+Proof.
+move=> th01 w0 W0 cert O p out R0 priv risk.
+have i0 : K.
+  case: (pickP (@predT K)) => [i _ //|none]; move: W0; rewrite big1 ?ltxx // => i _.
+  by have := none i.
+have q0 : 0 < q by exact: lt_trans ltr01 q1.
+have near x y : 0 <= x <= 1 -> `|x - clip01 y| <= `|x - y|.
+  move=> /andP [x0 x1]; have a := ler_norm (x - y); have b := ler_norm (y - x).
+  rewrite distrC in b; rewrite ler_norml /clip01; minmax; linear.
+have c01 y : 0 <= clip01 y <= 1 by rewrite /clip01; minmax; linear.
+have pos o : 0 <= \sum_i weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r).
+  case: (arg_minP (P := predT) (i0 := i0) (fun i => p (theta i) o)) => // k _ kmin.
+  have pk0 : 0 <= p (theta k) o by case: (priv _ (th01 k)).
+  apply: (@le_trans _ _ (p (theta k) o * \sum_i weight i * psi (`|theta i - clip01 (out o)| - r))).
+    by rewrite mulr_ge0 // cert.
+  rewrite mulr_sumr; apply: ler_sum => i _; rewrite mulrCA -mulrA; apply: ler_wpmul2l => //.
+  set d := _ - r; have le_p := kmin i isT.
+  have le_q : p (theta i) o <= q * p (theta k) o by case: (priv _ (th01 i)) => _ _; apply.
+  rewrite /psi; case: (leP 0 d) => d0.
+    apply: (@le_trans _ _ (p (theta k) o * d)); last by rewrite ler_wpmul2r.
+    by rewrite ler_wpmul2l // le_minl lexx.
+  apply: (@le_trans _ _ (p (theta k) o * (q * d))); first by rewrite ler_wpmul2l // le_minl lexx orbT.
+  by rewrite mulrA [_ * q]mulrC; apply: ler_wnmul2r; rewrite ?(ltW d0).
+have : 0 <= \sum_o \sum_i weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r).
+  by apply: sumr_ge0.
+rewrite exchange_big /=.
+have le_i i : \sum_o weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r) <= weight i * (R0 - r).
+  have [p0 one _] := priv _ (th01 i).
+  have -> : \sum_o weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r)
+      = weight i * (\sum_o p (theta i) o * `|theta i - clip01 (out o)| - r).
+    have {2}-> : r = \sum_o p (theta i) o * r by rewrite -mulr_suml one mul1r.
+    by rewrite -sumrB mulr_sumr; apply: eq_bigr => o _; ring.
+  apply: ler_wpmul2l => //; rewrite ler_add2r; apply: le_trans (risk _ (th01 i)).
+  by apply: ler_sum => o _; apply: ler_wpmul2l; rewrite ?near.
+move/le_trans => /(_ _ (ler_sum _ (fun i _ => le_i i))); rewrite -mulr_suml.
+by rewrite pmulr_rge0 // subr_ge0.
+Qed.
+
+Lemma u0 : u q 0 = 1. Proof. by []. Qed.
+Lemma u1 : (q - 1) * u q 1 = 2 * q.
+Proof. by rewrite /u /=; field; rewrite gt_eqF // subr_gt0. Qed.
+
+Lemma u_step n : (q - 1) * u q n.+2 = 2 * q * u q n.+1 - (q - 1) * u q n.
+Proof.
+rewrite /u /=; case: (chebyshev _ n) => a b /=.
+by field; rewrite gt_eqF // subr_gt0.
+Qed.
+
+(* Summation by parts along one lattice. *)
+Lemma by_parts (a : nat -> R) n :
+  \sum_(i < n.+1) u q (n - i) * (2 * q * a i.+1 - (q - 1) * (a i + a i.+2))
+  = (q - 1) * (u q n.+1 * a 1%N - u q n * a 0%N - a n.+2).
+Proof.
+elim: n a => [|n IH] a.
+  rewrite big_ord_recl big_ord0 addr0 subn0 u0; have h : (q - 1) * u q 1 * a 1%N = 2 * q * a 1%N by rewrite u1.
+  by linear.
+rewrite big_ord_recl subn0 /=.
+rewrite (eq_bigr (fun i : 'I_n.+1 => u q (n - i) * (2 * q * a i.+2 - (q - 1) * (a i.+1 + a i.+3)))) => [|i _]; last first.
+  by rewrite /bump /= add1n subSS.
+rewrite (IH (fun i => a i.+1)).
+have h : (q - 1) * u q n.+2 * a 1%N = (2 * q * u q n.+1 - (q - 1) * u q n) * a 1%N by rewrite u_step.
+by linear.
+Qed.
+
+Lemma sum_u (n : nat) : (\sum_(i < n.+1) u q (n - i)) * 2 = (q - 1) * (u q n.+1 - u q n - 1).
+Proof.
+have := by_parts (fun=> 1) n; rewrite !mulr1 => <-; rewrite mulr_suml.
+by apply: eq_bigr => i _; linear.
+Qed.
+
+Lemma u_grows n : 1 <= u q n /\ u q n <= u q n.+1.
+Proof.
+elim: n => [|n [h1 h2]].
+  by split=> //; have := u1 => h; rewrite u0; have g : 0 < q - 1; [rewrite subr_gt0 | rewrite -(ler_pmul2l g); linear].
+split; first exact: le_trans h2.
+have g : 0 < q - 1 by rewrite subr_gt0.
+have q0 : 0 < q by exact: lt_trans ltr01 q1.
+rewrite -(ler_pmul2l g) u_step.
+have := ler_wpmul2l (ltW g) h2 => h3.
+have : 0 <= u q n.+1 by linear.
+by linear.
+Qed.
+
+(* psi of a distance less r, by distances alone. *)
+Lemma psi_by_distances (x r : R) : 0 <= r ->
+  2 * psi (`|x| - r) = 2 * q * `|x| - (q - 1) * (`|x - r| + `|x + r|) - 2 * r.
+Proof.
+move=> r0; have q0 : 0 < q by exact: lt_trans ltr01 q1.
+have g : 0 < q - 1 by rewrite subr_gt0.
+have sides : `|x - r| + `|x + r| = 2 * Num.max `|x| r.
+  by case: (ger0P x) => x0; case: (ger0P (x - r)) => a; case: (ger0P (x + r)) => b; minmax; linear.
+have prod : (q - 1) * (`|x| - r) <= 0 <-> `|x| <= r by rewrite pmulr_rle0 // subr_le0.
+rewrite /psi sides; case: (leP `|x| r) => xr.
+  have {}prod := proj2 prod xr; by minmax; linear.
+have {}prod : 0 < (q - 1) * (`|x| - r) by rewrite mulr_gt0 // subr_gt0.
+by minmax; linear.
+Qed.
+
+(* Along one lattice, from 0 in steps of r, the weights make the sum a straight line in y. *)
+Lemma lattice_line n (r y : R) : 0 <= r -> 0 <= y -> y <= n.+1%:R * r ->
+  \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - y| - r))
+  = (q - 1) * (u q n.+1 * y - u q n * (y + r) - (n.+1%:R * r - y))
+    - r * ((q - 1) * (u q n.+1 - u q n - 1)).
+Proof.
+move=> r0 y0 yn; pose a i : R := `|i%:R * r - r - y|.
+have Sr i : i.+1%:R * r = i%:R * r + r :> R by rewrite -addn1 natrD mulrDl mul1r.
+rewrite (eq_bigr (fun i : 'I_n.+1 => u q (n - i) * (2 * q * a i.+1 - (q - 1) * (a i + a i.+2))
+    - 2 * r * u q (n - i))) => [|i _]; last first.
+  rewrite psi_by_distances // /a !Sr.
+  have -> : i%:R * r + r - r - y = i%:R * r - y by ring.
+  have -> : i%:R * r - r - y = i%:R * r - y - r by ring.
+  have -> : i%:R * r + r + r - r - y = i%:R * r - y + r by ring.
+  by linear.
+rewrite sumrB by_parts -mulr_sumr -sum_u.
+have -> : a 1%N = y by rewrite /a Sr mul0r add0r subrr sub0r normrN ger0_norm.
+have -> : a 0%N = y + r.
+  by rewrite /a mul0r add0r -opprD normrN ger0_norm ?addr_ge0 // addrC.
+have -> : a n.+2 = n.+1%:R * r - y by rewrite /a Sr addrK ger0_norm // subr_ge0.
+by linear.
+Qed.
+
+Lemma s_equation n : 2 * s q n * (u q n.+1 + n%:R) = u q n.+1 - u q n + 1.
+Proof.
+have [h1 _] := u_grows n.+1; have h2 := ler0n R n.
+have d0 : 0 < u q n.+1 + n%:R by linear.
+rewrite /s; move: (_ + n%:R) d0 => d d0; move: (_ - u q n + 1) => x.
+by field; rewrite gt_eqF.
+Qed.
+
+(* For every n with 1 / (n + 1) <= s_n <= 1 / n, no private mechanism has a risk below s_n. *)
+Lemma lattice_bound n : n%:R * s q n <= 1 -> 1 <= n.+1%:R * s q n ->
+  one_user_risk_at_least q (s q n).
+Proof.
+move=> sn sn1; set r := s q n in sn sn1 *.
+have r0 : 0 <= r.
+  have [h1 h2] := u_grows n; have [h3 _] := u_grows n.+1; have h4 := ler0n R n.
+  by rewrite /r /s divr_ge0 ?mulr_ge0 ?ler0n //; linear.
+have ir (i : 'I_n.+1) : 0 <= i%:R * r <= 1.
+  rewrite mulr_ge0 ?ler0n //= (le_trans _ sn) //; apply: ler_wpmul2r => //.
+  by rewrite ler_nat -ltnS.
+pose theta (t : bool * 'I_n.+1) : R := if t.1 then t.2%:R * r else 1 - t.2%:R * r.
+apply: (@lem_prior _ theta (fun t => u q (n - t.2))).
+- by case=> [[] i]; have /andP [h1 h2] := ir i; rewrite /theta /=; linear.
+- by move=> t; have [h _] := u_grows (n - t.2); apply: le_trans h.
+- rewrite (bigD1 (true, ord0)) //= ltr_paddr ?sumr_ge0 //.
+    by move=> t _; have [h _] := u_grows (n - t.2); apply: le_trans h.
+  by have [h _] := u_grows (n - 0); apply: lt_le_trans h.
+move=> y /andP [y0 y1]; rewrite -(pmulr_rge0 _ (ltr0n R 2)).
+rewrite (_ : 2%:R * _ = \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - y| - r))
+  + \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - (1 - y)| - r))); last first.
+  rewrite mulr_sumr -(pair_big xpredT xpredT (fun t (i : 'I_n.+1) => 2 * (u q (n - i) *
+    psi (`|theta (t, i) - y| - r)))) /= big_bool /theta /=; congr (_ + _).
+    by apply: eq_bigr => i _; exact: mulrCA.
+  apply: eq_bigr => i _; have -> : 1 - i%:R * r - y = - (i%:R * r - (1 - y)) by ring.
+  by rewrite normrN; exact: mulrCA.
+rewrite !lattice_line ?subr_ge0 //; [|by linear|by linear].
+have := s_equation n; rewrite -/r => h.
+have h' : (q - 1) * (2 * r * (u q n.+1 + n%:R)) = (q - 1) * (u q n.+1 - u q n + 1) by rewrite h.
+have S : n.+1%:R = n%:R + 1 :> R by rewrite -addn1 natrD.
+by rewrite S; linear.
+Qed.
+
+Lemma u_ge2 n : 2 <= u q n.+1.
+Proof.
+elim: n => [|n IH]; last by have [_] := u_grows n.+1; exact: le_trans.
+have g : 0 < q - 1 by rewrite subr_gt0.
+by rewrite -(ler_pmul2l g) u1; linear.
+Qed.
+
+(* u_n u_(n + 2) = (u_(n + 1) - 1) (u_(n + 1) + 1). *)
+Lemma u_square n : u q n * u q n.+2 = (u q n.+1 - 1) * (u q n.+1 + 1).
+Proof.
+have g : q - 1 != 0 by rewrite gt_eqF // subr_gt0.
+apply: (mulfI g); elim: n => [|n IH].
+  have h : (q - 1) * u q 1 * u q 1 = 2 * q * u q 1 by rewrite u1.
+  by rewrite u0 mul1r u_step u0; linear.
+have h1 : (q - 1) * u q n.+3 * u q n.+1 = (2 * q * u q n.+2 - (q - 1) * u q n.+1) * u q n.+1.
+  by rewrite u_step.
+have h2 : (q - 1) * u q n.+2 * u q n.+2 = (2 * q * u q n.+1 - (q - 1) * u q n) * u q n.+2.
+  by rewrite u_step.
+by linear.
+Qed.
+
+(* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
+   with finitely many outputs has a risk below s_n. *)
+(* begin thm-lattice *)
+Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
+  (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
+  one_user_risk_at_least q (s q n).
+(* end thm-lattice *)
+Proof.
+move=> n2 sn least; apply: lattice_bound; last by rewrite mulrC -ler_pdivr_mulr ?ltr0n.
+have [h1 h1'] := u_grows n; have [h2 h2'] := u_grows n.+1.
+have den k : 0 < 2 * (u q k.+1 + k%:R).
+  by have [h _] := u_grows k.+1; have := ler0n R k => h'; linear.
+rewrite /s mulrA ler_pdivr_mulr // mul1r.
+case: n n2 sn least h1 h1' h2 h2' => [|[|n]] // _ _ least h1 h1' h2 h2'.
+case: n least h1 h1' h2 h2' => [|n] least h1 h1' h2 h2'; first by linear.
+have := least n.+2; rewrite ltnSn => /(_ isT).
+rewrite /s ltr_pdivr_mulr // mulrAC ltr_pdivl_mulr ?ltr0n // mul1r.
+have sq := u_square n.+2; set k : R := n.+2%:R.
+have -> : n.+3%:R = k + 1 :> R by rewrite -addn1 natrD.
+have k2 : 2 <= k by rewrite ler_nat.
+set a := u q n.+2 in h1 h1' h2 h2' sq *; set b := u q n.+3 in h1 h1' h2 h2' sq *.
+set d := u q n.+4 in h1 h1' h2 h2' sq *.
+move=> low; have b2 : 2 <= b := u_ge2 n.+2.
+have prod : (b - 1) * ((k - 1) * d - (k + 1) * (b + 1)) = d * ((k - 1) * (b - 1) - (k + 1) * a).
+  by have : (k + 1) * (a * d) = (k + 1) * ((b - 1) * (b + 1)); [rewrite sq | move=> e; linear].
+have neg : d * ((k - 1) * (b - 1) - (k + 1) * a) < 0.
+  by rewrite pmulr_rlt0; linear.
+by rewrite -prod pmulr_rlt0 in neg; linear.
+Qed.
+
+Lemma u_convex n : n.+1%:R <= u q n /\ u q n + 1 <= u q n.+1.
+Proof.
+have g : 0 < q - 1 by rewrite subr_gt0.
+elim: n => [|n [h1 h2]].
+  by split=> //; rewrite -(ler_pmul2l g) u1 u0; linear.
+split; first by rewrite -addn1 natrD; linear.
+rewrite -(ler_pmul2l g) u_step; have := ler_wpmul2l (ltW g) h2 => h3.
+by have h4 := ler0n R n.+1; linear.
+Qed.
+
+(* Such an n exists, as among the reals, where some whole number K exceeds 3 / 2 (q - 1). *)
+(* begin thm-lattice-exists *)
+Theorem lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
+  exists2 n, (2 <= n)%N & 1 / n.+1%:R <= s q n.
+(* end thm-lattice-exists *)
+Proof.
+case=> K hK; have g : 0 < q - 1 by rewrite subr_gt0.
+exists K.+2 => //; have [h3 _] := u_convex K.+2; have [_ h2] := u_grows K.+1.
+have [h5 _] := u_grows K.+3; have k0 := ler0n R K.
+have -> : s q K.+2 = (u q K.+3 - u q K.+2 + 1) / (2 * (u q K.+3 + K.+2%:R)) by [].
+have step : (q - 1) * u q K.+3 = 2 * q * u q K.+2 - (q - 1) * u q K.+1 := u_step K.+1.
+have e2 := ler_wpmul2l (ltW g) h2.
+move: (u q K.+2) (u q K.+3) (u q K.+1) h2 h3 h5 step e2 => a b z h2 h3 h5 step e2.
+have n3 : K.+3%:R = K%:R + 3 :> R by rewrite -addn3 natrD.
+have n2 : K.+2%:R = K%:R + 2 :> R by rewrite -addn2 natrD.
+rewrite n2 n3 in h3 *; have den : 0 < 2 * (b + (K%:R + 2)) by linear.
+rewrite ler_pdivr_mulr; last by linear.
+rewrite mulrAC ler_pdivl_mulr // mul1r.
+have e4 : 0 <= (K%:R + 1) * ((q - 1) * b - (q + 1) * a) by apply: mulr_ge0; linear.
+have e5 : 0 <= (2 * K%:R - 3 * (q - 1)) * a by apply: mulr_ge0; linear.
+have e6 : 0 <= (q - 1) * (a - (K%:R + 3)) by apply: mulr_ge0; linear.
+by rewrite -(ler_pmul2l g); linear.
+Qed.
+
+End OneUser.

@@ -1,0 +1,281 @@
+(* Privacy: the quantile, composition, and sums of whole numbers. *)
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Composition.
+Variable R : realFieldType.
+
+(* A mechanism with finitely many outputs on datasets in D: p x o is the probability of o at x.
+   near x y says that x and y are neighbours; q stands for exp eps. *)
+(* begin def-private *)
+Definition is_law (O : finType) (p : O -> R) : Prop := (forall o, 0 <= p o) /\ \sum_o p o = 1.
+Definition is_private (D : Type) (near : D -> D -> Prop) (O : finType) (q : R) (p : D -> O -> R) : Prop :=
+  (forall x, is_law (p x)) /\ forall x y o, near x y -> p x o <= q * p y o.
+(* First p, then r, which sees the output of p. *)
+Definition in_turn (D : Type) (O O' : finType) (p : D -> O -> R) (r : O -> D -> O' -> R) :
+  D -> O * O' -> R := fun x t => p x t.1 * r t.1 x t.2.
+(* end def-private *)
+
+(* One after the other, two private mechanisms are private; their budgets add, the q multiply. *)
+(* begin composition *)
+Theorem composition (D : Type) (near : D -> D -> Prop) (O O' : finType) (q q' : R)
+    (p : D -> O -> R) (r : O -> D -> O' -> R) : 0 <= q -> 0 <= q' ->
+  is_private near q p -> (forall o, is_private near q' (r o)) ->
+  is_private near (q * q') (in_turn p r).
+(* end composition *)
+Proof.
+move=> q0 q0' [lawp pp] priv; split=> [x|x y [o o'] xy].
+  split=> [[o o']|].
+    by apply: mulr_ge0; [case: (lawp x) | case: (priv o) => [lr _]; case: (lr x)].
+  rewrite -(pair_big xpredT xpredT (fun o o' => p x o * r o x o')) /=.
+  have [_ <-] := lawp x; apply: eq_bigr => o _; rewrite -mulr_sumr.
+  by case: (priv o) => [lr _]; case: (lr x) => [_ ->]; rewrite mulr1.
+rewrite /in_turn /= mulrACA; have [lr rr] := priv o.
+apply: ler_pmul; [by case: (lawp x) | by case: (lr x) | exact: pp | exact: rr].
+Qed.
+
+(* An event: the sum over any set of outputs changes by the factor q at most, as Definition II.1 says. *)
+(* begin events *)
+Theorem private_events (D : Type) (near : D -> D -> Prop) (O : finType) (q : R) (p : D -> O -> R) :
+  is_private near q p ->
+  forall x y (E : {set O}), near x y -> \sum_(o in E) p x o <= q * \sum_(o in E) p y o.
+(* end events *)
+Proof. by move=> [_ pp] x y E xy; rewrite mulr_sumr; apply: ler_sum => o _; exact: pp. Qed.
+End Composition.
+
+(* What is released starts from a sum of whole numbers. *)
+Section Whole.
+Variables (L : nat) (low high : int).
+(* begin def-whole *)
+Definition clip_whole (n : int) : int := Num.min (Num.max n low) high.
+Definition total (levels : 'I_L -> int) : int := \sum_l clip_whole (levels l).
+(* end def-whole *)
+
+(* Each user's whole number is clipped to [low, high]: replacing one user moves the total by at most
+   high - low, and no smaller number will do. *)
+(* begin prp-grid *)
+Theorem prp_grid : low <= high ->
+  (forall x y l, (forall l', l' != l -> x l' = y l') -> `|total x - total y| <= high - low)
+  /\ forall l : 'I_L, exists x y,
+       (forall l', l' != l -> x l' = y l') /\ `|total x - total y| = high - low.
+(* end prp-grid *)
+Proof.
+move=> lh.
+have diff x y l : (forall l', l' != l -> x l' = y l') ->
+    total x - total y = clip_whole (x l) - clip_whole (y l).
+  by move=> same; rewrite /total -sumrB (bigD1 l) //= big1 ?addr0 // => l' ll'; rewrite same ?subrr.
+split=> [x y l same|l]; first by rewrite (diff _ _ _ same) /clip_whole ler_norml; lia.
+exists (fun l' => if l' == l then high else low), (fun=> low).
+have same l' : l' != l -> (if l' == l then high else low) = low by move/negbTE ->.
+by split=> //; rewrite (diff _ _ _ same) eqxx /clip_whole; lia.
+Qed.
+End Whole.
+
+(* The private quantile.  The range [0, V] of thresholds is cut at the sums; between two cuts the
+   density of eq-quantile is constant.  What a function of the threshold that is constant there
+   integrates to is a sum over the cells; finer cuts change nothing, so that two neighbours can be
+   compared on the cells of both. *)
+Section Quantile.
+Variables (R : realFieldType) (L : nat) (V : R) (rank : nat) (q : R).
+
+(* begin def-quantile *)
+(* How many of the sums reach t, the weight of t, and the cuts; q stands for exp (- eta). *)
+Definition reach (sums : 'I_L -> R) (t : R) : nat := #|[pred l | t <= sums l]|.
+Definition weight (sums : 'I_L -> R) (t : R) : R :=
+  q ^+ ((reach sums t - rank) + (rank - reach sums t))%N.
+(* The integral from a of a function constant between cuts: on (b', b] it has its value at b. *)
+Fixpoint integral (g : R -> R) (a : R) (cuts : seq R) : R :=
+  if cuts is b :: cuts' then (b - a) * g b + integral g b cuts' else 0.
+Definition cuts (sums : 'I_L -> R) : seq R := sort <=%O (V :: [seq sums l | l <- enum 'I_L]).
+Definition density (sums : 'I_L -> R) (t : R) : R :=
+  weight sums t / integral (weight sums) 0 (cuts sums).
+(* end def-quantile *)
+
+(* Cutting once more, where the function is constant around the new cut. *)
+Fixpoint insert (x : R) (s : seq R) : seq R :=
+  if s is b :: s' then if x <= b then x :: s else b :: insert x s' else [:: x].
+
+(* Constant on each (b', b] of the cuts, beginning at a. *)
+Fixpoint constant (g : R -> R) (a : R) (s : seq R) : Prop :=
+  if s is b :: s' then (forall t, a < t -> t <= b -> g t = g b) /\ constant g b s' else True.
+
+Lemma insert_integral g x a s : a <= x -> (exists2 b, b \in s & x <= b) -> constant g a s ->
+  integral g a (insert x s) = integral g a s /\ constant g a (insert x s).
+Proof.
+elim: s a => [|b s IH] a ax [b' b's xb']; first by rewrite in_nil in b's.
+move=> /= [gb gs].
+case: (leP x b) => xb /=.
+  split; last first.
+    split=> [t at_ tx|]; last by split=> // t xt; apply: gb; exact: le_lt_trans xt.
+    by rewrite (gb t) ?(gb x) ?(lt_le_trans at_ tx) ?(le_trans tx xb).
+  move: ax; rewrite le_eqVlt => /orP [/eqP <-|ax]; first by rewrite subrr mul0r add0r.
+  by rewrite (gb x) // addrA -mulrDl; congr (_ * _ + _); ring.
+have bs : b' \in s by move: b's; rewrite in_cons => /orP [/eqP bb|//]; move: xb; rewrite -bb ltNge xb'.
+have [-> h] := IH b (ltW xb) (ex_intro2 _ _ b' bs xb') gs.
+by [].
+Qed.
+
+Lemma constant_weight (sums : 'I_L -> R) a (s : seq R) : path <=%O a s ->
+  (forall l, a < sums l -> sums l \in s) -> constant (weight sums) a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] all_in; split; last first.
+  apply: IH => // l bl; have := all_in l (le_lt_trans ab bl).
+  by rewrite in_cons => /orP [/eqP e|//]; rewrite e ltxx in bl.
+move=> t at_ tb; rewrite /weight (_ : reach sums t = reach sums b) //.
+apply: eq_card => l; rewrite !inE; apply/idP/idP; last exact: le_trans.
+move=> tl; have := all_in l (lt_le_trans at_ tl); rewrite in_cons => /orP [/eqP -> //|ls].
+by move: bs; rewrite (path_sortedE le_trans) => /andP [/allP /(_ _ ls)].
+Qed.
+
+Lemma insert_sorted x a s : a <= x -> path <=%O a s -> path <=%O a (insert x s).
+Proof.
+elim: s a => [|b s IH] a ax /=; first by rewrite ax.
+move=> /andP [ab bs]; case: (leP x b) => xb /=; first by rewrite ax xb bs.
+by rewrite ab IH // ltW.
+Qed.
+
+Lemma insert_perm x s : perm_eq (insert x s) (x :: s).
+Proof.
+elim: s => //= b s IH; case: ifP => // _; rewrite (perm_trans (_ : perm_eq _ (b :: x :: s))) ?perm_cons //.
+by rewrite (perm_catCA [:: b] [:: x] s).
+Qed.
+
+Definition refine (xs s : seq R) : seq R := foldr insert s xs.
+
+Lemma refine_integral g xs s : constant g 0 s -> path <=%O 0 s -> V \in s ->
+  (forall x, x \in xs -> 0 <= x <= V) ->
+  [/\ integral g 0 (refine xs s) = integral g 0 s, constant g 0 (refine xs s),
+      path <=%O 0 (refine xs s) & perm_eq (refine xs s) (xs ++ s)].
+Proof.
+move=> cs ps Vs; elim: xs => [|x xs IH] range //=.
+have [|i c p e] := IH; first by move=> y ys; apply: range; rewrite in_cons ys orbT.
+have /andP [x0 xV] : 0 <= x <= V by apply: range; rewrite mem_head.
+have Vr : V \in refine xs s by rewrite (perm_mem e) mem_cat Vs orbT.
+have [i' c'] := insert_integral x0 (ex_intro2 _ _ V Vr xV) c.
+split; [by rewrite i' | exact: c' | exact: insert_sorted |].
+by rewrite (perm_trans (insert_perm _ _)) // perm_cons.
+Qed.
+
+Lemma cuts_ok (s : 'I_L -> R) : (forall l, 0 <= s l <= V) -> 0 <= V ->
+  [/\ constant (weight s) 0 (cuts s), path <=%O 0 (cuts s) & V \in cuts s].
+Proof.
+move=> range V0; have mem x : (x \in cuts s) = (x \in V :: [seq s l | l <- enum 'I_L]).
+  by rewrite mem_sort.
+have p : path <=%O 0 (cuts s).
+  rewrite (path_sortedE le_trans) (sort_sorted le_total) andbT; apply/allP => x.
+  rewrite mem in_cons => /orP [/eqP -> //|/mapP [l _ ->]]; by case/andP: (range l).
+split=> //; last by rewrite mem mem_head.
+by apply: constant_weight => // l _; rewrite mem in_cons map_f ?mem_enum ?orbT.
+Qed.
+
+Lemma reach_moves (s s' : 'I_L -> R) l0 t : (forall l, l != l0 -> s l = s' l) ->
+  (reach s t <= reach s' t + 1)%N.
+Proof.
+move=> same; rewrite /reach (cardD1 l0) [X in (_ <= X + _)%N](cardD1 l0) !inE.
+have -> : #|[predD1 [pred l | t <= s l] & l0]| = #|[predD1 [pred l | t <= s' l] & l0]|.
+  by apply: eq_card => l; rewrite !inE; case: eqP => //= /eqP ll0; rewrite same.
+by rewrite addnAC leq_add2r; case: (t <= s l0); case: (t <= s' l0).
+Qed.
+
+Hypothesis q01 : 0 < q <= 1.
+
+Lemma weight_moves (s s' : 'I_L -> R) l0 t : (forall l, l != l0 -> s l = s' l) ->
+  q * weight s t <= weight s' t.
+Proof.
+case/andP: q01 => q0 q1 same; rewrite /weight -exprS; apply: ler_wiexpn2l; rewrite ?(ltW q0) //.
+have h1 := reach_moves t same.
+have h2 : (reach s' t <= reach s t + 1)%N by apply: (@reach_moves _ _ l0) => l ll0; rewrite same.
+by lia.
+Qed.
+
+Lemma weight_pos s t : 0 < weight s t.
+Proof. by case/andP: q01 => q0 _; exact: exprn_gt0. Qed.
+
+Lemma integral_le (g g' : R -> R) a s : path <=%O a s -> (forall t, g t <= g' t) ->
+  integral g a s <= integral g' a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] gg; apply: ler_add; last exact: IH.
+by apply: ler_wpmul2l; rewrite ?subr_ge0.
+Qed.
+
+Lemma integral_mul z (g : R -> R) a s : integral (fun t => z * g t) a s = z * integral g a s.
+Proof. by elim: s a => [|b s IH] a /=; rewrite ?mulr0 // IH mulrDr mulrCA. Qed.
+
+Lemma integral_ge0 (g : R -> R) a s : path <=%O a s -> (forall t, 0 <= g t) -> 0 <= integral g a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] g0; apply: addr_ge0; last exact: IH.
+by rewrite mulr_ge0 // subr_ge0.
+Qed.
+
+Lemma integral_gt0 (g : R -> R) a s x : path <=%O a s -> (forall t, 0 < g t) -> x \in s -> a < x ->
+  0 < integral g a s.
+Proof.
+elim: s a => [|b s IH] a //= /andP [ab bs] g0; rewrite in_cons => xs ax.
+have rest : 0 <= integral g b s by apply: integral_ge0 => // t; exact: ltW.
+move: ab; rewrite le_eqVlt => /orP [/eqP e|ab].
+  rewrite -e subrr mul0r add0r e; apply: (IH) => //; last by rewrite -e.
+  by move: xs => /orP [/eqP xb|//]; move: ax; rewrite xb -e ltxx.
+by rewrite ltr_paddr // mulr_gt0 ?subr_gt0.
+Qed.
+
+(* Ranks from the number of users on: the count of sums is never beyond, and weights move one way. *)
+Lemma weight_grows (s s' : 'I_L -> R) t : (L <= rank)%N -> (forall l, s l <= s' l) ->
+  weight s t <= weight s' t.
+Proof.
+case/andP: q01 => q0 q1 Lr ss; rewrite /weight; apply: ler_wiexpn2l; rewrite ?(ltW q0) //.
+have h1 : (reach s t <= reach s' t)%N.
+  by apply: subset_leq_card; apply/subsetP => l; rewrite !inE => /le_trans; apply.
+have h2 : (reach s' t <= L)%N by rewrite -[X in (_ <= X)%N]card_ord max_card.
+by lia.
+Qed.
+
+(* The constant of the private quantile: where the sum of one user is replaced, the density of the
+   threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t; for ranks from L on, by
+   q = exp (- eta). *)
+(* begin thm-quantile *)
+Theorem thm_quantile (s s' : 'I_L -> R) (l0 : 'I_L) (t : R) : 0 < V ->
+  (forall l, 0 <= s l <= V) -> (forall l, 0 <= s' l <= V) -> (forall l, l != l0 -> s l = s' l) ->
+  q ^+ 2 * density s t <= density s' t
+  /\ ((L <= rank)%N -> q * density s t <= density s' t).
+(* end thm-quantile *)
+Proof.
+move=> V0 r r' same; have [c p Vc] := cuts_ok r (ltW V0); have [c' p' Vc'] := cuts_ok r' (ltW V0).
+have inV (f : 'I_L -> R) x : (forall l, 0 <= f l <= V) -> x \in cuts f -> 0 <= x <= V.
+  by move=> rf; rewrite mem_sort in_cons => /orP [/eqP ->|/mapP [l _ ->] //]; rewrite (ltW V0) lexx.
+have [i1 _ s1 e1] := refine_integral c p Vc (fun x h => inV s' x r' h).
+have [i2 _ s2 e2] := refine_integral c' p' Vc' (fun x h => inV s x r h).
+have common : refine (cuts s') (cuts s) = refine (cuts s) (cuts s').
+  apply: (sorted_eq le_trans le_anti); rewrite ?(path_sorted s1) ?(path_sorted s2) //.
+  by rewrite (perm_trans e1) // perm_sym (perm_trans e2) // perm_catC.
+case/andP: (q01) => q0 q1; rewrite /density -i1 -i2 -common.
+set cs := refine _ _ in s1 *.
+have Vr : V \in cs by rewrite (perm_mem e1) mem_cat Vc orbT.
+have I0 : 0 < integral (weight s) 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
+have I0' : 0 < integral (weight s') 0 cs by apply: integral_gt0 Vr V0 => // u; exact: weight_pos.
+have same' l : l != l0 -> s' l = s l by move=> ll0; rewrite same.
+have le_I : q * integral (weight s') 0 cs <= integral (weight s) 0 cs.
+  by rewrite -integral_mul; apply: integral_le => // u; exact: weight_moves same'.
+have le_w := weight_moves t same; have w0 := weight_pos s t.
+(* factors a of the weight and b of the integral make a * b of the density *)
+have quotient a b : 0 <= a -> 0 <= b -> a * weight s t <= weight s' t ->
+    b * integral (weight s') 0 cs <= integral (weight s) 0 cs ->
+    a * b * (weight s t / integral (weight s) 0 cs) <= weight s' t / integral (weight s') 0 cs.
+  move=> a0 b0 ha hb; rewrite ler_pdivl_mulr // mulrA mulrAC ler_pdivr_mulr //.
+  have -> : a * b * weight s t * integral (weight s') 0 cs
+      = (a * weight s t) * (b * integral (weight s') 0 cs) by ring.
+  by apply: ler_pmul => //; rewrite mulr_ge0 // ltW.
+split=> [|Lr]; first by rewrite expr2; apply: quotient; rewrite ?(ltW q0).
+case: (leP (s l0) (s' l0)) => ss.
+  have up l : s l <= s' l by case: (eqVneq l l0) => [-> //|/same ->].
+  rewrite -[X in X * _]mul1r; apply: quotient; rewrite ?ler01 ?mul1r ?(ltW q0) //.
+  exact: weight_grows.
+have down l : s' l <= s l by case: (eqVneq l l0) => [->|/same ->] //; exact: ltW.
+rewrite -[X in X * _]mulr1; apply: quotient; rewrite ?ler01 ?mul1r ?(ltW q0) //.
+by apply: integral_le => // u; exact: weight_grows.
+Qed.
+
+End Quantile.

@@ -1,0 +1,100 @@
+"""The machine-checked proofs: a statement that is spoilt loses its proof, and no axiom gets by."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROOFS = Path(__file__).parents[1] / "proofs"
+BUILT = PROOFS.parent / "_build" / "proofs"
+MISSING = shutil.which("coqc") is None
+pytestmark = pytest.mark.skipif(
+    MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
+)
+
+SPOILT = {
+    "the lemma as printed": (
+        "lemma",
+        "is_worst_case_bias U (clipped_mean a b) (Num.max A B / N R m),",
+        "is_worst_case_bias U (clipped_mean a b) (printed_bias U a b),",
+    ),
+    "rank k + 1": (
+        "optimum",
+        "let T := v m U k in\n  (exists2",
+        "let T := v m U k.+1 in\n  (exists2",
+    ),
+    "the multipliers as printed": (
+        "kkt",
+        "KKT (best_alpha T) T (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)\n"
+        "       (repaired_lambdaS T).\n(* end",
+        "KKT (best_alpha T) T (printed_lambda T) (fun l => 1 - 2 * printed_lambda T l)\n"
+        "       (repaired_lambdaS T).\n(* end",
+    ),
+    "factor 3 for AKMV": (
+        "akmv",
+        "2 * E_OPT m U eps <= akmv_error",
+        "3 * E_OPT m U eps <= akmv_error",
+    ),
+    "K with a third": (
+        "chain",
+        "((1 + cosh q) / 2 + sinh q / eps)).\n(* end",
+        "((1 + cosh q) / 3 + sinh q / eps)).\n(* end",
+    ),
+    "one number of the certificate": (
+        "lattice",
+        "(u q n.+1 - u q n + 1) / (2 *",
+        "(u q n.+1 - u q n + 2) / (2 *",
+    ),
+    "eta for 2 eta": ("privacy", "q ^+ 2 * density s t <=", "q ^+ 1 * density s t <="),
+}
+
+
+@pytest.fixture(scope="module")
+def built():
+    """Everything as it is, checked: nothing to do if it is, two minutes if not."""
+    subprocess.run(["make", "--silent", "-C", PROOFS], check=True, capture_output=True)
+    return BUILT
+
+
+@pytest.mark.parametrize("slip", SPOILT)
+def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
+    name, right, wrong = SPOILT[slip]
+    source = (PROOFS / f"{name}.v").read_text(encoding="utf-8")
+    assert source.count(right) == 1
+    first = source[: source.index(right)].count("\n") + 1  # the line that is spoilt
+    file = tmp_path / f"{name}.v"
+    file.write_text(source.replace(right, wrong), encoding="utf-8")
+    command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", built, "UserDP"]
+    run = subprocess.run(
+        [*command, "-o", file.with_suffix(".vo"), file], capture_output=True, text=True
+    )
+    assert run.returncode != 0
+    lines = [line for line in run.stderr.splitlines() if line.startswith(f'File "{file}", line ')]
+    assert "Error:" in run.stderr
+    assert int(lines[-1].split("line ")[1].split(",")[0]) > first
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        "Lemma slip : False.\nProof.\nAdmitted.\n",
+        "From Coq Require Import Classical.\n(* begin slip *)\n"
+        "Theorem slip (P : Prop) : P \\/ ~ P.\n(* end slip *)\nProof. exact: classic. Qed.\n",
+    ],
+    ids=["admitted", "by an axiom"],
+)
+def test_nothing_is_admitted_and_no_axiom_is_used(slip, built, tmp_path):
+    shutil.copytree(PROOFS, tmp_path / "proofs")
+    shutil.copytree(built, tmp_path / "built")
+    with (tmp_path / "proofs" / "akmv.v").open("a", encoding="utf-8") as file:
+        file.write(slip)
+    run = subprocess.run(
+        ["make", "-C", tmp_path / "proofs", f"OUT={tmp_path / 'built'}"],
+        capture_output=True,
+        text=True,
+    )
+    assert "Checking akmv.v" in run.stdout
+    assert run.returncode != 0
+    assert "Admitted" in run.stdout or "classic : " in run.stdout
