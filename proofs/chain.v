@@ -10,10 +10,11 @@ Local Open Scope ring_scope.
 Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
-(* A mechanism A draws a number Y for each dataset x.  All that is used of it are means: E x h is the
-   mean of h Y.  It need be known only for functions h in a set H that is closed under sums and
-   multiples and has the constants and the distances from points; means are linear, monotone, and
-   that of 1 is 1.  So any law with a finite mean distance is covered, discrete or not. *)
+(* A mechanism draws a number Y for each dataset x.  All that is used of it are means: E x h is the
+   mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
+   function is written) that is closed under sums and multiples, and has the constants and the
+   distances from points.  Means are linear and monotone, and that of 1 is 1.  So any law with a finite
+   mean distance is covered, discrete or not. *)
 (* begin def-mechanism *)
 Definition is_class (H : (R -> R) -> Prop) : Prop :=
   [/\ forall h h', H h -> (forall y, h y = h' y) -> H h',
@@ -223,7 +224,7 @@ have Eu j a b : E (D j) (u a b) = (E (D j) (fun y => `|b - y|) - E (D j) (fun y 
   - exact: Hlin.
   - by move=> y; rewrite /u; linear.
 have u0 a b y : a <= b -> 0 <= u a b y.
-  move=> ab; rewrite /u; have := ler_dist_add (b - y) (a - b) => _.
+  move=> ab; rewrite /u.
   have : `|a - y| <= `|b - y| + (b - a).
     rewrite -[b - a]ger0_norm ?subr_ge0 // distrC [`|b - y|]distrC.
     by rewrite (le_trans _ (ler_norm_add _ _)) // addrA subrK.

@@ -163,8 +163,8 @@ split; first exact: best_feasible.
 have half : 1 / eps = 2 / eps / 2 by field; rewrite gt_eqF.
 have lam l : 0 <= repaired_lambda T l <= 1 / 2.
   rewrite /repaired_lambda; case: eqP => [T0|/eqP T0]; first by linear.
-  have Tpos : 0 < T by rewrite lt_neqAle eq_sym T0 T_ge0.
-  have [r1 r2 r3] := room Tpos; case: ltP => _; first by linear.
+  have T_gt0 : 0 < T by rewrite lt_neqAle eq_sym T0 T_ge0.
+  have [r1 r2 r3] := room T_gt0; case: ltP => _; first by linear.
   case: ifP => _; last by linear.
   by rewrite divr_ge0 ?(ltW r3) ?ler_pdivr_mulr //= half; linear.
 have zero : T = 0 -> KKT (best_alpha T) T (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)
@@ -176,8 +176,8 @@ have zero : T = 0 -> KKT (best_alpha T) T (repaired_lambda T) (fun l => 1 - 2 * 
   - have : 0 <= U * (m l)%:R by rewrite mulr_ge0 ?ler0n // ltW.
     by rewrite /best_alpha => h0; minmax; linear.
 case: (eqVneq T 0) => [//|T0].
-have Tpos : 0 < T by rewrite lt_neqAle eq_sym T0 T_ge0.
-have [r1 r2 r3] := room Tpos.
+have T_gt0 : 0 < T by rewrite lt_neqAle eq_sym T0 T_ge0.
+have [r1 r2 r3] := room T_gt0.
 rewrite /repaired_lambdaS (negbTE T0); split.
 - by split=> [l|l|] //; have := lam l => h0; linear.
 - rewrite add0r; pose r := (1 / eps - above T / 2) / at_T T.

@@ -150,7 +150,7 @@ set P := \sum_l \sum_j Num.max (a l j) (U - b l j).
 have le_P (f : dataset R m) : (forall l j, f l j <= Num.max (a l j) (U - b l j)) ->
     (\sum_l \sum_j f l j <= P)
     /\ (\sum_l \sum_j f l j = P -> forall l j, f l j = Num.max (a l j) (U - b l j)).
-  move=> fle; have D0 l : 0 <= \sum_j (Num.max (a l j) (U - b l j) - f l j).
+  move=> f_le; have D0 l : 0 <= \sum_j (Num.max (a l j) (U - b l j) - f l j).
     by apply: sumr_ge0 => j _; rewrite subr_ge0.
   have DE : \sum_l \sum_j (Num.max (a l j) (U - b l j) - f l j) = P - \sum_l \sum_j f l j.
     by rewrite -sumrB; apply: eq_bigr => l _; rewrite sumrB.
