@@ -92,6 +92,7 @@ BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
 # Take a law in place of eps.
 BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]} - {"optimality_factor"})
 GAUSS = ud.GaussianNoise(1)
+RELEASES = ["private_mean", "release_mean"]
 DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
@@ -117,7 +118,9 @@ REFUSED = [
     ("eps", BUDGET, V, ["a tenth", "", "1/2", "nan", "-0.5", "1e999999999"]),
     ("eps", BUDGET, T, [True, np.True_, None, 1j, b"0.5", np.array([0.5]), np.timedelta64(3)]),
     ("eps", BUDGET, T, said("eps=[0.5]", [0.5])),
-    ("eps", sorted({*BUDGET} - {*BY_LAW}), T, [GAUSS]),
+    ("eps", sorted({*BUDGET} - {*BY_LAW, *RELEASES}), T, [GAUSS]),
+    ("eps", RELEASES, T, said("LaplaceNoise", ud.LaplaceNoise(1))),
+    ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
     ("eps", BUDGETS, T, said("eps=GaussianNoise(sigma=1.0)", [GAUSS])),
     ("eps", BUDGETS, V, [*said("eps=0.0.", [1, 0.0]), *said("eps='x'", ["x"]), *said("none", [])]),
     ("eps", BUDGETS, T, [*said("=True", [1, True]), *said("=array([0.5])", [np.array([0.5])])]),
@@ -338,6 +341,7 @@ ACCEPTED = [
     ("law", ["capped_mean_error"], [LAW._replace(log_density=None)]),
     ("eps", ["rank"], [np.finfo(float).max, np.finfo(float).smallest_normal, Decimal("1e300")]),
     ("eps", ["rank"], [" 0.5 ", "1e-300"]),
+    ("eps", RELEASES, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(2.0**20)]),
     *[("eps", [name], values) for name, values in EXTREMES.items()],
     ("eps", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),

@@ -41,12 +41,26 @@ MEANS = {
     "weighted staircase": partial(weighted, cap=1, noise="staircase"),
 }
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
+GAUSSIAN = {
+    "opt bound gaussian": ud.opt_worst_case,
+    "opt mse gaussian": partial(ud.opt_worst_case, objective="mse"),
+    "clipped off centre gaussian": partial(clipped, width=1.7, centre=0.3),
+    "ball gaussian": ud.vectors.mean_in_ball,
+}
 
 
 def spent(name, eps, n_pairs, seed=1):
-    """The largest log ratio: in the case of AKMV of the joint law of threshold and output."""
+    """The largest log ratio: in the case of AKMV of the joint law of threshold and output.
+
+    Of Gaussian noise, what is spent of rho.
+    """
+    if name in GAUSSIAN:
+        return rho_spent(name, eps, n_pairs, seed)
 
     def ratio(pairs):
+        if name == "ball":
+            release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, eps, rng=rng)  # noqa: E731
+            return audit.ball_log_ratio(release, pairs)
         if name == "akmv":
             return audit.akmv_log_ratio(pairs, eps)
         if name in RANKS:
@@ -55,12 +69,21 @@ def spent(name, eps, n_pairs, seed=1):
         law = ud.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
-    return audit.largest_log_ratio(ratio, n_pairs, rng=seed)
+    return audit.largest_log_ratio(
+        ratio, n_pairs, rng=seed, d=(1 if eps < 0.2 else 3) if name == "ball" else None
+    )
+
+
+def rho_spent(name, rho, n_pairs, seed):
+    law, d = ud.GaussianNoise.zcdp(rho), 3 if "ball" in name else None
+    release = lambda sums, users, rng: GAUSSIAN[name](sums, users, eps=law, rng=rng)  # noqa: E731
+    return audit.largest_log_ratio(partial(audit.gaussian_rho, release), n_pairs, seed, d=d)
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
 # Of so many pairs, of a seed.
 AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
+AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
 
 
 @every_eps
@@ -135,6 +158,79 @@ def test_an_audit_sees_noise_that_is_too_small_and_a_scale_from_the_data(monkeyp
     assert spent("laplace", 1, 80) == np.inf
 
 
+BALL = sys.modules["userdp.vectors._ball"]
+SOUND = ud.GaussianNoise.draw
+
+
+def drawn_once(law, sensitivity, shape, rng):
+    """The same noise in each coordinate."""
+    return SOUND(law, sensitivity, (*shape[:-1], 1), rng) + np.zeros(shape)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "broken", "pure", "gaussian"),
+    [
+        (BALL, "_noise_scale", lambda w, eps: noise._noise_scale(w / 2, eps), 2, 1),
+        (BALL, "ball_threshold", lambda users, *_: users.upper * users.counts.min(), 1, 1),
+        (BALL, "clip_to_ball", lambda sums, r: np.clip(sums, -r, r), 1.2, 1.5),
+        (BALL, "clip_to_ball", lambda sums, r: sums, np.inf, np.inf),
+        (ud.GaussianNoise, "draw", lambda law, w, *rest: SOUND(law, w / 2, *rest), 1, 4),
+        (ud.GaussianNoise, "draw", drawn_once, 1, np.inf),
+        (audit.Recorder, "gamma", lambda rng, d, *rest: GAMMA(rng, d + 1, *rest), np.inf, 1),
+        (audit.Recorder, "standard_normal", lambda _, size: np.ones(size), np.inf, 1),
+    ],
+)
+def test_an_audit_sees_faults_in_a_ball(monkeypatch, module, name, broken, pure, gaussian):
+    """What is spent, in budgets, or more; a smaller threshold is none."""
+    monkeypatch.setattr(module, name, broken)
+    for kind, expected in (("ball", pure), ("ball gaussian", gaussian)):
+        found = spent(kind, 1, 200)
+        assert found == pytest.approx(expected) or (expected not in (1, 2, 4) and found > expected)
+
+
+GAMMA = audit.Recorder.gamma
+
+
+def test_figures_of_balls_are_right_for_each_pair():
+    """By the clipped sums themselves; and no output has a larger ratio of the densities."""
+    law, rng = ud.GaussianNoise(0.4), np.random.default_rng(3)
+    for pairs in audit.hard_pairs(60, rng=8, d=2):
+        users = pairs.users
+        for eps, figure in ((2, audit.ball_log_ratio), (law, audit.gaussian_rho)):
+            release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, eps, rng=rng)  # noqa: B023, E731
+            T = float(ud.vectors.ball_threshold(users, eps, 2))
+            totals = [ud.vectors.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:]]
+            moved = totals[1] - totals[0]
+            scale = max(T, 1e-300) * (law.sigma if eps is law else 1 / eps)
+            c = np.linalg.norm(moved, axis=1) / scale
+            found = figure(release, pairs)
+            np.testing.assert_allclose(found, c**2 / 2 if eps is law else c, atol=1e-9)
+            y = rng.normal(size=(500, 1, 2)) * 3 * scale
+            ratio = np.linalg.norm(y - moved, axis=-1) - np.linalg.norm(y, axis=-1)
+            assert eps is law or np.all(abs(ratio).max(axis=0) / scale <= found + 1e-9)
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(0.3, 1e-3), (2, 1e-9)])
+def test_gaussian_noise_spends_its_delta(eps, delta):
+    law = ud.GaussianNoise.approximate(eps, delta)
+    release = lambda sums, users, rng: ud.opt_worst_case(sums, users, law, rng=rng)  # noqa: E731
+    rho = audit.largest_log_ratio(partial(audit.gaussian_rho, release), 400, rng=9)
+    assert ud.GaussianNoise(1 / (2 * rho) ** 0.5).delta(eps) == pytest.approx(delta)
+
+
+def test_hard_vectors_are_neighbours_in_the_ball():
+    turned = 0
+    for pairs in audit.hard_pairs(400, rng=4, d=3):
+        assert np.all(np.any(pairs.first != pairs.second, axis=-1).sum(axis=1) <= 1)
+        for vectors in pairs[1:]:
+            length = np.linalg.norm(vectors, axis=-1)
+            assert np.all(length <= pairs.users.largest_sums / 2 * (1 + 1e-12))
+        inner = (pairs.first * pairs.second).sum(axis=-1)
+        outer = np.linalg.norm(pairs.first, axis=-1) * np.linalg.norm(pairs.second, axis=-1)
+        turned += np.sum(abs(abs(inner) - outer) > 1e-9 * outer.max())
+    assert 20 < turned < 300
+
+
 @pytest.mark.parametrize("factor", [2, 0.5])
 def test_an_audit_sees_a_threshold_drawn_with_another_exponent(monkeypatch, factor):
     drawn = AKMV._cells_of
@@ -184,7 +280,7 @@ def test_recorder_answers_without_any_numbers_and_refuses_other_uses():
     ]
     with pytest.raises(TypeError):
         np.clip(rng.laplace(0, 1, (3,)), 0, 1)
-    for name in ("normal", "bit_generator"):
+    for name in ("standard_gamma", "bit_generator"):
         with pytest.raises(AssertionError, match=name):
             getattr(rng, name)
 

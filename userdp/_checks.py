@@ -51,6 +51,13 @@ def one_of(name: str, value: object, names: Collection[str]) -> None:
         refuse_value(name, f"one of {', '.join(map(repr, names))}", value)
 
 
+def truth(name: str, value: object) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool | np.bool_):
+        refuse_type(name, "True or False", value)
+    return bool(value)
+
+
 def number(name: str, value: object, kind: type, rule: str) -> Any:
     """The value itself, if it is a number of a kind; booleans are none."""
     if not isinstance(value, kind) or isinstance(value, _NO_NUMBER):

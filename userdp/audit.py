@@ -4,7 +4,8 @@ Nothing is sampled, and no mechanism is written a second time. A stand-in for nu
 answers the real mechanisms with a symbol in place of noise, so that a release comes back as its
 statistic plus a multiple of the noise, both exact; uniform numbers are scripted, so that a random
 threshold takes whatever value is wanted. Of these, and of the density of the private quantile, the
-largest log ratio over all outputs is known in closed form. Not imported by `userdp`: use it as
+largest log ratio over all outputs is known in closed form, and so are the Renyi divergences of
+Gaussian noise, which has no largest log ratio. Not imported by `userdp`: use it as
 ``from userdp import audit``.
 """
 
@@ -28,6 +29,8 @@ __all__ = [
     "Pairs",
     "Recorder",
     "akmv_log_ratio",
+    "ball_log_ratio",
+    "gaussian_rho",
     "hard_pairs",
     "largest_log_ratio",
     "mean_log_ratio",
@@ -85,10 +88,11 @@ class Call(NamedTuple):
 class Recorder(np.random.Generator):
     """A stand-in for numpy's Generator: it records every call, and draws nothing.
 
-    Scripted methods return their script's values in turn. Without a script, `laplace` returns
-    noise of its scale as `Noisy`, `choice` (the sign of staircase noise) a `Noisy` of scale 1, and
-    `exponential` and `random` what makes one whole unit of that. All other methods are refused:
-    an audit is of known draws only.
+    Scripted methods return their script's values in turn. Without a script, `laplace`, `normal`
+    and `gamma` return noise of their scale as `Noisy`, `choice` (the sign of staircase noise) a
+    `Noisy` of scale 1, `exponential` and `random` what makes one whole unit of that, and
+    `standard_normal` (a direction) the first axis. All other methods are refused: an audit is of
+    known draws only.
 
     Parameters
     ----------
@@ -127,6 +131,20 @@ class Recorder(np.random.Generator):
         shape = np.shape(scale) if size is None else size
         return self._answer("laplace", (loc, scale), shape, _SYMBOLS, scale)
 
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return noise of a standard deviation, as a symbol."""
+        shape = np.shape(scale) if size is None else size
+        return self._answer("normal", (loc, scale), shape, _SYMBOLS, scale)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = ()) -> Any:
+        """Return a length of a scale, as a symbol."""
+        return np.asarray(self._answer("gamma", (shape, scale), size, _SYMBOLS, scale))
+
+    def standard_normal(self, size: Any = ()) -> Any:  # type: ignore[override]
+        """Return a vector along the first axis: a direction."""
+        first = np.arange(size[-1]) == 0
+        return self._answer("standard_normal", (), size, np.positive, first * 1.0)
+
     def choice(self, a: Any, size: Any = ()) -> Any:  # type: ignore[override]
         """Return the sign of staircase noise, as a symbol of scale 1."""
         return self._answer("choice", (*a,), size, _SYMBOLS, 1)
@@ -148,7 +166,7 @@ class Recorder(np.random.Generator):
 
 
 class Pairs(NamedTuple):
-    """Pairs of neighbouring datasets of the same users, one pair a row."""
+    """Pairs of neighbouring datasets of the same users, one pair a row: of sums, or of vectors."""
 
     users: Contributions
     first: Floats
@@ -190,6 +208,104 @@ def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None 
     one, other = (release(sums, pairs.users, Recorder()) for sums in (pairs.first, pairs.second))
     shift = np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
     return shift if noise is None else _staircase_log_ratio(noise, shift)
+
+
+def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
+    """Return the largest log ratio of the two densities of a vector with pure noise, for each pair.
+
+    Noise of a direction at random and of a length that follows the gamma law of shape d has a
+    density proportional to exp(-length / scale); the largest log ratio is the distance of the
+    statistics over the scale. Both are those that the mechanism really uses; if it draws other
+    noise, or its scales differ between neighbours, the result is infinite.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism such as `userdp.vectors.mean_in_ball` with a budget, called as
+        ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets of vectors, shape (n, L, d).
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp.vectors import mean_in_ball
+    >>> first = np.array([[[4.0, 0], [0, 1]]])
+    >>> pairs = Pairs(Contributions([4, 1], upper=2), first, first * [[-1], [1]])
+    >>> ball_log_ratio(lambda sums, users, rng: mean_in_ball(sums, users, 2, rng=rng), pairs)
+    array([2.])
+    """
+    n, _, d = pairs.first.shape
+    shift, calls = _shifts(release, pairs, lambda scales: np.any(scales[:, 1:], axis=1))
+    seen = [(call.name, call.numbers[:1], call.size) for call in calls]
+    pure = seen == [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
+    return shift if pure else np.full(n, np.inf)
+
+
+def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
+    """Return the zCDP that a release with Gaussian noise spends, for each pair of neighbours.
+
+    Of numbers or of vectors. With statistics at a distance of c standard deviations the Renyi
+    divergence of every order a is a c^2 / 2, so rho is c^2 / 2; beside an eps, the delta spent is
+    ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it infinite, and
+    so does noise that is not independent in each coordinate, or of several standard deviations.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism with Gaussian noise, called as ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import GaussianNoise, opt_worst_case
+    >>> law = GaussianNoise.zcdp(2)
+    >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
+    >>> gaussian_rho(lambda sums, users, rng: opt_worst_case(sums, users, law, rng=rng), pairs)
+    array([2.])
+    """
+    shift, calls = _shifts(release, pairs, lambda scales: np.any(scales != scales[:, :1], axis=1))
+    seen, n = [(call.name, call.size) for call in calls], len(pairs.first)
+    gaussian = seen == [("normal", (n, *pairs.first.shape[2:]))]
+    return shift**2 / 2 if gaussian else np.full(n, np.inf)
+
+
+def _shifts(
+    release: Release, pairs: Pairs, odd: Callable[[Floats], npt.NDArray[np.bool_]]
+) -> tuple[Floats, list[Call]]:
+    """Return how far apart noisy vectors are, in their scale, and the calls for the first ones.
+
+    Infinite where the scales of the coordinates differ between neighbours, or are odd.
+    """
+    recorders, n = (Recorder(), Recorder()), len(pairs.first)
+    one, other = (
+        np.reshape(np.asarray(release(sums, pairs.users, rng), object), (n, -1))
+        for sums, rng in zip((pairs.first, pairs.second), recorders, strict=True)
+    )
+    moved = np.linalg.norm(_DISTANCES(one, other).astype(np.float64), axis=1)
+    scales, others = (_SCALES(noisy).astype(np.float64) for noisy in (one, other))
+    scale = scales[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(moved > 0, moved / scale, 0.0)
+    wrong = np.any(scales != others, axis=1) | odd(scales) | ((scale == 0) & (moved > 0))
+    return np.where(wrong, np.inf, shift), recorders[0].calls
+
+
+_DISTANCES = np.frompyfunc(lambda one, other: float(_value(one) - _value(other)), 2, 1)
+_SCALES = np.frompyfunc(lambda noisy: float(getattr(noisy, "scale", 0)), 1, 1)
+
+
+def _value(noisy: Noisy | float) -> Fraction:
+    """Return the number without its noise; a number that has none is itself."""
+    return noisy.value if isinstance(noisy, Noisy) else Fraction(noisy)
 
 
 def _shift(one: Noisy, other: Noisy) -> float:
@@ -333,7 +449,7 @@ _COLLECTIONS: list[tuple[Any, float]] = [
 """Counts of users, and their bound; a tuple (n, L) has L counts below n drawn."""
 
 
-def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
+def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
     """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
 
     Among the users are a single one, equals, many, and one with 10^15 samples beside others with
@@ -348,6 +464,9 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
         How many.
     rng : Generator or seed, optional
         Source of randomness.
+    d : int, optional
+        If given, vectors of d coordinates instead, in the ball of diameter U: the same sums, less
+        U m_l / 2, along one axis for all users, or one for each. The replaced vector may turn.
 
     Yields
     ------
@@ -365,7 +484,8 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
         for m, upper in _COLLECTIONS
     ]
     for users, size in zip(drawn, sizes, strict=True):
-        yield _hard_pairs(users, size, generator)
+        pairs = _hard_pairs(users, size, generator)
+        yield pairs if d is None else _in_ball(pairs, d, generator)
 
 
 def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
@@ -391,16 +511,32 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     return Pairs(users, first, second)
 
 
+def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
+    way, turned = rng.standard_normal((2, *pairs.first.shape, d))
+    way[::2] = way[::2, :1]
+    turns = (pairs.first != pairs.second) & (rng.random((len(way), 1)) < 0.3)
+    middle, ways = pairs.users.largest_sums / 2, (way, np.where(turns[..., None], turned, way))
+    first, second = (
+        (sums - middle)[..., None] * (z / np.linalg.norm(z, axis=-1, keepdims=True))
+        for sums, z in zip(pairs[1:], ways, strict=True)
+    )
+    return Pairs(pairs.users, first, second)
+
+
 def largest_log_ratio(
-    log_ratio: Callable[[Pairs], Floats], n_pairs: int, rng: RNGLike = None
+    log_ratio: Callable[[Pairs], Floats],
+    n_pairs: int,
+    rng: RNGLike = None,
+    *,
+    d: int | None = None,
 ) -> float:
-    """Return the largest of the log ratios that a function finds on `hard_pairs`.
+    """Return the largest of the log ratios, or of the rhos, that a function finds on `hard_pairs`.
 
     Parameters
     ----------
     log_ratio : callable
         Function of `Pairs`, such as one of the audits above with its other arguments fixed.
-    n_pairs, rng
+    n_pairs, rng, d
         As in `hard_pairs`.
 
     Returns
@@ -413,4 +549,4 @@ def largest_log_ratio(
     >>> round(largest_log_ratio(audit, 400, rng=0), 4)
     2.0
     """
-    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng))
+    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng, d=d))

@@ -158,6 +158,7 @@ def clipped_mean_error(
     *,
     centre: Exact | None = None,
     noise: NoiseName = "laplace",
+    project: bool = False,
 ) -> Floats:
     """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
 
@@ -165,6 +166,8 @@ def clipped_mean_error(
     ----------
     sums, users, total_width, eps, centre, noise
         As in `clipped_mean`.
+    project : bool, optional
+        Whether the release is moved to the nearest number in [0, U], which adds to no error.
 
     Returns
     -------
@@ -187,7 +190,13 @@ def clipped_mean_error(
     low, high = _centred_ends(users, total_width, middle)
     centred = values - users.counts * middle
     bias = (centred - np.clip(centred, low, high)).sum(axis=-1) / users.total
-    return law.mean_error(bias, (high - low) / users.total)
+    change = (high - low) / users.total
+    error = law.mean_error(bias, change)
+    if check.truth("project", project):
+        kept = values.sum(axis=-1) / users.total - bias
+        error -= law.mean_excess(np.maximum(kept, 0), change)
+        error -= law.mean_excess(np.maximum(float(users.upper) - kept, 0), change)
+    return error
 
 
 def opt_worst_case(

@@ -45,6 +45,7 @@ def test_one_client_moves_each_rule_by_its_sensitivity_at_most(seed):
 
 @given(st.integers(0, 10**6))
 def test_the_first_rule_is_the_mean_in_the_ball(seed):
+    """That of the experiments, and, but for its noise, that of a release."""
     rng = np.random.default_rng(seed)
     m, R, d = rng.integers(1, 9, size=9), rng.uniform(0.5, 9), 3
     updates = rng.normal(size=(9, d)) * R
@@ -55,6 +56,8 @@ def test_the_first_rule_is_the_mean_in_the_ball(seed):
     sums = m[:, None] * ud.vectors.clip_to_ball(updates, R)
     release = ud.vectors.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
     np.testing.assert_allclose(PAGE.average(updates, R, *rule) + noise, release, atol=1e-9)
+    made = ud.practice.release_mean_in_ball(sums, users, LAW)
+    assert (made.radius, made.sensitivity) == pytest.approx((rule[1], 2 * rule[1] / m.sum()))
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 6))
@@ -109,9 +112,10 @@ def again():
     """The clients of the page, with other splits and other noise."""
     scope = {}
     for cell in page("federated").cells:
-        if cell.id in {"cell-02", "clients", "training"}:
-            source = cell.source.split("columns = ")[0]  # not the whole comparison
-            exec(source.replace("20250240, 10,", "5, 4,"), scope)
+        if cell.id == "sweep":  # not the whole comparison
+            break
+        if cell.cell_type == "code":
+            exec(cell.source.replace("20250240, 10,", "5, 4,"), scope)
     assert scope["seed"] == 5
     return scope
 

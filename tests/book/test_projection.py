@@ -42,6 +42,24 @@ def test_the_error_saved_by_projection(noise, eps):
         assert law.mean_error(t - f, change) - saved == pytest.approx(far, rel=1e-8)
 
 
+def test_mean_errors_of_projected_releases():
+    """By simulation, around a guess; at most the worst case, and that where it occurs."""
+    users, rng = ud.Contributions([9, 4, 1, 1], 10), np.random.default_rng(3)
+    sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
+    for eps, centre in ((1, None), (ud.GaussianNoise(2), 6), (ud.StaircaseNoise(0.5), 1)):
+        options = {"total_width": 30, "eps": eps, "centre": centre}
+        many = np.broadcast_to(sums, (100_000, 2, 4))
+        drawn = ud.clipped_mean(many, users, **options, rng=rng).clip(0, 10)
+        off = abs(drawn - sums.sum(axis=1) / 15)
+        found = ud.clipped_mean_error(sums, users, **options, project=True)
+        np.testing.assert_allclose(off.mean(axis=0), found, rtol=0.01)
+        plain = ud.clipped_mean_error(sums, users, **options)
+        assert np.all(found < plain)
+    one, S = ud.Contributions([1], 1), 0.589
+    ends = ud.clipped_mean_error([[0.0], [0.5], [1.0]], one, S, 1, project=True)
+    assert ends.max() == pytest.approx(ud.projected_error(one, S, 1))
+
+
 @every_law
 def test_a_projected_release_leans_towards_the_middle(noise):
     for eps, change in product((0.3, 2), (0.1, 1, 10)):

@@ -22,6 +22,7 @@ COLUMNS = {
 DATA = {"pandas", "polars, lazy", "Arrow", "DuckDB", *ENGINES}
 BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
 EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
+BUDGETS = EPS | {"zCDP": ud.GaussianNoise.zcdp(0.3)}
 
 RULES = {
     "input": {*COLUMNS, *DATA},
@@ -29,7 +30,7 @@ RULES = {
     "outside": {"refuse", "clamp", "drop"},
 }
 NUMBERS = {
-    "eps": EPS,
+    "eps": BUDGETS,
     "bounds": BOUNDS,
     "users": {"one", "many"},
     "centre": {"middle", "off", "lowest"},
@@ -37,7 +38,7 @@ NUMBERS = {
 CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
 FACTORS = {
     "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
-    "protected": RULES | NUMBERS | {"cap": {1, 3, 1000}, "reach": {"all", "given"}},
+    "protected": RULES | NUMBERS | {"eps": EPS, "cap": {1, 3, 1000}, "reach": {"all", "given"}},
     "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
     "sums": NUMBERS | CLIPPED | {"project": {False, True}},
 }
@@ -81,7 +82,7 @@ def numbers_of(row):
 
 def release_of(row, users, values, folder):
     low, high, centre, width = numbers_of(row)
-    options = {"eps": EPS[row["eps"]], "centre": centre}
+    options = {"eps": BUDGETS[row["eps"]], "centre": centre}
     if row["entry"] != "protected":
         options |= {"objective": row["objective"], "total_width": width}
     if row["entry"] == "sums":
@@ -146,7 +147,7 @@ def clipping_of(row, users, values):
     """Return counts and bound of the users, the total width, and their intervals from 0."""
     low, high, _, width = numbers_of(row)
     people = ud.Contributions(kept(row, users, values).groupby("user").size(), high - low)
-    width = ud.threshold(people, EPS[row["eps"]], row["objective"]) if width is None else width
+    width = ud.threshold(people, BUDGETS[row["eps"]], row["objective"]) if width is None else width
     return people, float(width), ud.centred_clipping(people, width, centre_of(row) - low)
 
 
@@ -157,7 +158,17 @@ def clipped_mean(row, users, values):
     people, width, clipping = clipping_of(row, users, values)
     by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user)
     mean = middle + by_user.sum().clip(-width / 2, width / 2).sum() / len(frame)
-    return mean, float(ud.sensitivity(people, clipping)) / float(Fraction(EPS[row["eps"]]))
+    return mean, float(ud.sensitivity(people, clipping)) * noise_of(row)
+
+
+def gaussian(row):
+    return row["eps"] not in EPS
+
+
+def noise_of(row):
+    """Return the scale of the noise for sensitivity 1."""
+    budget = BUDGETS[row["eps"]]
+    return budget.sigma if gaussian(row) else 1 / float(Fraction(budget))
 
 
 def clipped_totals(row, reach, users, values):

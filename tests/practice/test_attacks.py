@@ -389,7 +389,8 @@ def test_sums_of_a_release_are_not_quoted():
 def test_what_may_be_published_fits_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
     few = ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
-    results = [few, mean_of(users, values), mean_of(users, values, eps=1e-6)]
+    budgets = (1, 1e-6, ud.GaussianNoise(2), ud.GaussianNoise(1e-3))
+    results = [few, *(mean_of(users, values, eps=eps) for eps in budgets)]
     for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):
             results.append(made := mean_of(users, values, **{rule: "drop"}))

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections import namedtuple
-from fractions import Fraction
+from functools import partial
 from itertools import count
 from math import inf
 from threading import current_thread
@@ -33,13 +33,15 @@ class OpenDP:
 
     def __init__(self, monkeypatch, answer):
         self.answer, self.asked = answer, []
-        self.real = opendp.measurements.make_laplace
-        monkeypatch.setattr(opendp.measurements, "make_laplace", self.make_laplace)
+        for law in ("laplace", "gaussian"):
+            make = partial(self.make, law, getattr(opendp.measurements, f"make_{law}"))
+            monkeypatch.setattr(opendp.measurements, f"make_{law}", make)
 
-    def make_laplace(self, *space, scale):
-        made = self.real(*space, scale=scale)
+    def make(self, law, real, *space, scale):
+        made = real(*space, scale=scale)
 
         def draw(total):
+            self.law = law
             self.asked.append((scale, total))
             return self.answer(scale, total)
 
@@ -71,9 +73,14 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         words.startswith("`eps` is not stated") for kind, words in warned if kind is UserWarning
     ]
     assert said == [True] * dropping
-    eps = float(Fraction(conf.EPS[row["eps"]])) if any(scale for scale, _ in opendp.asked) else 0.0
-    assert made.eps == (None if dropping else pytest.approx(eps, rel=1e-12))
-    assert dropping or made.eps <= eps * (1 + 1e-15)
+    spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
+    kinds = ("eps", "rho")
+    if conf.gaussian(row):
+        kinds, spent = ("rho", "eps"), (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
+    stated, other = (getattr(made, kind, None) for kind in kinds)
+    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12))
+    assert dropping or stated <= spent * (1 + 1e-15)
+    assert other is None
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
     check(row, made, users, values, opendp.asked, answers)
@@ -81,6 +88,11 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
         check_certificate(row, made, users, values)
     if row["entry"] != "sums":
         check_shown(made)
+
+
+def coarse(row, scale):
+    """By how much Gaussian noise is scaled up for whole numbers: more than a little if few."""
+    return (1 - 16 / scale**2) ** 0.5 if conf.gaussian(row) and scale else 1
 
 
 def quiet_release(*arguments):
@@ -98,9 +110,9 @@ def check_mean(row, made, users, values, asked, answers):
     if demanded == 0:  # the best is to release the centre
         assert (made.noise_scale, scale, total) == (0, 0, 0)
         return
-    middle, unit = conf.centre_of(row), demanded / scale
-    assert made.noise_scale == pytest.approx(demanded, rel=1e-6)
-    moved = Fraction(scale) * Fraction(conf.EPS[row["eps"]])
+    middle, exactly = conf.centre_of(row), scale * coarse(row, scale)
+    unit, moved = demanded / exactly, exactly / conf.noise_of(row)
+    assert made.noise_scale * coarse(row, scale) == pytest.approx(demanded, rel=1e-6)
     assert moved == pytest.approx(round(moved), rel=1e-12)
     assert middle + total * unit == pytest.approx(exact, rel=1e-14, abs=len(users) * unit)
     unit = made.noise_scale / scale  # the same, in all digits
@@ -118,7 +130,7 @@ def check_certificate(row, made, users, values):
     small = {"rel": 1e-6, "abs": 1e-6 * (high - low)}
     reached = min(width, 2 * people.max_count * (high - low))  # no sum reaches further
     assert made.total_width == pytest.approx(reached, **small)
-    bias, eps = ud.worst_case_bias(people, clipping), Fraction(conf.EPS[row["eps"]])
+    bias, eps = ud.worst_case_bias(people, clipping), conf.BUDGETS[row["eps"]]
     assert made.worst_case_bias == pytest.approx(bias, **small)
     for kind, error in (("bound", made.worst_case_bound), ("l1", made.worst_case_l1)):
         theory = ud.worst_case_error(people, clipping, eps, kind) + made.rounding
@@ -257,15 +269,22 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
 
 
 # 3. Noise is added every time; and OpenDP's own, which takes no seed, has its law.
-ALARM = 1e-6 / (2 * 5)  # of each of two tests of each of the five numbers that have noise
+NOISY = [
+    (entry, eps)
+    for entry, factors in conf.FACTORS.items()
+    for eps in ("text", "zCDP")
+    if eps in factors["eps"]
+]
+with_every_noise = pytest.mark.parametrize(("entry", "eps"), NOISY)
+ALARM = 1e-6 / (2 * 8)  # of each of two tests of each of the eight numbers that have noise
 
 
-def releases_of(entry, folder, n):
+def releases_of(entry, eps, folder, n):
     """Return n releases, and what they would be without noise, with the scale that it must have.
 
     The noise has so many steps that it is as good as continuous.
     """
-    row = {"users": "many", "bounds": "usual", "eps": "text", "centre": "off", "objective": "l1"}
+    row = {"users": "many", "bounds": "usual", "eps": eps, "centre": "off", "objective": "l1"}
     row |= {"width": "given", "project": False, "cap": 1000, "reach": "given"}
     row |= {"entry": entry, "input": "lists", "missing": "centre", "outside": "clamp"}
     users, values = conf.table(row, ["inside"] * 3, np.random.default_rng(1), copies=5)
@@ -277,19 +296,20 @@ def releases_of(entry, folder, n):
     return np.array([[m.mean for m in made]]), [conf.clipped_mean(row, users, values)]
 
 
-@pytest.mark.parametrize("entry", conf.FACTORS)
-def test_noise_is_added_every_time(entry, monkeypatch, tmp_path):
+@with_every_noise
+def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
     """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""
     answers = count(0, 2**40)
     OpenDP(monkeypatch, lambda *_: next(answers))
-    for numbers in releases_of(entry, tmp_path, 400)[0]:
+    for numbers in releases_of(entry, eps, tmp_path, 400)[0]:
         np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("entry", conf.FACTORS)
-def test_releases_follow_the_law(entry, tmp_path):
+@with_every_noise
+def test_releases_follow_the_law(entry, eps, tmp_path):
     """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
-    found, exact = releases_of(entry, tmp_path, 1000)
+    found, exact = releases_of(entry, eps, tmp_path, 1000)
     for numbers, (mean, scale) in zip(found, exact, strict=True):
-        assert stats.kstest(abs(numbers - mean) / scale, "expon").pvalue > ALARM
+        law = "expon" if eps in conf.EPS else "halfnorm"
+        assert stats.kstest(abs(numbers - mean) / scale, law).pvalue > ALARM
         assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM

@@ -35,7 +35,8 @@ def test_lengths_are_those_asked_for_and_directions_stay(d):
     np.testing.assert_allclose(np.linalg.norm(kept, axis=-1), np.minimum(length, 0.8))
     np.testing.assert_allclose((kept * vectors).sum(-1), np.minimum(length, 0.8) * length)
     np.testing.assert_array_equal(kept[length < 0.8], vectors[length < 0.8])
-    np.testing.assert_array_equal(ud.vectors.clip_to_ball(np.zeros((2, d)), 0), np.zeros((2, d)))
+    for radius in (0, 1e300):
+        np.testing.assert_array_equal(ud.vectors.clip_to_ball(np.zeros((2, d)), radius), 0)
 
 
 @EVERY_LENGTH

@@ -29,6 +29,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
     "l1 optimum, staircase": {"color": "#6f4fa0", "marker": "X", "linestyle": (0, (1, 1))},
     "Gaussian": {"color": "#8a5a2b", "marker": "*", "linestyle": (0, (4, 1, 1, 1, 1, 1))},
+    # A centre and a narrower width that a prior chooses; counts that are protected, too.
+    "prior": {"color": "#00707a", "marker": "H", "linestyle": (0, (6, 1))},
+    "counts protected": {"color": "k", "marker": "8", "linestyle": (0, (1, 2))},
     # The rivals: weights min(m, k), k samples of each, sums capped at a public T, means of means.
     "weights": {"color": _PALETTE[1], "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
     "dropping": {"color": _PALETTE[9], "marker": ">", "linestyle": (0, (2, 1))},

@@ -6,12 +6,13 @@ answer enters; `_result` holds only what may be published.
 """
 
 from userdp.practice._measurement import as_measurement
-from userdp.practice._noise import discrete_laplace
+from userdp.practice._noise import discrete_gaussian, discrete_laplace
 from userdp.practice._planning import Advice, Forecast, Plan, plan
 from userdp.practice._protected import ProtectedCountsMean, private_mean_protected_counts
 from userdp.practice._release import ProtectedTally, private_mean, protected_tally, user_counts
 from userdp.practice._result import Clip, PrivateMean, json_schema
 from userdp.practice._sums import Release, release_mean
+from userdp.practice._vectors import ReleaseInBall, release_mean_in_ball
 
 __all__ = [
     "Advice",
@@ -22,7 +23,9 @@ __all__ = [
     "ProtectedCountsMean",
     "ProtectedTally",
     "Release",
+    "ReleaseInBall",
     "as_measurement",
+    "discrete_gaussian",
     "discrete_laplace",
     "json_schema",
     "plan",
@@ -30,5 +33,6 @@ __all__ = [
     "private_mean_protected_counts",
     "protected_tally",
     "release_mean",
+    "release_mean_in_ball",
     "user_counts",
 ]

@@ -91,7 +91,8 @@ def grid_of_bits(
 ) -> Grid:
     """Return a grid of at most these bits, with its origin at the level next to the centre."""
     if bits < FEWEST_BITS:
-        check.refuse_value("eps", "large enough for noise that fits 64 bits", float(eps))
+        rule = "large enough for noise that fits 64 bits (or 1 / sigma)"
+        check.refuse_value("eps", rule, float(eps))
     bits = min(bits, MOST_BITS, _bits_of_floats(lower, upper))
     share = 0.5
     if centre is not None:

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from userdp import _checks as check
 from userdp.model import Contributions, Epsilon
 from userdp.noise import Objective, _read_objective
 from userdp.practice._grid import read_bounds
-from userdp.practice._noise import discrete_laplace, load_opendp, noisy_total
+from userdp.practice._noise import load_opendp, measurement_of, noisy_total
 from userdp.practice._release import Decided, decide, make_result
-from userdp.practice._result import PrivateMean, read_project
+from userdp.practice._result import PrivateMean
+from userdp.vectors import GaussianNoise
 
 
 def as_measurement(
@@ -18,7 +20,7 @@ def as_measurement(
     *,
     lower: float,
     upper: float,
-    eps: Epsilon,
+    eps: Epsilon | GaussianNoise,
     objective: Objective = "bound",
     total_width: float | None = None,
     centre: float | None = None,
@@ -29,7 +31,8 @@ def as_measurement(
     Its input are the users' sums of values: vectors of L floats, none of them NaN, in the order of
     `counts`, which are public. Its input metric is the number of users whose sum is another one
     (`change_one_distance`), its output measure `max_divergence`, its output a `PrivateMean`: at
-    distance 1 it is `eps`-DP, user-level, for replacing one user's values.
+    distance 1 it is `eps`-DP, user-level, for replacing one user's values. With Gaussian noise the
+    measure is `zero_concentrated_divergence`.
 
     Parameters
     ----------
@@ -64,14 +67,16 @@ def as_measurement(
     low, high = read_bounds(lower, upper)
     _read_objective(objective)
     users = Contributions(counts, upper=high - low)
-    how = decide(users, low, high, eps, objective, total_width, centre, read_project(project))
+    to_bounds = check.truth("project", project)
+    how = decide(users, low, high, eps, objective, total_width, centre, to_bounds)
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
-    account = discrete_laplace(how.moved, how.budget)
+    account = measurement_of(how.moved, how.budget)
+    gaussian = isinstance(how.budget, GaussianNoise)
     return dp.m.make_user_measurement(
         dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
         dp.change_one_distance(),
-        dp.max_divergence(),
+        dp.zero_concentrated_divergence() if gaussian else dp.max_divergence(),
         lambda sums: _release(sums, how),
         lambda d_in: account.map(how.moved * d_in),
     )

@@ -285,7 +285,7 @@ def _result(
         mean=min(max(mean, grid.lower), grid.upper),
         # Of a user whose weight goes from n to n', the log ratio is (|y - y'| / steps + |n - n'|)
         # times the larger of the two rates, and |y - y'| <= steps (n + n').
-        eps=2 * max(total.eps, weight.eps),
+        eps=2 * max(total.spent, weight.spent),
         promise=STATED,
         lower=grid.lower,
         upper=grid.upper,

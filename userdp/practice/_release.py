@@ -1,21 +1,28 @@
 """From a table of records to a private mean, with a certificate of its error."""
 
 import warnings
-from fractions import Fraction
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import LaplaceNoise, Objective, _read_objective
+from userdp.model import Contributions, Epsilon
+from userdp.noise import LaplaceNoise, Noise, Objective, _read_objective
 from userdp.practice._columns import refuse_odd
 from userdp.practice._grid import LEVEL_ERROR, Grid, make_grid, read_bounds, whole
 from userdp.practice._ingest import Data, read_records
-from userdp.practice._noise import Noisy, noisy_total
+from userdp.practice._noise import (
+    Noisy,
+    Spent,
+    noisy_total,
+    read_budget,
+    scale_of,
+    share_of_scale,
+)
 from userdp.practice._records import Rules, Survey
-from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean, read_project
+from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean
+from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
 
 Outside = Literal["refuse", "clamp", "drop"]
@@ -50,7 +57,7 @@ class Decided(NamedTuple):
     """Each user's sum of levels, less the origin, is clipped to this interval."""
     half: int
     """S/2 in steps, which may be more than a sum can reach."""
-    budget: Fraction
+    budget: Spent
     objective: Objective
     project: bool
 
@@ -59,6 +66,14 @@ class Decided(NamedTuple):
         """The most that one user can move the total."""
         return self.highest - self.lowest
 
+    @property
+    def law(self) -> Noise:
+        """The noise that is added, for sensitivity 1: of a law, more where steps are coarse."""
+        if not isinstance(self.budget, GaussianNoise):
+            return LaplaceNoise(self.budget)
+        scale = scale_of(self.moved, self.budget)
+        return GaussianNoise(scale / self.moved) if self.moved else self.budget
+
 
 def private_mean(
     user: str | npt.ArrayLike,
@@ -66,7 +81,7 @@ def private_mean(
     *,
     lower: float,
     upper: float,
-    eps: Epsilon,
+    eps: Epsilon | GaussianNoise,
     data: Data | None = None,
     objective: Objective = "bound",
     total_width: float | None = None,
@@ -80,8 +95,8 @@ def private_mean(
     The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
     clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
     eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
-    and the centre public. Not protected are the time taken, and whether the call is refused: that
-    is for you to see.
+    and the centre public; private in the ways of a `GaussianNoise`, if one is given. Not protected
+    are the time taken, and whether the call is refused: that is for you to see.
 
     Parameters
     ----------
@@ -91,8 +106,9 @@ def private_mean(
         two of them are the same user if they are equal; floats must be whole numbers.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the release (dimensionless, public).
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget of the release (dimensionless, public); or a law of noise, which has
+        promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
     data : path or list of paths, Ibis table or frame, optional
         A Parquet or CSV file on this machine, or several (read by DuckDB); an Ibis table of DuckDB
         or Spark, which does the work and returns a few numbers; or anything with columns by name,
@@ -148,9 +164,10 @@ def private_mean(
     (1.8, 1.2, 3.0)
     """
     low, high = read_bounds(lower, upper)
-    budget, rules = read_eps(eps), read_rules(low, high, outside, missing)
+    rules = read_rules(low, high, outside, missing)
+    budget = read_budget(eps)
     _read_objective(objective)
-    project = read_project(project)
+    project = check.truth("project", project)
     if value is None:
         check.refuse_type("value", "a column, or the name of one in `data`", value)
     records = read_records(user, value, data)
@@ -284,15 +301,15 @@ def decide(
     users: Contributions,
     lower: float,
     upper: float,
-    eps: Epsilon,
+    eps: Epsilon | GaussianNoise,
     objective: Objective,
     total_width: float | None,
     centre: float | None,
     project: bool,
 ) -> Decided:
     """Decide all that depends on public numbers only."""
-    budget = read_eps(eps)
-    grid = make_grid(users, lower, upper, budget, centre)
+    budget = read_budget(eps)
+    grid = make_grid(users, lower, upper, share_of_scale(budget), centre)
     if total_width is None:
         total_width = float(threshold(users, eps, objective))
     width = float(check.size("total_width", total_width))
@@ -310,17 +327,19 @@ def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMe
     bias = float(worst_case_bias(users, clipping))
     # Noise in whole numbers is off by one step of all N records.
     rounding = LEVEL_ERROR * grid.step + unit + grid.float_error
-    law = LaplaceNoise(how.budget)
-    bound = float(law.worst_case(bias, how.moved * unit, "bound")) + rounding
-    l1 = float(law.mean_error(bias, how.moved * unit)) + rounding
+    bound = float(how.law.worst_case(bias, how.moved * unit, "bound")) + rounding
+    l1 = float(how.law.mean_error(bias, how.moved * unit)) + rounding
     mean = grid.lower + grid.middle + noisy.total * unit
     if how.project:
         mean = min(max(mean, grid.lower), grid.upper)
         bound, l1 = min(bound, grid.width), min(l1, grid.width)
     promise = NOT_STATED if dropping else STATED if how.moved else NOTHING
+    gaussian = isinstance(how.budget, GaussianNoise)
     return PrivateMean(
         mean=mean,
-        eps=None if dropping else noisy.eps,
+        eps=None if dropping or gaussian else noisy.spent,
+        rho=noisy.spent if gaussian and not dropping else None,
+        sigma=how.budget.sigma if isinstance(how.budget, GaussianNoise) else None,
         promise=promise,
         lower=grid.lower,
         upper=grid.upper,
@@ -331,7 +350,7 @@ def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMe
         centre=grid.lower + grid.middle,
         total_width=total_width,
         clips=_clips(users, grid, total_width),
-        noise_scale=how.moved * unit / float(how.budget),
+        noise_scale=scale_of(how.moved, how.budget) * unit,
         worst_case_bias=bias,
         worst_case_bound=bound,
         worst_case_l1=l1,

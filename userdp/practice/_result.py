@@ -4,13 +4,16 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
+from math import expm1
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from userdp import _checks as check
-from userdp.noise import LaplaceNoise, Objective
+from userdp.model import Epsilon, read_eps
+from userdp.noise import LaplaceNoise, Noise, Objective
 from userdp.practice._tables import html_table, text_table
+from userdp.vectors import GaussianNoise
 
 STATED = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: at this budget the release is the centre, whatever the data are"
@@ -75,8 +78,12 @@ class PrivateMean(Shown):
     """The release."""
     eps: float | None
     """The budget spent; None if rows were to be dropped, where no budget can be stated."""
+    rho: float | None
+    """The same of Gaussian noise, in zCDP; for its (eps, delta) see `delta`."""
+    sigma: float | None
+    """Standard deviation of Gaussian noise for sensitivity 1, as asked for."""
     promise: str
-    """What `eps` promises, or why there is none."""
+    """What `eps` or `rho` promises, or why there is none."""
     lower: float
     upper: float
     """The public bounds of a value."""
@@ -92,7 +99,8 @@ class PrivateMean(Shown):
     clips: tuple[Clip, ...]
     """Where the mean of a user is clipped, by the number of records, the largest first."""
     noise_scale: float
-    """The scale of the Laplace noise: what one user can move the mean, over the budget."""
+    """The scale of the Laplace noise, what one user can move the mean over the budget; or the
+    standard deviation of Gaussian noise."""
     worst_case_bias: float
     """How far clipping can move the mean.
 
@@ -107,6 +115,33 @@ class PrivateMean(Shown):
     If the release is projected, an upper bound: no error grows by it."""
     rounding: float
     """The most that the use of whole numbers adds to an error."""
+
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which the release is (eps, delta)-private.
+
+        With Gaussian noise the smallest known; of Laplace noise 0, if no less than `self.eps` is
+        asked for. 1, which promises nothing, if none can be stated.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The other number of the promise.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `read_eps`.
+        """
+        asked = float(read_eps(eps))
+        if self.eps is not None:
+            return 0.0 - expm1(min(asked - self.eps, 0.0))
+        if self.rho is None or self.sigma is None:
+            return 1.0
+        return GaussianNoise(self.sigma).delta(eps) if self.rho else 0.0
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of the records with at least this probability.
@@ -145,7 +180,8 @@ class PrivateMean(Shown):
 
     def _interval(self, level: float, bias: float) -> tuple[float, float]:
         chance = read_level(level)
-        reach = self.rounding + laplace_reach(self.noise_scale, bias, chance)
+        law = LaplaceNoise(1) if self.sigma is None else GaussianNoise(1)
+        reach = self.rounding + noise_reach(law, self.noise_scale, bias, chance)
         low, high = self.mean - reach, self.mean + reach
         return (max(low, self.lower), min(high, self.upper)) if self.project else (low, high)
 
@@ -153,13 +189,16 @@ class PrivateMean(Shown):
         low, high = self.interval()
         tightest, loosest = self.clips[0], self.clips[-1]
         spent = "eps " if self.eps is None else f"eps = {self.eps:.6g}, "
+        if self.rho is not None:
+            spent = f"rho = {self.rho:.6g} (zCDP), "
+        scale = "scale" if self.sigma is None else "standard deviation"
         rows = {
             "private mean": f"{self.mean:.6g}",
             "95 % interval": f"{low:.6g} to {high:.6g} (on every dataset with these counts)",
             "budget": spent + self.promise,
             "error on the worst dataset": f"{self.worst_case_l1:.4g} on average "
             f"(bound {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})",
-            "noise": f"whole numbers by OpenDP, scale {self.noise_scale:.4g}",
+            "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}",
             "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
             f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
             f"({loosest.n_records})",
@@ -167,13 +206,6 @@ class PrivateMean(Shown):
             f"values in [{self.lower:g}, {self.upper:g}]",
         }
         return [[name, text] for name, text in rows.items()]
-
-
-def read_project(project: object) -> bool:
-    """Return whether to move a release to its bounds, or refuse what is neither yes nor no."""
-    if not isinstance(project, bool | np.bool_):
-        check.refuse_type("project", "True or False", project)
-    return bool(project)
 
 
 def read_level(level: object) -> float:
@@ -184,13 +216,12 @@ def read_level(level: object) -> float:
     return chance
 
 
-def laplace_reach(scale: float, bias: float, level: float) -> float:
-    """Return the size that bias plus Laplace noise exceeds with probability 1 - level."""
+def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
+    """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
     from scipy.optimize import brentq  # slow to import
 
     if scale == 0:
         return bias
-    law = LaplaceNoise(1)
 
     def excess(reach: float) -> float:
         far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)

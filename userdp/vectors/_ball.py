@@ -62,7 +62,8 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    clipped: Floats = vectors * np.minimum(1.0, most / np.maximum(length, 1e-300))
+    shorter = np.divide(most, length, out=np.ones_like(length), where=length > most)
+    clipped: Floats = vectors * shorter
     return clipped
 
 
@@ -183,9 +184,9 @@ def mean_in_ball(
     if isinstance(eps, GaussianNoise):
         noise = eps.draw(width, total.shape, generator)
     else:
-        noise = generator.normal(size=total.shape)
-        noise /= np.linalg.norm(noise, axis=-1, keepdims=True)
-        noise *= generator.gamma(d, _noise_scale(width, eps), total.shape[:-1])[..., None]
+        way = generator.standard_normal(total.shape)
+        way /= np.linalg.norm(way, axis=-1, keepdims=True)
+        noise = way * generator.gamma(d, _noise_scale(width, eps), total.shape[:-1])[..., None]
     release: Floats = (total + noise) / users.total
     return release
 
