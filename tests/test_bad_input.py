@@ -300,6 +300,7 @@ ALSO_REFUSED = [
     (T, "level", "'0.9'", MADE.interval, ["0.9"]),
     (V, "level", "level=1", PROTECTED.interval, [1]),
     (V, "weight", "weight=0.5", PROTECTED.worst_case_l1, [0.5]),
+    (T, "weight", "'many'", PROTECTED.worst_case_l1, ["many"]),
     (V, "tau", "tau=-0.1", CHOICES.best, [-0.1]),
     (T, "tau", "tau='1'", CHOICES.best, ["1"]),
     (V, "tau", "tau=0", call("tradeoff", centres=[1], total_widths=[1]).best, [0]),

@@ -50,8 +50,3 @@ def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, capsys):
     test_claims.test_row_is_complete(row)
     assert f":label: {row['label']}\n" in text
     assert f"def {row['tests'][0].partition('::')[2]}(" in block("python", "def test_")
-
-
-def test_files_that_the_text_names_exist():
-    names = re.findall(r"`((?:book|tests|userdp)/[\w./-]+|_toc\.yml)`", TEXT)
-    assert [name for name in names if not (contents.ROOT / name).exists()] == ["book/capped.ipynb"]

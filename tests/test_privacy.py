@@ -49,35 +49,31 @@ GAUSSIAN = {
 }
 
 
+RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
+
+
 def spent(name, eps, n_pairs, seed=1):
     """The largest log ratio: in the case of AKMV of the joint law of threshold and output.
 
     Of Gaussian noise, what is spent of rho.
     """
-    if name in GAUSSIAN:
-        return rho_spent(name, eps, n_pairs, seed)
+    budget = ud.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
+    release = lambda sums, users, rng: RELEASES[name](sums, users, budget, rng=rng)  # noqa: E731
 
     def ratio(pairs):
-        if name == "ball":
-            release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, eps, rng=rng)  # noqa: E731
-            return audit.ball_log_ratio(release, pairs)
         if name == "akmv":
             return audit.akmv_log_ratio(pairs, eps)
         if name in RANKS:
             return audit.quantile_log_ratio(pairs, RANKS[name], eps)
-        release = lambda sums, users, rng: MEANS[name](sums, users, eps, rng=rng)  # noqa: E731
+        if name in GAUSSIAN:
+            return audit.gaussian_rho(release, pairs)
+        if name == "ball":
+            return audit.ball_log_ratio(release, pairs)
         law = ud.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
-    return audit.largest_log_ratio(
-        ratio, n_pairs, rng=seed, d=(1 if eps < 0.2 else 3) if name == "ball" else None
-    )
-
-
-def rho_spent(name, rho, n_pairs, seed):
-    law, d = ud.GaussianNoise.zcdp(rho), 3 if "ball" in name else None
-    release = lambda sums, users, rng: GAUSSIAN[name](sums, users, eps=law, rng=rng)  # noqa: E731
-    return audit.largest_log_ratio(partial(audit.gaussian_rho, release), n_pairs, seed, d=d)
+    d = (1 if eps < 0.2 else 3) if "ball" in name else None
+    return audit.largest_log_ratio(ratio, n_pairs, rng=seed, d=d)
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
@@ -123,23 +119,12 @@ def test_hard_pairs_are_neighbours_and_hard():
 
 
 def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
-    def figure(pairs):
-        return np.sin(pairs.second).sum(axis=1)
-
+    figure = lambda pairs: np.sin(pairs.second).sum(axis=1)  # noqa: E731
     for n in (1, 7, 250):
         assert sum(len(pairs.first) for pairs in audit.hard_pairs(n)) == n
     found = audit.largest_log_ratio(figure, 250, rng=27)
     assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
     assert found != audit.largest_log_ratio(figure, 250, rng=28)
-
-
-def test_hard_pairs_of_a_seed_are_the_same_everywhere():
-    totals, shares = [], 0
-    for users, *both in audit.hard_pairs(400, rng=3):
-        totals.append(users.total)
-        shares += np.array([sums.sum() / users.largest_sums.sum() for sums in both])
-    assert totals == [7, 2, 8, 21, 18, 10**15 + 5, 2 * 10**15 + 10**9, 40]
-    assert shares == pytest.approx([128.99701941, 143.090881233], rel=1e-9)
 
 
 def test_an_audit_sees_noise_that_is_too_small_and_a_scale_from_the_data(monkeypatch):
@@ -181,7 +166,7 @@ def drawn_once(law, sensitivity, shape, rng):
     ],
 )
 def test_an_audit_sees_faults_in_a_ball(monkeypatch, module, name, broken, pure, gaussian):
-    """What is spent, in budgets, or more; a smaller threshold is none."""
+    """What is spent, in budgets, or more; a smaller threshold is no fault."""
     monkeypatch.setattr(module, name, broken)
     for kind, expected in (("ball", pure), ("ball gaussian", gaussian)):
         found = spent(kind, 1, 200)
@@ -208,14 +193,6 @@ def test_figures_of_balls_are_right_for_each_pair():
             y = rng.normal(size=(500, 1, 2)) * 3 * scale
             ratio = np.linalg.norm(y - moved, axis=-1) - np.linalg.norm(y, axis=-1)
             assert eps is law or np.all(abs(ratio).max(axis=0) / scale <= found + 1e-9)
-
-
-@pytest.mark.parametrize(("eps", "delta"), [(0.3, 1e-3), (2, 1e-9)])
-def test_gaussian_noise_spends_its_delta(eps, delta):
-    law = ud.GaussianNoise.approximate(eps, delta)
-    release = lambda sums, users, rng: ud.opt_worst_case(sums, users, law, rng=rng)  # noqa: E731
-    rho = audit.largest_log_ratio(partial(audit.gaussian_rho, release), 400, rng=9)
-    assert ud.GaussianNoise(1 / (2 * rho) ** 0.5).delta(eps) == pytest.approx(delta)
 
 
 def test_hard_vectors_are_neighbours_in_the_ball():

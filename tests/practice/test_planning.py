@@ -76,11 +76,8 @@ def test_recommendation_is_data(objective):
     """Names of rows, what `private_mean` takes, and plain values: JSON."""
     made = [advice._asdict() for advice in PLAN.recommend(objective)]
     assert json.loads(json.dumps(made)) == made
-    assert [advice["eps"] for advice in made] == [float(eps) for eps in EPS]
-    for advice in made:
-        assert advice["objective"] == objective
-        assert isinstance(advice["why"], str)
-        assert objective == "mse" or advice["strategy"] in STRATEGIES
+    assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
+    assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES}
     options = {"lower": 1, "upper": 3, "eps": 1}
     released = ud.private_mean([1, 1, 2], [1, 2, 3], objective=objective, **options)
     (advice,) = ud.plan([2, 1], **options).recommend(objective)
@@ -113,11 +110,8 @@ def test_plan_is_shown_as_a_table():
         "1    l1 optimum             65           32.5   22.4           16.42",
         "1    l1 optimum, staircase  65           31.97  22.3           16.42",
     ]
-    html = shown._repr_html_()
-    start = "<table class='dataframe'><thead><tr><th scope='col'>eps</th><th scope='col'>strategy"
-    assert html.startswith(start)
-    assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
-    assert html.endswith("<td>16.42</td></tr></tbody></table>")
+    start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
+    assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
 
 
 def test_plan_draws_its_numbers():
