@@ -93,27 +93,20 @@ def test_the_paper_is_that_of_the_bibliography():
     number = f"{entry.fields['archiveprefix']}:{entry.fields['eprint']}"
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
     assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
+    assert paper["identifiers"][0]["value"] == related["identifier"] == number
     names = " and ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
-    assert [identifier["value"] for identifier in paper["identifiers"]] == [number]
-    assert (related["identifier"], related["scheme"]) == (number, "arxiv")
-    words = webpages.in_words(entry)
-    assert words.startswith(f"{names}. ")
-    assert words.endswith(f" {paper['year']}. {number}.")
+    assert re.fullmatch(rf"{names}\. .* {paper['year']}\. {number}\.", webpages.in_words(entry))
 
 
 def test_bibtex_reads_a_page_with_awkward_words(environment):
     environment("USERDP_STAMP", f"{COMMIT} 5")
     version = f"{VERSION}, built from commit {COMMIT[:12]}"
-    url = "https://example.org/a_b.html"
-    entry = webpages.companion(CONFIG, "x", "50% & #1: a_b", url)
+    entry = webpages.companion(CONFIG, "x", "50% & #1: a_b", url := "https://example.org/a_b.html")
     (read,) = parse_string(webpages.bibtex(entry), "bibtex").entries.values()
-    assert read.fields["title"] == r"{50\% \& \#1: a\_b}"
-    assert read.fields["url"] == url
+    assert (read.fields["title"], read.fields["url"]) == (r"{50\% \& \#1: a\_b}", url)
     words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}. {BOOK['copyright']}. URL: {url}."
     assert webpages.in_words(entry) == f"{words} {version}."
-    book = webpages.companion(CONFIG)
-    assert book.fields["note"] == version
-    assert "url" not in book.fields
+    assert {"note": version}.items() <= dict(webpages.companion(CONFIG).fields).items()
 
 
 # --- How it is released ---------------------------------------------------------------------------

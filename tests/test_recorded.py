@@ -34,20 +34,6 @@ def test_a_record_names_the_cell_and_the_pages_seed(table):
     assert record["seed"] is None or str(record["seed"]) in code.replace("_", "")
 
 
-def test_the_record_of_figure_2():
-    entry = recorded.entry("figure-2")
-    assert entry.startswith("(record-figure-2)=\n**figure-2.csv**, 175 rows\n: *Shown as* {numref}")
-    for words in (
-        "`fig-2`, {numref}`fig-2-spread` in {doc}`",
-        "*Made by* {ref}`cell-14 <figure-2-cell-14>`",
-        "worst case: {py:func}`~userdp.optimal_error`",
-        "seed 20250207",
-        "*Trials:* 10,000\n",
-        "{test}`test_data.py::test_figures_2_and_3`",
-    ):
-        assert words in entry
-
-
 @pytest.mark.parametrize("table", KEPT)
 def test_what_is_kept_is_what_the_script_wrote(table):
     content = (recorded.DATA / f"{table}.csv").read_bytes()

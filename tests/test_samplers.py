@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp import samplers
 
 U = 65
 USERS = ud.Contributions([40, 3, 3, 1], U)
@@ -78,16 +77,3 @@ def test_memory_does_not_grow_with_the_counts(name):
     if name == "uniform":
         slack = 6 * U * np.sqrt(users.counts / 12)
         assert (np.abs(sums - U / 2 * users.counts) <= slack).all()
-
-
-def test_memory_holds_one_sample_at_a_time_where_it_must(monkeypatch):
-    monkeypatch.setattr(samplers, "_BLOCK", 5)
-    shapes = []
-
-    def draw(shape):
-        shapes.append(shape)
-        return np.ones(shape)
-
-    users = ud.Contributions([3, 3, 1], U)
-    np.testing.assert_array_equal(samplers._add_up(users, 4, draw), [[3, 3, 1]] * 4)
-    assert shapes == [(4, 1, 1)] + 3 * [(4, 2, 1)]

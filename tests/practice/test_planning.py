@@ -115,12 +115,10 @@ def test_plan_is_shown_as_a_table():
 
 
 def test_plan_draws_its_numbers():
-    _, ax = plt.subplots()
-    assert PLAN.plot(ax) is ax
+    ax = PLAN.plot(plt.figure().add_subplot())
     for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
-        assert line.get_label() == name
         drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
-        assert line.get_xydata().tolist() == drawn
+        assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)
     (below,) = ax.collections
     assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
     assert PLAN.plot().figure is not ax.figure
