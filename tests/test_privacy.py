@@ -125,6 +125,11 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
     found = audit.largest_log_ratio(figure, 250, rng=27)
     assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
     assert found != audit.largest_log_ratio(figure, 250, rng=28)
+    shares = [
+        (2 * pairs.first + pairs.second).sum() / pairs.users.largest_sums.sum()
+        for pairs in audit.hard_pairs(400, rng=3)
+    ]
+    assert sum(shares) == pytest.approx(401.084920053, rel=1e-9)  # of a seed, everywhere
 
 
 def test_an_audit_sees_noise_that_is_too_small_and_a_scale_from_the_data(monkeypatch):

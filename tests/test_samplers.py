@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import userdp as ud
+from userdp import samplers
 
 U = 65
 USERS = ud.Contributions([40, 3, 3, 1], U)
@@ -77,3 +78,11 @@ def test_memory_does_not_grow_with_the_counts(name):
     if name == "uniform":
         slack = 6 * U * np.sqrt(users.counts / 12)
         assert (np.abs(sums - U / 2 * users.counts) <= slack).all()
+
+
+def test_memory_holds_one_sample_at_a_time_where_it_must(monkeypatch):
+    monkeypatch.setattr(samplers, "_BLOCK", 5)
+    shapes, users = [], ud.Contributions([3, 3, 1], U)
+    sums = samplers._add_up(users, 4, lambda shape: shapes.append(shape) or np.ones(shape))
+    np.testing.assert_array_equal(sums, [[3, 3, 1]] * 4)
+    assert shapes == [(4, 1, 1)] + 3 * [(4, 2, 1)]

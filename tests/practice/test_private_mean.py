@@ -132,6 +132,13 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     assert (one.input_metric, one.output_measure) == (dp.change_one_distance(), dp.max_divergence())
     both = dp.c.make_composition([one, other])
     assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
+    law = as_measurement(eps=ud.GaussianNoise.zcdp(0.3), total_width=6, **options)
+    assert law.output_measure == dp.zero_concentrated_divergence()
+    twice = dp.c.make_composition([law, law])
+    assert twice.map(1) == pytest.approx(0.6)
+    assert (
+        0.6 < dp.c.make_zCDP_to_approxDP(twice).map(1).epsilon(1e-6) < 0.6 + 2 * (0.6 * 14) ** 0.5
+    )
     assert [made.eps for made in both(sums)] == [1, 2] == [one.map(1), other.map(1)]
     with pytest.raises(dp.OpenDPException, match="one number a user"):
         one([1.0])

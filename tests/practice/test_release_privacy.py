@@ -11,7 +11,7 @@ from strategies import BUDGETS, SUMS, USERS
 
 import userdp as ud
 from userdp import audit
-from userdp.practice import discrete_laplace
+from userdp.practice import discrete_gaussian, discrete_laplace
 
 LAW = ud.GaussianNoise.zcdp(0.3)
 
@@ -77,6 +77,10 @@ def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
         budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
         spent = Fraction(discrete_laplace(moved, budget).map(moved))
         assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
+        law = ud.GaussianNoise(10.0 ** rng.uniform(-2, 2))
+        for vector in (False, True):
+            spent = discrete_gaussian(moved // 16 or 1, law, vector=vector).map(moved // 16 or 1)
+            assert Fraction(spent) <= 1 / (2 * Fraction(law.sigma) ** 2)
 
 
 @pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 1, 2.0**-40])
