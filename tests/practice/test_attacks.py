@@ -332,8 +332,16 @@ def test_values_that_are_others_each_time_stay_within_what_the_noise_covers(shop
 
 
 # 7. Bounds with 17 digits, and bounds that floats cannot hold.
-def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
+def test_literals_reach_duckdb_exactly():
     """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
+    rng = np.random.default_rng(32)
+    numbers = rng.uniform(-100, 100, 400) * 10.0 ** rng.integers(-20, 20, 400)
+    columns = {f"x{i}": queries.exact(x) for i, x in enumerate(numbers)}
+    (row,) = ibis.memtable(pa.table({"a": [1]})).select(**columns).to_pyarrow().to_pylist()
+    assert list(row.values()) == numbers.tolist()
+
+
+def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
     rng = np.random.default_rng(33)
     for _ in range(20):
         lower = rng.uniform(-1, 1) * 10.0 ** rng.integers(-6, 7)
