@@ -1,10 +1,14 @@
-"""Every table has a record, and a record leads to what exists: cells, functions, figures, files."""
+"""What is stored: tables have records that lead to what exists; pictures that look the same stay."""
 
 import hashlib
+import io
 
+import numpy as np
 import pytest
 import recorded
 from contents import BOOK, ROOT, page, pages
+from execute import look_the_same
+from PIL import Image
 
 RECORDS = recorded.records()
 KEPT = [table for table, record in RECORDS.items() if "command" in record]
@@ -39,3 +43,24 @@ def test_what_is_kept_is_what_the_script_wrote(table):
     content = (recorded.DATA / f"{table}.csv").read_bytes()
     assert RECORDS[table]["sha256"] == hashlib.sha256(content).hexdigest()
     assert f"{table}.csv" in (ROOT / RECORDS[table]["script"]).read_text("utf-8")
+
+
+# Stored pictures stay while nobody sees a difference, and go when somebody would.
+def png(levels):
+    file = io.BytesIO()
+    Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_rounding_is_not_seen_and_a_line_that_moves_by_a_pixel_is():
+    curve = np.full((60, 100, 3), 255.0)  # a line of two pixels across white
+    for x in range(100):
+        curve[20 + x // 5 : 22 + x // 5, x] = [0, 90, 180]
+    one, part = curve.copy(), curve.copy()
+    one[30, 50] -= 100
+    part[:, 40:48] = np.roll(curve[:, 40:48], 1, axis=0)
+    noise = np.random.default_rng(1).integers(-3, 4, curve.shape)
+    for same in (curve + noise, one):
+        assert look_the_same(png(curve), png(same))
+    for other in (part, np.roll(curve, 1, axis=1), curve[:-1], curve - 10):
+        assert not look_the_same(png(curve), png(other))
