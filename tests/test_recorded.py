@@ -1,4 +1,4 @@
-"""What is stored: tables have records that lead to what exists; pictures stay if they look alike."""
+"""What is stored: every table has a record of what exists; pictures stay if they look alike."""
 
 import hashlib
 import io
