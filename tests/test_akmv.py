@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
-from strategies import BUDGETS, EXTREME, GEOMETRIC, budgets, collections
+from strategies import BUDGETS, EXTREME, GEOMETRIC, budgets, collections, shares
 
 import userdp as ud
 from userdp.akmv import _scaled_e3
@@ -121,6 +121,13 @@ def test_at_least_twice_the_optimum_on_the_dataset_of_figure_1(users, data):
     eps = data.draw(budgets(users.n_users))
     error = ud.akmv_error(users.largest_sums, users, eps)
     assert error >= 2 * float(ud.optimal_error(users, eps)) * (1 - 1e-12)
+
+
+@given(users=collections(), share=shares, data=st.data())
+def test_any_threshold_costs_twice_phi_on_that_dataset(users, share, data):
+    eps, T = data.draw(budgets(users.n_users)), share * users.upper * users.max_count
+    error = (users.surplus(T).sum() + 2 * T / eps) / users.total
+    assert error == 2 * ud.symmetric_error(users, T, eps) >= 2 * ud.optimal_error(users, eps)
 
 
 @pytest.mark.parametrize("seed", range(40))

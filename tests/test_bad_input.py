@@ -5,6 +5,7 @@ function is in these tests at once, and has to read its arguments like all other
 """
 
 import inspect
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -386,7 +387,9 @@ ALSO_ACCEPTED = [
 
 
 @pytest.mark.parametrize(
-    ("error", "argument", "words", "function", "arguments"), [*CASES, *ALSO_REFUSED]
+    ("error", "argument", "words", "function", "arguments"),
+    [*CASES, *ALSO_REFUSED],
+    ids=lambda x: re.sub(" at 0x.*", "", x) if isinstance(x, str) else None,
 )
 def test_bad_call_is_refused(error, argument, words, function, arguments):
     with pytest.raises(error, match=rf"`{argument}[^`]*`( and `upper`)? must") as refusal:

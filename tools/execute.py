@@ -10,102 +10,75 @@ to machine. The picture of README.md is that of the landing page.
 
 import base64
 import io
-import logging
 import shutil
 import sys
-from multiprocessing import Pool
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import nbformat
-from contents import BOOK
 from jupyter_cache import get_cache
-from jupyter_cache.executors.base import ExecutorRunResult
-from jupyter_cache.executors.basic import (
-    ExecutionWorkerLocalMProc,
-    JupyterExecutorLocalMproc,
-    ProcessData,
-)
-from jupyter_cache.executors.utils import single_nb_execution
-from PIL import Image, ImageChops
+from jupyter_cache.base import CacheBundleIn
+from matplotlib.image import imread
+from matplotlib.testing.compare import calculate_rms
+from nbclient import NotebookClient
 from tqdm import tqdm
 
+BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
-BLOCK, LEVELS = 8, 4
-"""Pictures look the same if no square of this many pixels differs by more, on average, of 255."""
+UNSEEN = 0.0002
+"""Of values from 0 to 1, a root mean square. Processors round differently in the last digit, which
+moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel makes far more."""
 
 
-class Executor(JupyterExecutorLocalMproc):
-    """What executes chapters, each in its own folder."""
-
-    class _EXECUTION_WORKER(ExecutionWorkerLocalMProc):  # noqa: N801
-        @staticmethod
-        def execute(chapter, data):
-            """Execute one; kernels would warn of how they talk on this machine."""
-            quiet = {"coalesce_streams": True, "extra_arguments": ["--log-level=ERROR"]}
-            folder = Path(chapter.uri).parent
-            return single_nb_execution(chapter.nb, str(folder), data.timeout, False, **quiet)
-
-    def run_and_cache(self, **_):
-        """Execute them one by one, in the order given, with a bar on a terminal."""
-        records = sorted(self.get_records(clear_tracebacks=True), key=lambda record: record.pk)
-        asked = [ProcessData(record.pk, record.uri, self.cache, 600, False) for record in records]
-        with Pool() as pool:
-            done = pool.imap_unordered(self._EXECUTION_WORKER(), asked)
-            results = list(tqdm(done, total=len(asked), unit="chapter", disable=None))
-        return ExecutorRunResult(*([pk for kind, pk in results if kind == i] for i in range(3)))
+def execute(path):
+    """Return the name and the executed notebook of a chapter."""
+    chapter = nbformat.read(path, as_version=4)
+    NotebookClient(
+        chapter,
+        timeout=600,
+        coalesce_streams=True,
+        record_timing=False,
+        extra_arguments=["--log-level=ERROR"],  # kernels would warn of how they talk here
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute()
+    return path, chapter
 
 
-def execute(paths):
-    """Execute chapters, and return the cache that they are in."""
-    shutil.rmtree(CACHE, ignore_errors=True)
-    cache = get_cache(CACHE)
-    # The largest first: what takes long is not left for the end, when the other cores are idle.
-    for path in sorted(paths, key=lambda path: -path.stat().st_size):
-        cache.add_nb_to_project(str(path))
-    for _ in range(3):  # at its start another process may take a port of the kernel
-        done = Executor(cache, logging.getLogger()).run_and_cache()
-        if not done.errored:
-            break
-    if done.excepted or done.errored:
-        sys.exit("Not every chapter can be executed.")
-    return cache
+def pictures(chapter):
+    """Return the outputs that are pictures."""
+    outputs = (output.get("data", {}) for c in chapter.cells for output in c.get("outputs", []))
+    return [data for data in outputs if "image/png" in data]
 
 
-def look_the_same(one, other):
-    """Whether nobody sees a difference between two PNG images.
-
-    Processors round differently in the last digit, which moves the grey of an edge here and there;
-    a marker, a letter or a line that moves by a pixel changes the squares that it crosses by more.
-    """
-    first, second = (Image.open(io.BytesIO(png)).convert("RGBA") for png in (one, other))
-    away = [band.reduce(BLOCK) for band in ImageChops.difference(first, second).split()]
-    return first.size == second.size and max(band.getextrema()[1] for band in away) <= LEVELS
+def look_the_same(*outputs):
+    """Whether nobody sees a difference between two pictures."""
+    one, other = (imread(io.BytesIO(base64.b64decode(o["image/png"]))) for o in outputs)
+    return one.shape == other.shape and calculate_rms(one, other) < UNSEEN
 
 
-def pictures(notebook):
-    """Yield the outputs that are pictures, and the pictures."""
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if png := output.get("data", {}).get("image/png"):
-                yield output.data, base64.b64decode(png)
-
-
-def store(path, cache):
-    """Store what was executed."""
-    before = nbformat.read(path, as_version=4)
-    _, notebook = cache.merge_match_into_file(str(path), nb_meta=())
-    for (data, png), (known, seen) in zip(pictures(notebook), pictures(before), strict=False):
-        if look_the_same(png, seen):
-            data["image/png"] = known["image/png"]
+def store(path, chapter):
+    """Store the outputs of a chapter."""
+    known = nbformat.read(path, as_version=4)
+    for made, seen in zip(pictures(chapter), pictures(known), strict=False):
+        if look_the_same(made, seen):
+            made["image/png"] = seen["image/png"]
     if path.stem == "index":
-        _, png = next(pictures(notebook))
-        (BOOK / "_static" / "landing.png").write_bytes(png)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+        (picture,) = pictures(chapter)
+        (BOOK / "_static" / "landing.png").write_bytes(base64.b64decode(picture["image/png"]))
+    chapter.metadata = known.metadata  # a kernel adds its version
+    path.write_text(nbformat.writes(chapter) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     storing, names = sys.argv[1:2] == ["--store"], sys.argv[2:]
-    chapters = [BOOK / f"{name}.ipynb" for name in names] or sorted(BOOK.glob("*.ipynb"))
-    cache = execute(chapters)
-    for path in chapters if storing else []:
-        store(path, cache)
+    chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
+    # The largest first: what takes long is not left for the end, when the other cores are idle.
+    chapters.sort(key=lambda path: -path.stat().st_size)
+    shutil.rmtree(CACHE, ignore_errors=True)
+    cache = get_cache(CACHE)
+    with ThreadPool() as pool:
+        done = pool.imap_unordered(execute, chapters)
+        for path, chapter in tqdm(done, total=len(chapters), unit="chapter", disable=None):
+            cache.cache_notebook_bundle(CacheBundleIn(chapter, path))
+            if storing:
+                store(path, chapter)

@@ -7,39 +7,35 @@ mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With -
 whether this commit can be released.
 """
 
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import userdp
 
-VERSION, PYTHON = userdp.__version__, platform.python_version()
+VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
-ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]  # of which the pages make links
-TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --directory=_build"
+TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner"
 
 
-def run(*command):
+def run(*command, **options):
     """Return what a command says."""
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
+    return done.stdout.strip()
 
 
 def hindrance():
     """Return why this commit cannot be released, or None."""
-    newest = re.search(r"^## (.+)", Path("CHANGELOG.md").read_text("utf-8"), re.M)
-    if not Path(".git").exists():
-        return "This is no clone: there is nothing to tag."
     if run("git", "status", "--porcelain", "--untracked-files=no"):
         return "Files differ from the commit: commit them first."
-    if not newest or newest[1] != VERSION:
+    if re.findall(r"^## (.+)", Path("CHANGELOG.md").read_text("utf-8"), re.M)[:1] != [VERSION]:
         return f"CHANGELOG.md must begin with what is new in {VERSION}, the version of userdp."
-    here = run("git", "tag", "--points-at", "HEAD").split()
-    if run("git", "tag", "--list", TAG) and TAG not in here:
+    if TAG in set(run("git", "tag").split()) - set(run("git", "tag", "--points-at").split()):
         return f"{TAG} is another commit: userdp needs a new version."
     return None
 
@@ -50,28 +46,29 @@ def main():
         sys.exit(reason)
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
-    commit, seconds = run("git", "log", "-1", "--format=%H %ct").split()
-    pages, source = (DIST / f"{NAME}-{part}.tar" for part in ("html", "source"))
-    inside = [f"--mtime=@{seconds}", f"--transform=s,^html,{NAME},", f"--file={pages.resolve()}"]
-    run(*TAR.split(), *inside, "--create", "html")
+    commit, seconds, day = run("git", "log", "-1", "--format=%H %ct %cs").split()
+    pages, source = (DIST.resolve() / f"{NAME}-{part}.tar.gz" for part in ("html", "source"))
+    inside = [f"--mtime=@{seconds}", f"--transform=s,^html,{NAME},", "--directory=_build"]
+    zipped = ["--use-compress-program=gzip --no-name", "--create", f"--file={pages}", "html"]
+    run(*TAR.split(), *inside, *zipped)
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
-    run("gzip", "--no-name", pages, source)
     shutil.copy("_build/companion.pdf", DIST / f"{NAME}.pdf")
     wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={DIST}"]
-    run(sys.executable, "-m", "pip", *wheel, f"{source}.gz")
-    day = datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+    run(sys.executable, "-m", "pip", *wheel, source)
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
     stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
     (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
-    stamped = f'{{\n  "version": "{VERSION}",\n  "publication_date": "{day}",'
-    zenodo = Path(".zenodo.json").read_text("utf-8").replace("{", stamped, 1)
-    (DIST / ".zenodo.json").write_text(zenodo, "utf-8")
-    sums = subprocess.check_output(["sha256sum", *sorted(os.listdir(DIST))], cwd=DIST)
-    (DIST / "SHA256SUMS").write_bytes(sums)
-    if not run("git", "tag", "--list", TAG):
-        about = "\n".join(f"{name}: {os.environ.get(name) or 'none'}" for name in ADDRESSES)
-        run("git", "tag", "--annotate", TAG, "--message", f"{NAME}\n\nPython: {PYTHON}\n{about}")
+    zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
+    zenodo |= {"version": VERSION, "publication_date": day}
+    (DIST / ".zenodo.json").write_text(json.dumps(zenodo, indent=2, ensure_ascii=False), "utf-8")
+    sums = run("sha256sum", *sorted(os.listdir(DIST)), cwd=DIST)
+    (DIST / "SHA256SUMS").write_text(f"{sums}\n", "utf-8")
+    if TAG not in run("git", "tag").split():
+        addresses = ("USERDP_REPOSITORY", "BOOK_URL")  # of which the pages make links
+        about = "\n".join(f"{name}: {os.getenv(name) or 'none'}" for name in addresses)
+        message = f"{NAME}\n\nPython: {platform.python_version()}\n{about}"
+        run("git", "tag", "--annotate", TAG, "--message", message)
     print(f"dist/ holds {NAME}; its commit is tagged {TAG}, here only. To publish it:")
     print(f"  git push origin {TAG}, and add the files of dist/ to a release there.")
 

@@ -12,19 +12,19 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+# A number that is a `Fraction` where the computation is exact, and a float elsewhere.
 Exact = float | Fraction
-"""A number that is a `Fraction` where the computation is exact, and a float elsewhere."""
 
 Floats = npt.NDArray[np.float64]
 
+# What `numpy.random.default_rng` turns into a Generator; None is the system's entropy.
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | None
-"""What `numpy.random.default_rng` turns into a Generator; None is the system's entropy."""
 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
 
+# What is no number, though Python says so of True, and numpy of a time.
 _NO_NUMBER = bool | np.bool_ | np.timedelta64
-"""What is no number, though Python says so of True, and numpy of a time."""
 
 
 def refuse(name: str, rule: str, got: str) -> NoReturn:

@@ -335,8 +335,8 @@ def simulate_akmv_error(
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
+# Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out.
 _NEGLIGIBLE = 40.0
-"""Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out."""
 
 _LEGENDRE = np.polynomial.legendre.leggauss(10)  # nodes and weights on [-1, 1]
 

@@ -14,16 +14,16 @@ from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.samplers import Sampler, _drawn
 
+# User sums in one block of trials: it stays in the processor's cache, and so does its copy.
 _BLOCK = 2**17
-"""User sums in one block of trials: it stays in the processor's cache, and so does its copy."""
 
+# Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
+# mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do.
 Mechanism = Callable[..., npt.ArrayLike]
-"""Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
-mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do."""
 
+# Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
+# `akmv_mean_error` does.
 MeanError = Callable[..., npt.ArrayLike]
-"""Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
-`akmv_mean_error` does."""
 
 
 class Curve(NamedTuple):

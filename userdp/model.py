@@ -18,21 +18,21 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
 
+# Above this total, floats no longer hold every integer.
 _MOST_SAMPLES = 2**53
-"""Above this total, floats no longer hold every integer."""
 
+# More users than this no collection is made of here: their counts alone would take 2 GiB.
 _MOST_MADE_USERS = 2**28
-"""More users than this no collection is made of here: their counts alone would take 2 GiB."""
 
+# A privacy parameter: a real number, or the text of a decimal number.
 Epsilon = float | Fraction | Decimal | str
-"""A privacy parameter: a real number, or the text of a decimal number."""
 
+# A float eps counts as 2/k when 2/eps is within this relative distance of the integer k.
 _SNAP = Fraction(1, 10**9)
-"""A float eps counts as 2/k when 2/eps is within this relative distance of the integer k."""
 
+# Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected.
+# Sums in float32 may do so by 8 of its units in the last place.
 _ROUNDING = 1e-9
-"""Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected.
-Sums in float32 may do so by 8 of its units in the last place."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

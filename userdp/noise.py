@@ -19,12 +19,12 @@ from userdp import _checks as check
 from userdp._checks import Exact, Floats
 from userdp.model import Epsilon, rank, read_eps
 
+# What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
+# square error.
 Objective = Literal["bound", "l1", "mse"]
-"""What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
-square error."""
 
+# Below this budget the mean square of the noise may exceed the largest float.
 _SMALLEST_FOR_SQUARES = 1e-150
-"""Below this budget the mean square of the noise may exceed the largest float."""
 
 NoiseName = Literal["laplace", "staircase"]
 
@@ -117,8 +117,8 @@ class Noise(ABC):
         return self.mean_square
 
 
+# What may be given as `eps` beside the name of a law: a privacy budget, or the law itself.
 Budget = Epsilon | Noise
-"""What may be given as `eps` beside the name of a law: a privacy budget, or the law itself."""
 
 
 class _PureNoise(Noise):

@@ -15,15 +15,15 @@ from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
 from userdp.model import Contributions, _read_sums
 
+# Draws samples in [0, U], shape (n_trials, users, samples of one user).
 _Draw = Callable[[tuple[int, int, int]], Floats]
-"""Draws samples in [0, U], shape (n_trials, users, samples of one user)."""
 
+# Samples held in memory at a time, where a user has more than one.
 _BLOCK = 2**20
-"""Samples held in memory at a time, where a user has more than one."""
 
 
+# A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L).
 Sampler = Callable[..., npt.ArrayLike]
-"""A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L)."""
 
 
 def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) -> Floats:

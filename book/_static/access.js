@@ -33,15 +33,19 @@ function reach() {
   });
 }
 
-/* Whoever follows a number to its cell wants to see the code. */
+/* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box. */
 function unfold() {
+  const target = document.getElementById(location.hash.slice(1));
+  const folded = target?.closest(".toggle-hidden");
+  folded?.querySelector(".toggle-button").click();
+  if (folded) target.scrollIntoView();
   if (!location.hash.startsWith("#cell-")) return;
-  const cell = document.getElementById(location.hash.slice(1))?.nextElementSibling;
+  const cell = target?.nextElementSibling;
   cell?.querySelectorAll("details").forEach((folded) => (folded.open = true));
 }
 
 document.addEventListener("DOMContentLoaded", repair);
-document.addEventListener("DOMContentLoaded", unfold);
+window.addEventListener("load", unfold); // when all boxes are folded
 window.addEventListener("hashchange", unfold);
 // Sizes change with the window and with what is unfolded; a formula's width also when it is typeset.
 document.addEventListener("DOMContentLoaded", () => {

@@ -29,7 +29,7 @@ AIRCRAFT = FLIGHTS.groupby("tailnum").speed.agg(["size", "sum"])
 COUNTS, SUMS = AIRCRAFT["size"].to_numpy(), AIRCRAFT["sum"].to_numpy()
 USERS = ud.Contributions(COUNTS, UPPER)
 MEAN = FLIGHTS.speed.mean()
-PAGE = functions_of("aircraft", Fraction=Fraction)
+PAGE = functions_of("aircraft")
 
 
 def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
@@ -78,10 +78,16 @@ SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  # cap, r, c
 
 
+def contribution(samples, cap, r, c):
+    """Weight, average and y of one user, by the definition."""
+    n, average = min(len(samples), cap), Fraction(sum(samples), max(len(samples), 1))
+    return n, average, n * max(-r, min(average - c, r))
+
+
 @given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
 def test_identity_of_the_error(lists, public, z):
     cap, r, c = public
-    n, x, y = zip(*[PAGE.contribution(samples, cap, r, c) for samples in lists], strict=True)
+    n, x, y = zip(*[contribution(samples, cap, r, c) for samples in lists], strict=True)
     assume(sum(n))
     g = sum(a * b for a, b in zip(n, x, strict=True)) / Fraction(sum(n))
     b = sum(q - a * (m - c) for a, m, q in zip(n, x, y, strict=True)) / Fraction(sum(n))

@@ -92,6 +92,19 @@ def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
     assert np.all(made <= np.maximum(*ends) + 1e-9)
 
 
+@pytest.mark.parametrize(("k", "noisy_count"), [(1, False), (2, True), (5, True)])
+def test_error_of_few_rows_is_that_of_simulated_releases(k, noisy_count):
+    users, rng, n = ud.Contributions([5, 2, 1], 1), np.random.default_rng(3), 100_000
+    few = np.minimum(users.counts, k)
+    kept, eps = 0.3 * few.sum(), 3
+    dropped = (users.counts - few) @ rng.choice([-0.5, 0.5], size=3)
+    noise, more = rng.laplace(size=(2, n))
+    count = np.maximum(1, few.sum() + 2 * k / eps * more) if noisy_count else few.sum()
+    release = np.clip(0.5 + (kept + k / eps * noise) / count, 0, 1)
+    expected = PAGE.few_error(users, k, eps, np.array([kept]), np.array([dropped]), noisy_count)
+    assert np.abs(release - 0.5 - (kept + dropped) / 8).mean() == pytest.approx(expected, abs=5e-3)
+
+
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.data())
 def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):

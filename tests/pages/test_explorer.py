@@ -372,7 +372,7 @@ def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scrip
     assert figure.bounding_box()["height"] > 100
 
 
-@pytest.mark.parametrize("name", ["optimum", "figure-1", "akmv"])
+@pytest.mark.parametrize("name", ["optimum", "figure-1"])
 def test_small_instances_move_together_and_lead_to_the_explorer(page, book, name):
     page.goto(f"{book}/book/{name}.html#eps=0.3")
     value = "(all) => all.map((control) => control.value)"
@@ -389,4 +389,4 @@ def test_other_pages_do_not_load_the_explorer():
     quoted = re.compile(r"(?s)<(?:a|code|pre)\b.*?</(?:a|code|pre)>")
     texts = {path.stem: path.read_text() for path in (BUILT / "book").glob("*.html")}
     loading = {name for name, text in texts.items() if "explorer.mjs" in quoted.sub("", text)}
-    assert loading == {"index", "explorer", "optimum", "figure-1", "akmv"}
+    assert loading == {"index", "explorer", "optimum", "figure-1"}

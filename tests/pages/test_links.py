@@ -67,7 +67,7 @@ def test_every_table_tells_how_it_was_made(name):
     records = [link.partition("#record-")[2] for link in links.targets if "#record-" in link]
     if name == "book/record":
         assert all(f"record-{table}" in links.names for table in tables)
-        assert len(tables) > 50
+        assert tables
     else:
         assert records == tables
 
@@ -82,10 +82,20 @@ def test_a_link_to_a_folded_cell_opens_it(page, book):
     expect(unfolded).to_have_count(2)
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"), [("sensitivity", "setup.html"), ("Lemma III.1", "lemma.html")]
-)
-def test_search_finds(page, book, words, expected):
+SOUGHT = {
+    "differential privacy": "index",
+    "install": "index",
+    "Figure 2": "figure-2",
+    "Lemma III.1": "lemma",
+    "Theorem III.1": "optimum",
+    "which epsilon": "decide",
+    "user-level sensitivity": "setup",
+}
+
+
+@pytest.mark.parametrize("words", SOUGHT)
+def test_search_finds_the_page_first(page, book, words):
     page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
-    found = page.locator(f'#search-results li a[href*="book/{expected}"]').first
-    expect(found).to_be_visible()
+    expect(page.locator(".search-summary, #search-summary")).to_contain_text("found")
+    first = page.locator("#search-results li a").first.get_attribute("href")
+    assert f"book/{SOUGHT[words]}.html" in first

@@ -33,15 +33,14 @@ class OpenDP:
 
     def __init__(self, monkeypatch, answer):
         self.answer, self.asked = answer, []
-        for law in ("laplace", "gaussian"):
-            make = partial(self.make, law, getattr(opendp.measurements, f"make_{law}"))
-            monkeypatch.setattr(opendp.measurements, f"make_{law}", make)
+        for name in ("make_laplace", "make_gaussian"):
+            make = partial(self.make, getattr(opendp.measurements, name))
+            monkeypatch.setattr(opendp.measurements, name, make)
 
-    def make(self, law, real, *space, scale):
+    def make(self, real, *space, scale):
         made = real(*space, scale=scale)
 
         def draw(total):
-            self.law = law
             self.asked.append((scale, total))
             return self.answer(scale, total)
 

@@ -8,13 +8,10 @@ what is known of where it is shown. It stands on the page of records, where {{ r
 
 import hashlib
 import json
-import re
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
-import sources
-from contents import BOOK, ledger, page, pages, parts
+from contents import BOOK, page, pages, parts
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
@@ -56,50 +53,34 @@ def shown(table):
                 figure = None
 
 
-def home(table):
-    """Return the page that a table belongs to."""
-    return records()[table].get("page") or next(shown(table))[0]
-
-
-def functions(made):
-    """Return in words what made a table, or each of its curves; linked if the reference has it."""
-    if isinstance(made, dict):
-        return "; ".join(f"{curve}: {functions(names)}" for curve, names in made.items())
-    public = {f"userdp.{name}" for name in ud.__all__}
-    public |= {name for name in made if name.startswith(("userdp.audit.", "userdp.vectors."))}
-    roles = {n: "class" if n.rpartition(".")[2][0].isupper() else "func" for n in public}
-    return ", ".join(f"{{py:{roles[n]}}}`~{n}`" if n in roles else f"`{n}`" for n in made)
+def linked(name):
+    """Return the name of a function or a class, linked if the reference has it."""
+    public = name.startswith(("userdp.audit.", "userdp.vectors."))
+    public |= name.removeprefix("userdp.") in ud.__all__
+    role = "class" if name.rpartition(".")[2][0].isupper() else "func"
+    return f"{{py:{role}}}`~{name}`" if public else f"`{name}`"
 
 
 def entry(table):
     """Return a record in Markdown."""
     record, content = records()[table], (DATA / f"{table}.csv").read_bytes()
-    places = ", ".join(dict.fromkeys(f"{{doc}}`{name}`" for name, _ in shown(table)))
-    figures = dict.fromkeys(figure for _, figure in shown(table) if figure)
-    drawn = ", ".join(f"{{numref}}`{name}`" for name in figures) or "a table"
-    made_by = record.get("made_by", [])
-    makers = {*chain(*made_by.values())} if isinstance(made_by, dict) else {*made_by}
-    rows = [
-        row
-        for row in ledger()
-        if row["page"] == home(table)
-        and (row["label"] in figures or makers & {f"userdp.{name}" for name in row["functions"]})
-    ]
+    listed = lambda words: ", ".join(dict.fromkeys(words))  # noqa: E731
+    figures = listed(f"{{numref}}`{figure}`" for _, figure in shown(table) if figure)
+    places = listed(f"{{doc}}`{name}`" for name, _ in shown(table))
     made = "`{command}` (`{script}`), once, and kept"
     if "cell" in record:
         made = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
-    claims = ", ".join(dict.fromkeys(map(sources.reference, rows)))
-    tests = dict.fromkeys(f"{{test}}`{test}`" for row in rows for test in row["tests"])
+    curves = record.get("made_by", [])
+    curves = curves if isinstance(curves, dict) else {"": curves}
+    makers = [f"{of}: " * bool(of) + listed(map(linked, names)) for of, names in curves.items()]
     digest = hashlib.sha256(content).hexdigest()
     facts = {
-        "Shown as": f"{drawn} in {places}",
+        "Shown as": f"{figures or 'a table'} in {places}",
         "Made by": made.format(**record),
-        "Functions:": functions(made_by),
+        "Functions:": "; ".join(makers),
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
-        "Trials:": ", ".join(f"{n:,}" for n in record.get("trials", [])),
-        "Reads": ", ".join(f"`{name}`" for name in record.get("reads", [])),
-        "Claims:": re.sub(r":([\w:]+):(?=`)", r"{\1}", claims),
-        "Tests of the claims:": ", ".join(tests),
+        "Trials:": listed(f"{n:,}" for n in record.get("trials", [])),
+        "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
         "Data:": f"{{download}}`CSV <data/{table}.csv>`, SHA-256 `{digest[:16]}…`",
     }
     lines = [f": *{what}* {words}" for what, words in facts.items() if words]
@@ -124,17 +105,19 @@ class Provenance(SphinxTransform):
         for link in list(self.document.findall(addnodes.download_reference)):
             table = Path(link["reftarget"])
             if table.suffix == ".csv" and here != RECORDS:
-                to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
+                to = {"reftype": "ref", "refdomain": "std", "reftarget": f"record-{table.stem}"}
                 words = nodes.inline("", "how it was made")
-                record = addnodes.pending_xref("", words, reftarget=f"record-{table.stem}", **to)
+                record = addnodes.pending_xref("", words, refexplicit=True, refwarn=True, **to)
                 place = link.parent.index(link) + 1
                 link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
 
 
 def tell(app, config):
     """Let pages show the records of a part, in the order of its pages."""
+    known = {table: record.get("page") for table, record in records().items()}
+    home = {table: name or next(shown(table))[0] for table, name in known.items()}
     config.myst_substitutions["records"] = {
-        part: "".join(entry(table) for name in names for table in records() if home(table) == name)
+        part: "".join(entry(table) for name in names for table in home if home[table] == name)
         for part, names in parts().items()
     }
 

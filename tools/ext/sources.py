@@ -10,13 +10,11 @@ tests come from the ledger, book/claims.yml; the chapters are those with a cell 
 """
 
 import ast
-import functools
 import inspect
-import os
 import re
 from importlib import import_module
+from operator import attrgetter
 
-import built
 import contents
 from contents import ROOT
 from docutils import nodes
@@ -24,11 +22,8 @@ from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxRole
 
-FILES = [
-    str(path.relative_to(ROOT))
-    for folder in ("userdp", "tests")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-]
+FILES = [str(p.relative_to(ROOT)) for d in ("userdp", "tests") for p in (ROOT / d).rglob("*.py")]
+FILES.sort()
 
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
 """How to refer to a label of each kind; to the others, as to a statement."""
@@ -47,7 +42,7 @@ def units(file):
 
 def place(module, name):
     """Return the file and the unit that define what a module exports; None for mere values."""
-    found = functools.reduce(getattr, name.split("."), import_module(module))
+    found = attrgetter(name)(import_module(module))
     found = inspect.unwrap(getattr(found, "fget", None) or getattr(found, "func", found))
     file = getattr(found, "__module__", "").replace(".", "/") + ".py"
     unit = getattr(found, "__qualname__", "")
@@ -96,51 +91,40 @@ def marked(file, code):
 
 def pages(app):
     """Yield a page for each file."""
-    commit, changed = built.commit()
-    repository = commit and not changed and os.environ.get("USERDP_REPOSITORY")
     for file in FILES:
         text = (ROOT / file).read_text("utf-8")
-        context = {
-            "title": file,
-            "about": (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0],
-            "code": marked(file, app.builder.highlighter.highlight_block(text, "python")),
-            "elsewhere": repository and f"{repository}/blob/{commit}/{file}",
-        }
-        yield page(file), context, "code.html"
-
-
-def reference(row):
-    """Return a link to what a row of the ledger is about, in reStructuredText."""
-    role, label = ROLES.get(row["label"].split("-")[0], "prf:ref"), row["label"]
-    return f":ref:`{row['where']} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+        about = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
+        code = marked(file, app.builder.highlighter.highlight_block(text, "python"))
+        yield page(file), {"title": file, "about": about, "code": code}, "code.html"
 
 
 def claim(row):
-    """Return a row of the ledger."""
-    place = reference(row)
-    if not place.startswith(":ref:") and not row["id"].startswith("new-"):
-        place += f", in the paper {row['where']}"
+    """Return a row of the ledger, with a link to what it is about."""
+    label, place = row["label"], row["where"]
+    role = ROLES.get(label.split("-")[0], "prf:ref")
+    said = f":ref:`{place} <{label}>`" if role == "ref" else f":{role}:`{label}`"
+    if role != "ref" and not row["id"].startswith("new-"):
+        said += f", in the paper {place}"
     verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
-    return re.sub(r"\$(.+?)\$", r"\\ :math:`\1`\\ ", f"{place}: {row['says']}") + verdict
+    return re.sub(r"\$(.+?)\$", r"\ :math:`\1`\ ", f"{said}: {row['says']}") + verdict
 
 
 def add(app, what, name, obj, options, lines):
     """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
     short = name.removeprefix("userdp.")
-    rows = [row for row in contents.ledger() if short in row["functions"]]
-    tests = dict.fromkeys(f":test:`{test}`" for row in rows for test in row["tests"])
     call = re.compile(rf"\b{short if short.startswith('audit.') else f'ud.{short}'}\b")
     used = lambda page: any(c.cell_type == "code" and call.search(c.source) for c in page.cells)  # noqa: E731
-    places = [f":doc:`/book/{p}`" for p in contents.pages() if used(contents.page(p))]
+    rows = [row for row in contents.ledger() if short in row["functions"]]
+    chapters = [f":doc:`/book/{p}`" for p in contents.pages() if used(contents.page(p))]
+    tests = dict.fromkeys(f":test:`{test}`" for row in rows for test in row["tests"])
     body = [f"- {claim(row)}" for row in rows]
-    body += ["", "*Chapters*: " + ", ".join(places)] if places else []
-    body += ["", "*Tests of the claims*: " + ", ".join(tests)] if tests else []
+    body += ["", "*Chapters*: " + ", ".join(chapters)] * bool(chapters)
+    body += ["", "*Tests of the claims*: " + ", ".join(tests)] * bool(tests)
     if body:
-        counts = {"claim": len(rows), "chapter": len(places), "test": len(tests)}
+        counts = {"claim": len(rows), "chapter": len(chapters), "test": len(tests)}
         title = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
-        box = [f".. admonition:: In the book: {title}", "   :class: dropdown in-the-book", ""]
-        box += [f"   {line}" for line in body]
-        lines += ["", ".. only:: html", "", *(f"   {line}" for line in box), ""]
+        box = [f"   .. admonition:: In the book: {title}", "      :class: dropdown in-the-book", ""]
+        lines += ["", ".. only:: html", "", *box, *(f"      {line}" for line in body), ""]
 
 
 def setup(app):

@@ -1,27 +1,66 @@
-"""A Sphinx extension: what pages say of themselves, in their heads and at their feet.
+"""A Sphinx extension: what is built, where it goes, and what pages say of themselves.
+
+The Makefile says in USERDP_STAMP of which commit: it asks once, before chapters write tables. The
+environment has the addresses of the repository, USERDP_REPOSITORY (https://HOST/OWNER/NAME), and of
+the book, BOOK_URL: pages get buttons and whole addresses if it does, and no dead ones if not.
+USERDP_PDF is a PDF for the first page to offer. With USERDP_STORED outputs are those stored, with
+USERDP_EXECUTED those of the cache that `make book` fills; else chapters are executed when read.
 
 Each page is described by its own claim, for search engines and for previews of links. The root of
-the site leads to the first page, and the page for wrong addresses leads back.
-
-A box at the foot of every page, {{ paper }} and {{ companion }} say how to cite the page, the paper
-and the companion. Nothing is written twice: the paper's entry is that of the bibliography;
-the companion's title, author and year are those of `_config.yml`; version and commit are those that
-are built.
+the site leads to the first page, and the page for wrong addresses leads back. A box at the foot of
+every page, {{ paper }} and {{ companion }} say how to cite the page, the paper and the companion.
+Nothing is written twice: the paper's entry is that of the bibliography; the companion's title,
+author and year are those of `_config.yml`; version and commit are those that are built.
 """
 
+import os
 import re
 
-import built
 import pybtex
 from contents import BOOK
 from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
+
+import userdp
 
 LEAD = re.compile(r"^(?:The (?:claim|result))(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
 TEX = {r"\\varepsilon": "ε", r"\\ell": "\N{SCRIPT SMALL L}", r"\\frac ?(\w)(\w)": r"\1/\2"}
 TEX |= {r"\\(?:mathbb ?|mathit|mathrm)|[{}_]": ""}
 PAPER = "rameshwar2025bounding"
+
+
+def version():
+    """Return in words which version is built, and from which commit if that is known."""
+    told = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]{28} \d+( changed)?", os.getenv("USERDP_STAMP", ""))
+    known = f", built from commit {told[1]}{', with changes' * bool(told[2])}" if told else ""
+    return f"Version {userdp.__version__}{known}"
+
+
+def configure(app, config):
+    """Set what the version and the environment decide: foot of pages, buttons, date of the PDF."""
+    config.today = foot = version()
+    if address := os.getenv("USERDP_REPOSITORY"):
+        foot = re.sub(r"(?<=commit )\w+", rf'<a href="{address}/commit/\g<0>">\g<0></a>', foot)
+        config.html_theme_options |= {
+            "repository_url": address,
+            "repository_branch": "main",
+            "use_repository_button": True,
+            "use_issues_button": True,
+            "launch_buttons": {
+                "notebook_interface": "jupyterlab",
+                "binderhub_url": "https://mybinder.org",
+                "colab_url": "https://colab.research.google.com",
+            },
+        }
+    config.html_theme_options |= {"extra_footer": f"<p>{foot}</p>"}
+    if url := os.getenv("BOOK_URL"):
+        config.html_baseurl = url.rstrip("/") + "/"
+    if os.getenv("USERDP_STORED") or os.getenv("USERDP_EXECUTED"):
+        config.nb_execution_mode = "off" if os.getenv("USERDP_STORED") else "cache"
+    if pdf := os.getenv("USERDP_PDF"):
+        config.html_extra_path = [*config.html_extra_path, pdf]
+        app.tags.add("pdf")
 
 
 def text(node):
@@ -41,7 +80,7 @@ def description(page):
     return f"{said} {verdict[0].rstrip('.')}." if verdict else said
 
 
-def paper(config):
+def paper():
     """Return the paper's entry, without the note on which version this book reads."""
     cited = parse_file(BOOK / "references.bib").entries[PAPER]
     del cited.fields["note"]
@@ -50,12 +89,14 @@ def paper(config):
 
 def companion(config, page="", title="", url=""):
     """Return the entry of the book and the software, or of a page; braces keep capitals."""
-    book = f"{{{config.html_title}}}"
-    fields = {"title": f"{{{title}}}", "booktitle": book} if page else {"title": book}
-    fields |= {"url": url if page else config.html_baseurl}
-    fields |= {"year": config.copyright, "note": built.version()}
-    known = {name: value for name, value in fields.items() if value}
-    made = Entry("incollection" if page else "software", known)
+    fields = {
+        "title": f"{{{title or config.html_title}}}",
+        "booktitle": page and f"{{{config.html_title}}}",
+        "url": url if page else config.html_baseurl,
+        "year": config.copyright,
+        "note": version(),
+    }
+    made = Entry("incollection" if page else "software", {n: v for n, v in fields.items() if v})
     made.persons["author"] = [Person(f"{{{config.author}}}")]
     made.key = f"userdp-{page}" if page else "userdp"
     return made
@@ -77,32 +118,27 @@ def in_words(entry):
 def describe(app, name, template, context, page):
     """Fill a page's head and foot; and leave out scripts that run cells on a server."""
     config, render = app.config, app.builder.templates.render
-    described = page or (app.env.get_doctree(config.root_doc) if name == "index" else None)
-    if described:
+    if described := app.env.get_doctree(config.root_doc) if name == "index" else page:
         context["about"] = description(described)
     # An address within the site has to be whole for those who fetch it from elsewhere.
-    known = context | {"base": config.html_baseurl, "picture": "_static/landing.png"}
-    context["metatags"] = context.get("metatags", "") + render("about.html", known)
-    scripts, thebe = context["script_files"], re.compile("thebe", re.I)
-    context["script_files"] = [
-        js for js in scripts if not thebe.search(f"{js.filename} {js.attributes.get('body')}")
-    ]
+    about = context | {"base": config.html_baseurl, "picture": "_static/landing.png"}
+    context["metatags"] = context.get("metatags", "") + render("about.html", about)
+    thebe = lambda js: re.search("(?i)thebe", f"{js.filename} {js.attributes.get('body')}")  # noqa: E731
+    context["script_files"] = [js for js in context["script_files"] if not thebe(js)]
     if page:  # not the search, an index, a page for wrong addresses
         what, cited = "book", companion(config)
         if name != config.root_doc:
             short, title = name.split("/")[-1].lower(), app.env.titles[name].astext()
             what, cited = "page", companion(config, short, title, context.get("pageurl"))
-        entries = [
-            app.builder.highlighter.highlight_block(bibtex(made), "bibtex")
-            for made in (cited, paper(config))
-        ]
-        known = {"what": what, "words": in_words(cited), "entries": entries}
-        context["body"] += render("cite.html", known)
+        show = app.builder.highlighter.highlight_block
+        entries = [show(bibtex(made), "bibtex") for made in (cited, paper())]
+        foot = {"what": what, "words": in_words(cited), "entries": entries}
+        context["body"] += render("cite.html", foot)
 
 
 def tell(app, config):
     """Let pages show how to cite the paper and the companion: in words, and as BibTeX."""
-    cited = {"paper": paper(config), "companion": companion(config)}
+    cited = {"paper": paper(), "companion": companion(config)}
     for name, made in cited.items():
         config.myst_substitutions[name] = f"{in_words(made)}\n\n```bibtex\n{bibtex(made)}\n```"
 
@@ -116,6 +152,7 @@ def own_pages(app):
 
 def setup(app):
     """Register the extension."""
-    app.connect("config-inited", tell, priority=900)  # when it is known what is built
+    app.connect("config-inited", configure)
+    app.connect("config-inited", tell, priority=900)  # when it is known where the book goes
     app.connect("html-page-context", describe, priority=900)
     app.connect("html-collect-pages", own_pages)

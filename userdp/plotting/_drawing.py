@@ -97,6 +97,9 @@ def draw_estimate(
 def draw_sweep(ax: Axes, sweep: Sweep) -> None:
     """Draw a sweep, a line with markers and a band of two standard errors for each mechanism.
 
+    Where curves lie on one another all can be seen: the first is the widest and lies below, and the
+    markers take turns.
+
     Parameters
     ----------
     ax : matplotlib Axes
@@ -105,9 +108,10 @@ def draw_sweep(ax: Axes, sweep: Sweep) -> None:
         What `userdp.error_sweep` or `userdp.mean_error_sweep` returned; its mechanisms are keys of
         `LOOKS`. Bands narrower than the line are there, but cannot be seen.
     """
-    for mechanism, (mean, standard_error) in sweep.curves.items():
-        look = LOOKS[mechanism]
-        ax.plot(sweep.eps, mean, label=mechanism, **look)
+    n = len(sweep.curves)
+    for i, (mechanism, (mean, standard_error)) in enumerate(sweep.curves.items()):
+        look, width = LOOKS[mechanism], plt.rcParams["lines.linewidth"] + 1.2 * (n - 1 - i)
+        ax.plot(sweep.eps, mean, label=mechanism, lw=width, markevery=(i, n), **look)
         band = mean - 2 * standard_error, mean + 2 * standard_error
         ax.fill_between(sweep.eps, *band, color=look["color"], alpha=0.25, linewidth=0)
 

@@ -13,7 +13,7 @@ from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, Objective, _read_objective
 from userdp.practice._grid import read_bounds
-from userdp.practice._tables import html_table, text_table
+from userdp.practice._tables import html_table, readable, text_table
 from userdp.worstcase import optimal_error, symmetric_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
@@ -183,8 +183,7 @@ class Plan:
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
         return head, [
-            [f"{row.eps:.4g}", row.strategy, *(f"{number:.4g}" for number in row[2:])]
-            for row in self.rows
+            [f"{row.eps:.4g}", row.strategy, *map(readable, row[2:])] for row in self.rows
         ]
 
 

@@ -8,6 +8,11 @@ import numpy as np
 Rows = Sequence[Sequence[str]]
 
 
+def readable(number: float) -> str:
+    """Return four digits of a number, or all before its point."""
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
+
+
 def text_table(head: Sequence[str], rows: Rows) -> str:
     """Return columns of text, aligned on the left."""
     lines = [list(head), *map(list, rows)] if head else list(map(list, rows))

@@ -85,7 +85,8 @@ def release_mean_in_ball(
     >>> round(made.worst_case_error, 6), round(made.delta(eps=5), 6)
     (0.643804, 0.032282)
     """
-    check.instance("law", law, GaussianNoise)
+    if not isinstance(law, GaussianNoise):
+        check.refuse_type("law", "a userdp.GaussianNoise", law)
     vectors = _read_protected(sums, users)
     n_users, d = vectors.shape
     reach = _steps(n_users, d, law)

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 
 
@@ -36,5 +36,5 @@ def page(name):
 @cache
 def ledger():
     """Return the rows of the ledger."""
-    parts = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
-    return [row for part in parts for row in part["rows"]]
+    claims = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
+    return [row for part in claims for row in part["rows"]]
