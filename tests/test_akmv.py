@@ -195,14 +195,22 @@ def test_sums_next_to_zero_are_as_good_as_zero():
 
 
 @pytest.mark.parametrize(
-    ("eps", "share", "rank"),
-    [(1, 0.25, 4), (2, 0.25, 2), (1, 1, 1), (Fraction(2, 7) - Fraction(1, 10**13), 0.5, 8)],
+    ("eps", "shares", "below", "rank"),
+    [
+        *[(0.7, *case) for case in (((1 / 2, 1 / 2), 0, 3), ((1 / 2, 1 / 2), 0.5, 2.5))],
+        *[(0.7, *case) for case in (((1, 1 / 2), 0, 3), ((1 / 4, 3 / 4), 0, 2))],
+        *[(1, *case) for case in (((9 / 10, 1 / 10), 0, 10), ((3 / 4, 1), 0, 1))],
+        (Fraction(2, 7) - Fraction(1, 10**13), (3 / 4, 1 / 2), 0, 8),
+    ],
 )
-def test_rank_of_the_threshold_is_the_best_for_its_noise(eps, share, rank):
-    """ceil(1 / (share eps)), of an exact budget exactly."""
-    users = ud.Contributions([4, 3, 3, 2, 2, 2, 1, 1, 1], 1)
-    sums = np.linspace(1, 0.1, 9) * users.counts
-    law = ud.quantile_cells(sums, users, rank, eps * Fraction(3, 4))
-    error = ud.akmv_mean_error(sums, users, eps, threshold_share=0.75, noise_share=share)
-    expected = ud.capped_mean_error(law, users, eps * Fraction(share))
-    assert error == pytest.approx(float(expected), rel=1e-12)
+def test_details_of_akmv_are_those_of_its_law(eps, shares, below, rank):
+    """Rank, of an exact budget exactly, exponent and split against the law of T, a cell a time."""
+    users = ud.Contributions([5, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1], 65)
+    sums, (for_T, for_noise) = ud.uniform_sums(users, 20, rng=4), shares
+    law = ud.quantile_cells(sums, users, 1, 1)
+    mass = (law.upper - law.lower) * np.exp(-for_T * eps / 2 * abs(np.arange(12) - rank))
+    law = law._replace(probability=mass / mass.sum(axis=-1, keepdims=True))
+    details = {"threshold_share": for_T, "noise_share": for_noise, "below": below}
+    error = ud.akmv_mean_error(sums, users, eps, **details)
+    expected = ud.capped_mean_error(law, users, for_noise * eps)
+    np.testing.assert_allclose(error, expected, rtol=1e-12)

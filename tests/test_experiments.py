@@ -89,6 +89,7 @@ def test_order_and_company_do_not_change_a_bit():
     assert bits(one) == bits(other)
     fewer = ud.error_sweep({"AKMV": ud.akmv}, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
     np.testing.assert_array_equal(fewer["AKMV"].mean, one["AKMV"].mean[[2, 1]])
+    np.testing.assert_allclose(fewer["AKMV"].mean, [5.52706930736, 18.9536347289], 1e-9)
 
 
 def test_progress_appears_on_a_terminal_only_and_needs_no_tqdm(monkeypatch, capsys):
@@ -137,11 +138,3 @@ def test_progress_is_told_the_number_of_its_steps(monkeypatch, told, run):
     both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
     run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
     assert told == [4 * 2 * 5] + [None] * 40
-
-
-def test_sweeps_of_a_seed_are_the_same_everywhere():
-    common = ud.geometric_collection(2, 65), [0.5, 2], ud.uniform_sums, 100
-    simulated = ud.error_sweep({"Laplace": ud.laplace}, *common, rng=0)
-    exact = ud.mean_error_sweep({"AKMV": ud.akmv_mean_error}, *common, rng=0)
-    np.testing.assert_allclose(simulated["Laplace"].mean, [41.909992306, 10.055358076], 1e-9)
-    np.testing.assert_allclose(exact["AKMV"].mean, [43.691067269, 13.367794001], 1e-9)

@@ -50,8 +50,3 @@ def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):
     errors = np.array([law(eps).mean_error(sizes, change) for change in sizes])
     assert (np.diff(errors, axis=0) >= -1e-12).all()
     assert (np.diff(errors, axis=1) >= -1e-12).all()
-
-
-def test_one_of_two_equal_users_alone_sets_the_bound():
-    one, two = (ud.Contributions([3] * n, 1.0) for n in (1, 2))
-    assert ud.minimax_lower_bound(two, 3) == ud.minimax_lower_bound(one, 3) / 2

@@ -108,19 +108,15 @@ def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
 
 @given(collections(), budgets(), st.sampled_from(["bound", "l1", "mse"]))
 def test_a_law_may_stand_in_place_of_its_budget(users, eps, objective):
-    law = ud.LaplaceNoise(eps)
-    for function in (ud.threshold, ud.optimal_error):
-        assert function(users, law, objective) == function(users, eps, objective)
-    T = ud.threshold(users, eps, objective)
-    assert ud.symmetric_error(users, T, law) == ud.symmetric_error(users, T, eps)
-    clipping = ud.optimal_clipping(users, law, objective)
-    errors = [ud.worst_case_error(users, clipping, x, objective) for x in (law, eps)]
-    assert errors[0] == errors[1]
-    sums = users.largest_sums.astype(float)
-    for function in (ud.opt_worst_case, ud.opt_worst_case_mean_error):
-        seed = {"rng": 0} if function is ud.opt_worst_case else {}
-        chosen = {"objective": objective, **seed}
-        assert function(sums, users, law, **chosen) == function(sums, users, eps, **chosen)
+    def everything(eps):
+        T, clipping = (f(users, eps, objective) for f in (ud.threshold, ud.optimal_clipping))
+        yield from (T, ud.optimal_error(users, eps, objective), ud.symmetric_error(users, T, eps))
+        yield ud.worst_case_error(users, clipping, eps, objective)
+        sums = users.largest_sums.astype(float)
+        yield ud.opt_worst_case(sums, users, eps, objective=objective, rng=0)
+        yield ud.opt_worst_case_mean_error(sums, users, eps, objective=objective)
+
+    assert [*everything(eps)] == [*everything(ud.LaplaceNoise(eps))]
 
 
 @given(collections(), st.floats(0.05, 9), st.sampled_from(["bound", "l1", "mse"]))

@@ -82,12 +82,7 @@ def test_memory_does_not_grow_with_the_counts(name):
 
 def test_memory_holds_one_sample_at_a_time_where_it_must(monkeypatch):
     monkeypatch.setattr(samplers, "_BLOCK", 5)
-    shapes = []
-
-    def draw(shape):
-        shapes.append(shape)
-        return np.ones(shape)
-
-    users = ud.Contributions([3, 3, 1], U)
-    np.testing.assert_array_equal(samplers._add_up(users, 4, draw), [[3, 3, 1]] * 4)
+    shapes, users = [], ud.Contributions([3, 3, 1], U)
+    sums = samplers._add_up(users, 4, lambda shape: shapes.append(shape) or np.ones(shape))
+    np.testing.assert_array_equal(sums, [[3, 3, 1]] * 4)
     assert shapes == [(4, 1, 1)] + 3 * [(4, 2, 1)]

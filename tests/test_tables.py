@@ -1,15 +1,12 @@
 """How tables are written, and what goes with them; and that mechanisms can be told apart."""
 
-import json
-import re
-
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
 import userdp as ud
 from userdp.plotting import LOOKS
-from userdp.plotting._tables import keep_record, write_table
+from userdp.plotting._tables import write_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 
@@ -71,15 +68,6 @@ def test_what_does_not_fit_is_refused(words, changed, data):
     with pytest.raises(TypeError if words == NO_MAKERS else ValueError, match=words):
         write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))
     assert not list(data.iterdir())
-
-
-def test_what_is_kept_has_the_command_and_the_hash(data):
-    write_table(FRAME, "t", made_by=ud.akmv)
-    keep_record(data / "t.csv", command="make bench", script="benchmarks/run.py", seed=3)
-    record = json.loads((data / "t.json").read_text())
-    digest = record.pop("sha256")
-    assert record == {"command": "make bench", "script": "benchmarks/run.py", "seed": 3}
-    assert re.fullmatch("[0-9a-f]{64}", digest)
 
 
 def test_no_two_mechanisms_look_alike():

@@ -18,23 +18,6 @@ def small_trade(eps=1, n_trials=50, **options):
 
 
 @both_laws
-@pytest.mark.parametrize(("width", "centre"), [(7, None), (12, 8), (60, 2), (3, 0)])
-def test_clipped_mean_and_its_error(width, centre, noise):
-    """Centred sums clipped, and noise of their sensitivity: drawn, and integrated out."""
-    law = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}[noise](1.3)
-    middle = 5 if centre is None else centre
-    sums = ud.uniform_sums(SMALL, 40, rng=3)
-    kept = np.clip(sums - middle * SMALL.counts, -width / 2, width / 2).sum(axis=1) / SMALL.total
-    moved = ud.sensitivity(SMALL, ud.centred_clipping(SMALL, width, centre))
-    bias = middle + kept - sums.sum(axis=1) / SMALL.total
-    exact = ud.clipped_mean_error(sums, SMALL, width, 1.3, centre=centre, noise=noise)
-    np.testing.assert_allclose(exact, law.mean_error(bias, moved), rtol=1e-9)
-    release = ud.clipped_mean(sums, SMALL, width, 1.3, centre=centre, noise=noise, rng=7)
-    drawn = law.draw(moved, (40,), np.random.default_rng(7))
-    np.testing.assert_allclose(release, middle + kept + drawn)
-
-
-@both_laws
 @pytest.mark.parametrize("upper", [10, Fraction(10)])
 def test_tradeoff_holds_what_its_members_do_on_the_draws(noise, upper):
     users = ud.Contributions([5, 3, 3, 1], upper)

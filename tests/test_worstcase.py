@@ -152,8 +152,12 @@ def test_all_minimisers_in_the_class_b(broken, users, data):
 
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
 def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
+    """And half of a budget at most doubles the error."""
     before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)
     assert after <= before
+    for objective in ("bound", "l1"):
+        whole, half = (ud.optimal_error(users, x, objective) for x in (eps, eps / 2))
+        assert half <= 2 * whole * (1 + 1e-9)
     if eps + step <= Fraction(2, users.n_users):
         assert before == after == users.upper / 2
     elif eps >= Fraction(2, users.n_users):

@@ -7,7 +7,6 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from page_functions import functions_of
 from strategies import budgets, collections, fractions
 
@@ -78,16 +77,6 @@ def test_radial_clipping_attains_the_frontier_and_no_dataset_exceeds_it(seed):
     assert bias.max() <= beta + 1e-9
     change = np.linalg.norm(kept[1:] - kept[:-1], axis=-1) / users.total
     assert change.max() <= delta + 1e-9
-
-
-@given(users=collections(), eps=budgets(), d=st.integers(1, 5))
-def test_best_threshold_in_a_ball(users, eps, d):
-    """Bias plus d Delta / eps over all breakpoints, exactly; the bound U is 2R."""
-    errors = {
-        T: (sum(users.surplus(T)) / 2 + d * T / eps) / users.total for T in [0, *users.largest_sums]
-    }
-    assert min(errors.values()) == ud.optimal_error(users, eps / d)
-    assert errors[ud.threshold(users, eps / d)] == min(errors.values())
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -3,6 +3,7 @@
 import importlib
 import os
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -139,35 +140,32 @@ def recipe(name, monkeypatch):
     return importlib.import_module(f"recipes.with_{name}")
 
 
+def check(release, exact, scale, eps, more=0.0):
+    """Without noise the exact number; with it, noise of this mean size."""
+    assert release(1e7) == pytest.approx(exact, abs=1e-3)
+    noise = [abs(release(eps) - exact) for _ in range(1000)]
+    assert np.mean(noise) == pytest.approx(scale, rel=6 / 1000**0.5 + more)
+
+
 def test_recipe_is_the_optimal_mechanism(recipes):
-    """Without noise the clipped sum; with it, noise for replacing: T/eps, not half of it."""
-    T, eps, n = 6.0, 0.5, 1500
-    exact = recipes.bounded_sum(ROWS, VALUES, T, 1e7)
-    assert exact == pytest.approx(3 - 3 + 0.5, abs=1e-4)
-    users = ud.Contributions(COUNTS, 8)
-    same = ud.clipped_mean(np.bincount(ROWS, weights=VALUES + 4), users, T, 1e9, rng=1)
+    """The clipped sum, and noise for replacing: T/eps, not half of it."""
+    T, exact = 6.0, 3 - 3 + 0.5
+    check(partial(recipes.bounded_sum, ROWS, VALUES, T), exact, T / 0.5, 0.5)
+    users, sums = ud.Contributions(COUNTS, 8), np.bincount(ROWS, weights=VALUES + 4)
+    same = ud.clipped_mean(sums, users, T, 1e9, rng=1)
     assert 4 + exact / 208 == pytest.approx(same, abs=1e-4)
-    noise = [abs(recipes.bounded_sum(ROWS, VALUES, T, eps) - 0.5) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(T / eps, rel=6 / n**0.5)
 
 
 def test_own_means_keep_k_rows_and_protect_replacing(recipes):
     """The noise of k rows in [0, U] is k U / eps, for the sum and, over the count, the mean."""
-    users, values, n = np.repeat(np.arange(40), 5), np.full(200, 4.0), 800
-    assert recipes.sum_of_few(users, values, 8.0, 2, 1e7) == pytest.approx(320, abs=1e-3)
-    assert recipes.mean(users, values, 8.0, 2, 1e7) == pytest.approx(4, abs=1e-3)
-    noise = [abs(recipes.sum_of_few(users, values, 8.0, 2, 1) - 320) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(2 * 8, rel=6 / n**0.5)
-    noise = [abs(recipes.mean(users, values, 8.0, 2, 1) - 4) for _ in range(n)]
-    assert np.mean(noise) == pytest.approx(2 * 8 / 80, rel=6 / n**0.5 + 0.05)
+    table = np.repeat(np.arange(40), 5), np.full(200, 4.0), 8.0, 2
+    check(partial(recipes.sum_of_few, *table), 320, 2 * 8, 1)
+    check(partial(recipes.mean, *table), 4, 2 * 8 / 80, 1, more=0.05)
 
 
 def test_capped_sum_cuts_off_at_the_cap(monkeypatch):
-    recipes = recipe("pipelinedp", monkeypatch)
-    values = np.abs(VALUES)
-    assert recipes.capped_sum(ROWS, values, 6.0, 1e7) == pytest.approx(6 + 4 + 0.5, abs=1e-4)
-    noise = [abs(recipes.capped_sum(ROWS, values, 6.0, 1) - 10.5) for _ in range(800)]
-    assert np.mean(noise) == pytest.approx(6, rel=6 / 800**0.5)
+    capped_sum = recipe("pipelinedp", monkeypatch).capped_sum
+    check(partial(capped_sum, ROWS, np.abs(VALUES), 6.0), 6 + 4 + 0.5, 6, 1)
 
 
 def test_rows_are_kept_at_random(monkeypatch):

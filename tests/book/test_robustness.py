@@ -21,28 +21,6 @@ def test_without_heavy_users_akmv_is_not_close_to_laplace():
     np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
 
 
-@pytest.mark.parametrize(
-    ("details", "for_T", "for_noise", "rank"),
-    [
-        ({}, 1 / 2, 1 / 2, 3),
-        ({"below": 0.5}, 1 / 2, 1 / 2, 2.5),
-        ({"threshold_share": 1}, 1, 1 / 2, 3),
-        ({"threshold_share": 0.25, "noise_share": 0.75}, 1 / 4, 3 / 4, 2),
-        ({"threshold_share": 0.9, "noise_share": 0.1}, 9 / 10, 1 / 10, 4),
-    ],
-)
-def test_details_of_akmv_are_those_of_its_law(details, for_T, for_noise, rank):
-    """Rank, exponent and split against the law of T, a cell at a time."""
-    users, eps = ud.Contributions([5, 3, 3, 1], U), 0.7
-    sums = ud.uniform_sums(users, 20, rng=4)
-    law = ud.quantile_cells(sums, users, 1, 1)
-    mass = (law.upper - law.lower) * np.exp(-for_T * eps / 2 * abs(np.arange(5) - rank))
-    law = law._replace(probability=mass / mass.sum(axis=-1, keepdims=True))
-    error = ud.akmv_mean_error(sums, users, eps, **details)
-    expected = ud.capped_mean_error(law, users, for_noise * eps)
-    np.testing.assert_allclose(error, expected, rtol=1e-12)
-
-
 @given(users=collections().filter(lambda users: users.n_users <= 4), data=st.data())
 def test_averaging_keeps_worst_case_bias_and_sensitivity(users, data):
     """Over all datasets of averages at three levels, an axis a user."""

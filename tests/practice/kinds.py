@@ -52,10 +52,6 @@ def pandas(kind=None):
     return partial(pd.Series, dtype=kind)
 
 
-def by_arrow(kind):
-    return partial(pd.Series, dtype=pd.ArrowDtype(kind))
-
-
 def arrow(kind=None):
     return partial(pa.array, type=kind)
 
@@ -69,8 +65,7 @@ def dictionary(entries):
 
 
 def chunks(entries):
-    whole = pa.array(entries)
-    return pa.chunked_array([whole[:1], whole[1:]])
+    return pa.chunked_array([pa.array(entries)[:1], pa.array(entries)[1:]])
 
 
 LISTS = {"list": list, "objects": objects, "pandas objects": pandas(object)}
@@ -79,7 +74,7 @@ CATEGORIES = {"pandas categories": pandas("category"), "Arrow dictionary": dicti
 WHOLE = LISTS | {
     "pandas": pandas("Int64"),
     "pandas unsigned": pandas("UInt64"),
-    "pandas by Arrow": by_arrow(pa.int64()),
+    "pandas by Arrow": pandas(pd.ArrowDtype(pa.int64())),
     "pandas index": lambda entries: pd.Index(entries, dtype="Int64"),
     "pandas categories": lambda entries: pd.Series(entries, dtype="Int64").astype("category"),
     "polars": polars(pl.Int64),
@@ -92,30 +87,23 @@ WHOLE = LISTS | {
 }
 
 # What holds such entries, and whether one of them is missing.
-HOLDERS = {
+HOLDERS = dict.fromkeys(ENTRIES, PLAIN) | {
     "text": PLAIN
     | CATEGORIES
     | {
         "pandas strings": pandas("string"),
-        "pandas by Arrow": by_arrow(pa.string()),
+        "pandas by Arrow": pandas(pd.ArrowDtype(pa.string())),
         "pandas index of categories": lambda entries: pd.CategoricalIndex(entries, ["b", "a"]),
         "pandas categories, ordered": lambda entries: pd.Categorical(entries, ordered=True),
         "numpy strings": lambda entries: np.array(entries, np.dtypes.StringDType(na_object=None)),
         "polars categories": polars(pl.Categorical),
         "polars enumeration": lambda entries: pl.Series(entries, dtype=pl.Enum(["b", "a"])),
     },
-    "bytes": PLAIN,
     "truths": PLAIN | {"pandas nullable": pandas("boolean")},
-    "integers": WHOLE,
-    "large integers": WHOLE,
-    "huge integers": LISTS,
+    **{"integers": WHOLE, "large integers": WHOLE, "huge integers": LISTS, "UUIDs": LISTS},
     "floats": PLAIN | CATEGORIES | {"pandas nullable": pandas("Float64")},
-    "negative floats": PLAIN,
-    "zeros": PLAIN,
-    "decimals": PLAIN,
-    "UUIDs": LISTS,
     "days": PLAIN | {"Arrow in 32 bits": arrow(pa.date32()), "in 64": arrow(pa.date64())},
-    "times": PLAIN | CATEGORIES | {"pandas by Arrow": by_arrow(pa.timestamp("ns"))},
+    "times": PLAIN | CATEGORIES | {"pandas by Arrow": pandas(pd.ArrowDtype(pa.timestamp("ns")))},
     "instants": PLAIN | {"Arrow in seconds": arrow(pa.timestamp("s", "UTC"))},
     "times of day": PLAIN | {"Arrow in seconds": arrow(pa.time32("s"))},
     "durations": PLAIN | {"Arrow in seconds": arrow(pa.duration("s"))},
@@ -130,28 +118,22 @@ def held(kind, holder, null=False):
 
 
 # The same in arrays of numpy, which have types of their own, and where a null is no None.
-NUMPY = [
-    *(np.array([4, other, 4]) for other in (5, 0)),
-    np.array([0, 1, 0]),
-    np.array([-128, 127, -128], np.int8),
-    np.array([-1, 2, -1]),
-    np.array([2**63 - 1, 2**63 - 2, 2**63 - 1]),
-    *(np.array([2**64 - 1, other, 2**64 - 1], np.uint64) for other in (0, 2**64 - 2)),
-    np.array([2**31 - 1, 2**31 - 2, 2**31 - 1], np.int32),
-    np.array([4.0, -5.0, nan, 4.0]),
-    np.array([2.0**53, 2.0**53 - 1, 2.0**53]),
-    np.array([2.0**53, 2.0**53 - 1, nan, 2.0**53], np.longdouble),
-    np.array([2.0**24, 2.0**24 - 1, nan, 2.0**24], np.float32),
-    np.array([0.0, 1.0, nan, -0.0]),
-    np.array(["", "b", ""]),
-    np.array([b"", b"b", b""]),
-    np.array([True, False, True]),
-    np.array(["2013-01-01", "2013-01-02", "NaT", "2013-01-01"], "M8[ns]"),
-    np.array([1, 2, "NaT", 1], "m8[s]"),
-    np.array(["a", "b", "a"], np.dtypes.StringDType()),
-    np.array(["a", "b", nan, "a"], np.dtypes.StringDType(na_object=nan)),
-    *(pa.array([0, MORE, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)),
-]
+BY_DTYPE = {
+    np.int64: [[4, 5, 4], [0, 1, 0], [-1, 2, -1], [2**63 - 1, 2**63 - 2, 2**63 - 1]],
+    np.uint64: [[2**64 - 1, other, 2**64 - 1] for other in (0, 2**64 - 2)],
+    np.int8: [[-128, 127, -128]],
+    np.int32: [[2**31 - 1, 2**31 - 2, 2**31 - 1]],
+    np.float64: [[4, -5, nan, 4], [2.0**53, 2.0**53 - 1, 2.0**53], [0.0, 1.0, nan, -0.0]],
+    np.longdouble: [[2.0**53, 2.0**53 - 1, nan, 2.0**53]],
+    np.float32: [[2.0**24, 2.0**24 - 1, nan, 2.0**24]],
+    None: [["", "b", ""], [b"", b"b", b""], [True, False, True]],
+    "M8[ns]": [["2013-01-01", "2013-01-02", "NaT", "2013-01-01"]],
+    "m8[s]": [[1, 2, "NaT", 1]],
+    np.dtypes.StringDType(): [["a", "b", "a"]],
+    np.dtypes.StringDType(na_object=nan): [["a", "b", nan, "a"]],
+}
+NUMPY = [np.array(column, dtype) for dtype, columns in BY_DTYPE.items() for column in columns]
+NUMPY += [pa.array([0, MORE, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)]
 NULLS = [None, nan, np.float32("nan"), np.datetime64("NaT"), np.timedelta64("NaT"), pd.NA, pd.NaT]
 NULLS += [Decimal("NaN"), Decimal("sNaN")]
 

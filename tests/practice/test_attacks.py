@@ -23,7 +23,7 @@ from kinds import HELD, TABLES, csv, held, parquet, rows_of
 import userdp as ud
 from userdp.practice import _columns as columns
 from userdp.practice import _queries as queries
-from userdp.practice import json_schema, protected_tally
+from userdp.practice import json_schema, protected_tally, release_mean_in_ball
 from userdp.practice._files import open_files
 from userdp.practice._grid import Grid
 from userdp.practice._ingest import read_records
@@ -377,11 +377,17 @@ def test_threads_share_a_connection_and_a_memtable(shop):
 
 # 10. Nothing protected prints or serialises.
 def test_sums_of_a_release_are_not_quoted():
-    users = ud.Contributions([2, 1], 10)
-    for sums in ([77.125, 1.0], ["secret", 1.0], [1.0, NAN], [1.0], np.array([[1.0, 2.0]] * 3)):
+    users, law = ud.Contributions([2, 1], 10), ud.GaussianNoise(1)
+    numbers = [[77.125, 1.0], ["secret", 1.0], [1.0, NAN], [1.0], np.array([[1.0, 2.0]] * 3)]
+    vectors = [[[x, 1.0], [0.5, 0.5]] for x in (77.125, "secret", NAN, np.inf, None)]
+    vectors += [[[0.5, 0.5]] * 3, [1.0, 1.0], np.zeros((3, 2, 2)), np.zeros((2, 0))]
+    vectors += [np.ma.masked_array(np.zeros((2, 2)), mask=True)]
+    calls = [(ud.release_mean, sums, users, 1) for sums in numbers]
+    calls += [(release_mean_in_ball, sums, users, law) for sums in vectors]
+    for release, sums, *public in calls:
         with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
-            ud.release_mean(sums, users, 1)
-        for told in ("77.125", "secret", "nan"):
+            release(sums, *public)
+        for told in ("77.125", "secret", "nan", "inf", "[1"):
             assert told not in str(refusal.value)
         assert refusal.value.__context__ is None
 
@@ -408,9 +414,3 @@ def test_what_may_be_published_fits_the_schema():
     for broken in (published | {"n_clamped": 3}, {k: published[k] for k in list(published)[1:]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, json_schema())
-
-
-def test_a_wide_interval_is_no_error_and_arguments_have_names():
-    assert mean_of([1, 2], [1.0, 2.0], total_width=1e300).worst_case_bias == 0
-    with pytest.raises(TypeError, match="positional"):
-        ud.private_mean([1], [1.0], 0, 1, 1)

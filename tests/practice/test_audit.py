@@ -268,15 +268,22 @@ def test_text_that_is_no_number_is_not_quoted(kind, observed, tmp_path):
 
 
 # 3. Noise is added every time; and OpenDP's own, which takes no seed, has its law.
-ALARM = 1e-6 / (2 * 5)  # of each of two tests of each of the five numbers that have noise
+NOISY = [
+    (entry, eps)
+    for entry, factors in conf.FACTORS.items()
+    for eps in ("text", "zCDP")
+    if eps in factors["eps"]
+]
+with_every_noise = pytest.mark.parametrize(("entry", "eps"), NOISY)
+ALARM = 1e-6 / (2 * 8)  # of each of two tests of each of the eight numbers that have noise
 
 
-def releases_of(entry, folder, n):
+def releases_of(entry, eps, folder, n):
     """Return n releases, and what they would be without noise, with the scale that it must have.
 
     The noise has so many steps that it is as good as continuous.
     """
-    row = {"users": "many", "bounds": "usual", "eps": "text", "centre": "off", "objective": "l1"}
+    row = {"users": "many", "bounds": "usual", "eps": eps, "centre": "off", "objective": "l1"}
     row |= {"width": "given", "project": False, "cap": 1000, "reach": "given"}
     row |= {"entry": entry, "input": "lists", "missing": "centre", "outside": "clamp"}
     users, values = conf.table(row, ["inside"] * 3, np.random.default_rng(1), copies=5)
@@ -288,19 +295,20 @@ def releases_of(entry, folder, n):
     return np.array([[m.mean for m in made]]), [conf.clipped_mean(row, users, values)]
 
 
-@pytest.mark.parametrize("entry", conf.FACTORS)
-def test_noise_is_added_every_time(entry, monkeypatch, tmp_path):
+@with_every_noise
+def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
     """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""
     answers = count(0, 2**40)
     OpenDP(monkeypatch, lambda *_: next(answers))
-    for numbers in releases_of(entry, tmp_path, 400)[0]:
+    for numbers in releases_of(entry, eps, tmp_path, 400)[0]:
         np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("entry", conf.FACTORS)
-def test_releases_follow_the_law(entry, tmp_path):
+@with_every_noise
+def test_releases_follow_the_law(entry, eps, tmp_path):
     """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
-    found, exact = releases_of(entry, tmp_path, 1000)
+    found, exact = releases_of(entry, eps, tmp_path, 1000)
     for numbers, (mean, scale) in zip(found, exact, strict=True):
-        assert stats.kstest(abs(numbers - mean) / scale, "expon").pvalue > ALARM
+        law = "expon" if eps in conf.EPS else "halfnorm"
+        assert stats.kstest(abs(numbers - mean) / scale, law).pvalue > ALARM
         assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM

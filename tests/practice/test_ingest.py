@@ -22,14 +22,6 @@ every_kind = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
 @every_kind
-def test_two_columns_or_the_users_alone_are_read(table, tmp_path):
-    data = table(pa.table(ROWS), tmp_path)
-    survey = read_records("who", "what", data).survey(Rules(0, 4))
-    assert (survey.sizes, survey.users, survey.outside) == ((1, 2), (1, 1), 1)
-    assert ud.user_counts("who", data=data).tolist() == [2, 1]
-
-
-@every_kind
 @pytest.mark.parametrize("name", ["user", "value"])
 def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
     names = {"user": "who", "value": "what"} | {name: "gone"}
@@ -43,8 +35,11 @@ def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
     "name", ["column_names", "columns", "index", "size", "user name", 'a"b', "reindex"]
 )
 def test_a_column_may_have_any_name(table, name, tmp_path):
-    data = table(pa.table({name: ["a", "b"], "value": [1.0, 9.0]}), tmp_path)
-    assert read_records(name, "value", data).survey(Rules(0, 4))[:2] == ((1,), (2,))
+    """And so may others; or the users alone are read."""
+    rows = pa.table({name: ["a", "b", "a"], "value": [1.0, 9.0, 2.0], "else": [1, 2, 3]})
+    data = table(rows, tmp_path)
+    assert read_records(name, "value", data).survey(Rules(0, 4))[:2] == ((1, 2), (1, 1))
+    assert ud.user_counts(name, data=data).tolist() == [2, 1]
 
 
 def broken_dataset(folder):

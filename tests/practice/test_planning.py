@@ -76,11 +76,8 @@ def test_recommendation_is_data(objective):
     """Names of rows, what `private_mean` takes, and plain values: JSON."""
     made = [advice._asdict() for advice in PLAN.recommend(objective)]
     assert json.loads(json.dumps(made)) == made
-    assert [advice["eps"] for advice in made] == [float(eps) for eps in EPS]
-    for advice in made:
-        assert advice["objective"] == objective
-        assert isinstance(advice["why"], str)
-        assert objective == "mse" or advice["strategy"] in STRATEGIES
+    assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
+    assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES}
     options = {"lower": 1, "upper": 3, "eps": 1}
     released = ud.private_mean([1, 1, 2], [1, 2, 3], objective=objective, **options)
     (advice,) = ud.plan([2, 1], **options).recommend(objective)
@@ -113,21 +110,16 @@ def test_plan_is_shown_as_a_table():
         "1    l1 optimum             65           32.5   22.4           16.42",
         "1    l1 optimum, staircase  65           31.97  22.3           16.42",
     ]
-    html = shown._repr_html_()
-    start = "<table class='dataframe'><thead><tr><th scope='col'>eps</th><th scope='col'>strategy"
-    assert html.startswith(start)
-    assert "</th></tr></thead><tbody><tr><th scope='row'>1</th><td>Laplace</td><td>260</td>" in html
-    assert html.endswith("<td>16.42</td></tr></tbody></table>")
+    start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
+    assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
     assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
 
 
 def test_plan_draws_its_numbers():
-    _, ax = plt.subplots()
-    assert PLAN.plot(ax) is ax
+    ax = PLAN.plot(plt.figure().add_subplot())
     for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
-        assert line.get_label() == name
         drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
-        assert line.get_xydata().tolist() == drawn
+        assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)
     (below,) = ax.collections
     assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
     assert PLAN.plot().figure is not ax.figure

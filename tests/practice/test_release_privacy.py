@@ -7,11 +7,13 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from strategies import SUMS, USERS
+from strategies import BUDGETS, SUMS, USERS
 
 import userdp as ud
 from userdp import audit
-from userdp.practice import discrete_laplace
+from userdp.practice import discrete_gaussian, discrete_laplace
+
+LAW = ud.GaussianNoise.zcdp(0.3)
 
 
 def test_release_takes_no_seed():
@@ -19,7 +21,7 @@ def test_release_takes_no_seed():
     assert names == {"sums", "users", "eps", "total_width", "centre", "objective", "project"}
 
 
-@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 5])
+@pytest.mark.parametrize("eps", [*BUDGETS, LAW])
 def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_width(opendp, eps):
     reached = 0.0
     for users, first, second in audit.hard_pairs(160, rng=17):
@@ -28,7 +30,8 @@ def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_widt
                 ud.release_mean(sums, users, eps)
             one, other = opendp.asked[-2:]
             assert all(type(x) is int for x in (one.total, one.moved, other.total, other.moved))
-            assert (one.moved, one.budget) == (other.moved, Fraction(eps))
+            budget = eps if eps is LAW else Fraction(eps)
+            assert (one.moved, one.budget) == (other.moved, budget)
             assert abs(one.total - other.total) <= one.moved
             reached = max(reached, abs(one.total - other.total) / max(one.moved, 1))
     assert reached == 1
@@ -38,18 +41,19 @@ def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_widt
 @pytest.mark.parametrize("objective", ["bound", "mse"])
 def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective):
     sums = 0.98765 * SUMS
-    for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None)):
+    for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None), (LAW, None)):
         options = {"objective": objective, "centre": centre, "total_width": given}
         made = ud.release_mean(sums, USERS, eps, **options, project=False)
         width = ud.threshold(USERS, eps, objective) if given is None else given
         exact = ud.clipped_mean(sums, USERS, width, eps, centre=centre, rng=audit.Recorder())
         certificate = ud.worst_case_error(USERS, ud.centred_clipping(USERS, width, centre), eps)
         rounding = made.worst_case_error - certificate
-        step = made.noise_scale * eps / max(opendp.asked[-1].moved, 1)
+        share = 1 / LAW.sigma if eps is LAW else eps
+        step = made.noise_scale * share / max(opendp.asked[-1].moved, 1)
         assert made.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
         assert abs(made.mean - float(exact.value)) <= rounding + 1e-14
         assert 0 <= rounding <= 6 * step + 1e-9 * certificate
-        for n_users in (1, 2) if eps < 0.1 else ():
+        for n_users in (1, 2) if share < 0.1 else ():
             users = ud.Contributions([1] * n_users, 1)
             ud.release_mean(np.zeros(n_users), users, eps, total_width=0.9)
             assert 2.0**54 < opendp.asked[-1].moved / eps < 2.0**56
@@ -73,14 +77,17 @@ def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
         budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
         spent = Fraction(discrete_laplace(moved, budget).map(moved))
         assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
+        law = ud.GaussianNoise(10.0 ** rng.uniform(-2, 2))
+        for vector in (False, True):
+            spent = discrete_gaussian(moved // 16 or 1, law, vector=vector).map(moved // 16 or 1)
+            assert Fraction(spent) <= 1 / (2 * Fraction(law.sigma) ** 2)
 
 
 @pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 1, 2.0**-40])
 def test_release_says_what_it_spent_and_enables_what_it_needs_of_opendp(eps):
     dp.disable_features("contrib")
     made = ud.release_mean(SUMS, USERS, eps, total_width=10)
-    assert float(Fraction(eps)) * (1 - 1e-12) <= made.eps
-    assert Fraction(made.eps) <= Fraction(eps)
+    assert Fraction(eps) * (1 - Fraction(1, 10**12)) <= Fraction(made.eps) <= Fraction(eps)
     assert made.eps == 1 or eps != 1
 
 

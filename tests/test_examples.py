@@ -1,9 +1,11 @@
-"""The example of CONTRIBUTING.md works from end to end."""
+"""The examples of the README and of CONTRIBUTING.md work as they stand."""
 
 import re
 from contextlib import nullcontext
 
 import contents
+import numpy as np
+import pandas as pd
 import pytest
 import test_book
 import test_claims
@@ -11,6 +13,8 @@ import yaml
 
 import userdp as ud
 
+README = (contents.ROOT / "README.md").read_text("utf-8")
+BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
 TEXT = (contents.ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
@@ -50,3 +54,17 @@ def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, capsys):
     test_claims.test_row_is_complete(row)
     assert f":label: {row['label']}\n" in text
     assert f"def {row['tests'][0].partition('::')[2]}(" in block("python", "def test_")
+
+
+@pytest.mark.parametrize("code", BLOCKS)
+def test_block_of_the_readme_runs(code, tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(6)
+    users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
+    data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
+    data.to_parquet(tmp_path / "trips.parquet")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code, names)
+    if "private_mean" in code:
+        assert names["made"].n_records == len(data)
+        assert repr(names["made"]) in capsys.readouterr().out
