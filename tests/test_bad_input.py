@@ -123,7 +123,8 @@ REFUSED = [
     ("eps", RELEASES, T, said("LaplaceNoise", ud.LaplaceNoise(1))),
     ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
     ("eps", BUDGETS, T, said("eps=GaussianNoise(sigma=1.0)", [GAUSS])),
-    ("eps", BUDGETS, V, [*said("eps=0.0.", [1, 0.0]), *said("eps='x'", ["x"]), *said("none", [])]),
+    ("eps", BUDGETS, V, [*said("eps=0.0.", [1, 0.0]), *said("eps='x'", ["x"])]),
+    ("eps", BUDGETS, V, said("got none", [])),
     ("eps", BUDGETS, T, [*said("=True", [1, True]), *said("=array([0.5])", [np.array([0.5])])]),
     ("eps", BUDGETS[2:], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps=b'ab'", b"ab")]),
     ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("array([0.5])", np.array([[0.5]]))]),
@@ -307,7 +308,7 @@ ALSO_REFUSED = [
     (V, "tau", "tau=0", call("tradeoff", centres=[1], total_widths=[1]).best, [0]),
     (V, "sensitivity", "-2", ud.LaplaceNoise(1).mean_error, [1, -2]),
     (V, "bias", "bias[1]=nan", ud.StaircaseNoise(1).mean_error, [[0, NAN]]),
-    (V, "z", "z[0]=inf", ud.StaircaseNoise(1).log_density, [[INF]]),
+    *[(V, "z", "z[0]=inf", f.log_density, [[INF]]) for f in (ud.StaircaseNoise(1), GAUSS)],
     (T, "z", "<U1", ud.LaplaceNoise(1).log_density, [["1"]]),
 ]
 
@@ -395,7 +396,7 @@ def test_bad_call_is_refused(error, argument, words, function, arguments):
     with pytest.raises(error, match=rf"`{argument}[^`]*`( and `upper`)? must") as refusal:
         function(*arguments) if callable(function) else call(function, **arguments)
     assert type(refusal.value) is error
-    assert "must be None" not in str(refusal.value)  # but a rule
+    assert not re.search("must (be )?None", str(refusal.value))  # but a rule
     assert words in str(refusal.value)
 
 

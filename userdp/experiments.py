@@ -58,11 +58,11 @@ class Sweep:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
-        columns = "mechanism", "eps", "error", "standard_error", "trials"
+        trials = self.n_trials
         return [
-            dict(zip(columns, (name, *map(float, point), self.n_trials), strict=True))
+            {"mechanism": name, "eps": e, "error": mean, "standard_error": se, "trials": trials}
             for name, curve in self.curves.items()
-            for point in zip(self.eps, *curve, strict=True)
+            for e, mean, se in np.transpose([self.eps, *curve]).tolist()
         ]
 
 
@@ -124,7 +124,7 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-    return _sweep(mechanisms, True, users, eps, sampler, n_trials, rng)
+    return _sweep("mechanisms", mechanisms, users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -168,12 +168,12 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-    return _sweep(mean_errors, False, users, eps, sampler, n_trials, rng)
+    return _sweep("mean_errors", mean_errors, users, eps, sampler, n_trials, rng)
 
 
 def _sweep(
+    argument: str,
     functions: Mapping[str, Callable[..., npt.ArrayLike]],
-    release: bool,
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
@@ -181,11 +181,11 @@ def _sweep(
     rng: RNGLike,
 ) -> Sweep:
     """Sweep over functions that release means, or else return mean errors."""
-    argument = "mechanisms" if release else "mean_errors"
     _check_functions(argument, functions)
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
     trials = check.integer("n_trials", n_trials, least=2)
+    release = argument == "mechanisms"
     entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
     starts = range(0, trials, length)
@@ -198,7 +198,7 @@ def _sweep(
             for (i, name), (j, budget) in product(enumerate(functions), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
                 given = {"rng": stream} if release else {}
-                result = np.asarray(functions[name](sums, users, budget, **given), np.float64)
+                result = np.asarray(functions[name](sums, users, budget, **given))
                 if result.shape != (size,):
                     rule = f"return one number for each of {size} datasets"
                     check.refuse(f"{argument}[{name!r}]", rule, f"shape {result.shape}")
@@ -208,7 +208,7 @@ def _sweep(
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
-    curves = dict(zip(functions, map(Curve, means, standard_errors), strict=True))
+    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(functions)}
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
 
 

@@ -90,7 +90,8 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     >>> float(laplace_mean_error([3.0, 1.0], Contributions([4, 1], upper=1), eps=2))
     0.4
     """
-    return clipped_mean_error(sums, users, 2 * _largest(users), LaplaceNoise(eps), centre=0)
+    law, bias = LaplaceNoise(eps), np.zeros(_read_sums(sums, users).shape[:-1])
+    return law.mean_error(bias, float(_largest(users)) / users.total)
 
 
 def clipped_mean(

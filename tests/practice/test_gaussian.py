@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 import userdp as ud
 from userdp.practice import _noise as noise
 from userdp.practice import release_mean_in_ball
-from userdp.practice._vectors import whole_vectors
+from userdp.practice._vectors import _steps, whole_vectors
 
 LAW = ud.GaussianNoise.zcdp(0.3)
 VECTORS = ud.Contributions([4, 2, 1, 1], upper=2)
@@ -36,6 +36,8 @@ def test_whole_vectors_are_never_too_long(vectors, bits):
     assert max(sum(int(x) ** 2 for x in row) for row in whole) <= reach**2
     inside = np.linalg.norm(vectors, axis=1) <= reach - 1
     np.testing.assert_array_equal(whole[inside], np.trunc(vectors[inside]))
+    one = (reach - 1) * np.eye(3)
+    np.testing.assert_array_equal(whole_vectors(one * 2.0**20, reach), one)
 
 
 @pytest.mark.parametrize("d", [1, 2, 4000])
@@ -85,7 +87,8 @@ def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
     assert made.noise_scale == pytest.approx(LAW.sigma * REACH / 4, rel=1e-9)
     np.testing.assert_array_equal(made.mean, np.add(total, added) * unit)
     assert np.array(total) * unit == pytest.approx(KEPT, abs=6 * unit)
-    assert guarantee <= made.worst_case_error <= guarantee + 20 * unit
+    steps = 4 * (1 + sqrt(2)) + (noise.ROUNDED + 1) * sqrt(2)
+    assert made.worst_case_error - guarantee == pytest.approx(steps * unit, 1e-3, 0)
     assert (made.rho, made.sigma, made.delta(1)) == (pytest.approx(0.3), LAW.sigma, LAW.delta(1))
     assert made.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
     assert "replacing one user's samples; public: counts" in made.promise
@@ -110,13 +113,13 @@ def test_vectors_follow_the_law():
 
 def test_what_is_no_law_and_too_much_noise_are_refused():
     for law in (1, "zcdp", ud.LaplaceNoise(1), None):
-        with pytest.raises(TypeError, match=r"`law` must be a userdp\..*GaussianNoise, got law="):
+        with pytest.raises(TypeError, match=rf"a userdp\.GaussianNoise, got law={law!r} of type"):
             release_mean_in_ball(GOOD, VECTORS, law)
     with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions"):
         release_mean_in_ball(GOOD, [4, 2, 1, 1], LAW)
     many = ud.Contributions([2**50] * 4, upper=2)
     release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**47 * 0.99))
-    with pytest.raises(ValueError, match="`law` must be of a sigma small enough"):
+    with pytest.raises(ValueError, match=r"sigma small enough .* got law=GaussianNoise"):
         release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**47))
 
 
@@ -131,6 +134,21 @@ def test_vectors_are_read_once(opendp):
 
     made = release_mean_in_ball(Changing(), VECTORS, LAW)
     assert made.mean == pytest.approx(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("n_users", "d", "sigma", "bits"),
+    [
+        (4, 2, 1e-9, 40),
+        (2**22 - 1, 1, 1, 40),  # sums of all users below 2^62
+        (2**22, 1, 1, 39),
+        (1, 2**13 - 9, 1, 39),  # reach (d + 8) below 2^52
+        (1, 2**13 - 8, 1, 38),
+        (1, 1, 2.0**15, 39),  # noise of scale 2 reach sigma below 2^56
+    ],
+)
+def test_steps_are_as_many_as_64_bits_allow(n_users, d, sigma, bits):
+    assert _steps(n_users, d, ud.GaussianNoise(sigma)) == 2**bits
 
 
 # Whole numbers rounded at random: the lemma on (eps, delta)

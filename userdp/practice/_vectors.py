@@ -96,12 +96,12 @@ def release_mean_in_ball(
     if radius:
         total = whole_vectors(vectors / step, reach).sum(axis=0)
     noisy = noisy_vector(total, moved, law)
-    unit, mean = step / users.total, np.asarray(noisy.total * (step / users.total), np.float64)
+    unit = step / users.total
     # Each user's sum is shortened by a step and rounded by less than one in each coordinate; the
     # noise is that of the law, rounded at random (lemma on whole numbers).
     rounding = (n_users * (1 + sqrt(d)) + (ROUNDED + 1) * sqrt(d)) * unit
     return ReleaseInBall(
-        mean=mean,
+        mean=np.multiply(noisy.total, unit),
         rho=noisy.rho,
         sigma=law.sigma,
         promise=PROMISE if moved else NOTHING,
@@ -113,14 +113,14 @@ def release_mean_in_ball(
 
 
 def whole_vectors(vectors: Floats, reach: int) -> npt.NDArray[np.int64]:
-    """Clip vectors, shape (..., d), to the length `reach` and round them to whole numbers.
+    """Clip vectors, shape (L, d), to the length `reach` and round them to whole numbers.
 
     In whole numbers, and so exactly, none is longer. Clipped to one less, a vector is computed to
     be longer than that by a factor below 1 + (d + 8) 2^-53, so by less than one where
     reach (d + 8) <= 2^52; rounding towards zero makes no coordinate larger.
     """
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    shorter = vectors * np.minimum(1.0, (reach - 1) / np.maximum(length, 1.0))
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    shorter = vectors / np.maximum(length / (reach - 1), 1.0)
     whole: npt.NDArray[np.int64] = np.trunc(shorter).astype(np.int64)
     return whole
 
@@ -131,7 +131,7 @@ def _steps(n_users: int, d: int, law: GaussianNoise) -> int:
         MOST_BITS,
         52 - (d + 8).bit_length(),  # for `whole_vectors`
         62 - n_users.bit_length(),  # for the sums of all users
-        LARGEST_SCALE_BITS - 1 - max(0, floor(log2(law.sigma)) + 1),
+        LARGEST_SCALE_BITS - 2 - floor(log2(law.sigma)),  # for the noise of 2 reach
     )
     if bits < FEWEST_BITS:
         check.refuse_value("law", "of a sigma small enough for noise that fits 64 bits", law)

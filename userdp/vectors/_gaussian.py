@@ -189,12 +189,10 @@ def _spent_beyond(u: float, eps: float) -> float:
     nothing overflows. Written as a difference of Mills ratios where both terms are alike, and by
     the derivatives of the ratio where these are.
     """
-    if u < -40:  # less than the smallest float
-        return 0.0
     v = hypot(u, sqrt(2) * sqrt(eps))
     density = exp(-u * u / 2) / sqrt(2 * pi)
     middle, reach = (v - u) / 2, eps / (v - u) if u < 0 else (u + v) / 2
-    if reach < 1e-3:
+    if density and reach < 1e-3:
         ratio = _mills(middle)
         third = 2 + middle**2 - (3 * middle + middle**3) * ratio
         return float(density * 2 * reach * (1 - middle * ratio + reach**2 / 6 * third))
