@@ -142,8 +142,8 @@ class Recorder(np.random.Generator):
 
     def standard_normal(self, size: Any = ()) -> Any:  # type: ignore[override]
         """Return a vector along the first axis: a direction."""
-        first = np.arange(size[-1]) == 0
-        return self._answer("standard_normal", (), size, np.positive, first * 1.0)
+        first = np.identity(size[-1])[0]
+        return self._answer("standard_normal", (), size, np.positive, first)
 
     def choice(self, a: Any, size: Any = ()) -> Any:  # type: ignore[override]
         """Return the sign of staircase noise, as a symbol of scale 1."""
@@ -239,10 +239,10 @@ def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
     array([2.])
     """
     n, _, d = pairs.first.shape
-    shift, calls = _shifts(release, pairs, lambda scales: np.any(scales[:, 1:], axis=1))
+    shift, calls = _shifts(release, pairs, np.identity(d)[0])
     seen = [(call.name, call.numbers[:1], call.size) for call in calls]
-    pure = seen == [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
-    return shift if pure else np.full(n, np.inf)
+    pure = [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
+    return shift if seen == pure * 2 else np.full(n, np.inf)
 
 
 def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
@@ -272,40 +272,29 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     >>> gaussian_rho(lambda sums, users, rng: opt_worst_case(sums, users, law, rng=rng), pairs)
     array([2.])
     """
-    shift, calls = _shifts(release, pairs, lambda scales: np.any(scales != scales[:, :1], axis=1))
-    seen, n = [(call.name, call.size) for call in calls], len(pairs.first)
-    gaussian = seen == [("normal", (n, *pairs.first.shape[2:]))]
-    return shift**2 / 2 if gaussian else np.full(n, np.inf)
+    n, shape = len(pairs.first), pairs.first.shape[2:]
+    shift, calls = _shifts(release, pairs, np.ones(shape))
+    seen = [(call.name, call.size) for call in calls]
+    return shift**2 / 2 if seen == [("normal", (n, *shape))] * 2 else np.full(n, np.inf)
 
 
-def _shifts(
-    release: Release, pairs: Pairs, odd: Callable[[Floats], npt.NDArray[np.bool_]]
-) -> tuple[Floats, list[Call]]:
-    """Return how far apart noisy vectors are, in their scale, and the calls for the first ones.
+def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:
+    """Return how far apart noisy vectors are, in their scale, and the calls for all of them.
 
-    Infinite where the scales of the coordinates differ between neighbours, or are odd.
+    Infinite where the scales of the coordinates are not one multiple of the pattern for both.
     """
-    recorders, n = (Recorder(), Recorder()), len(pairs.first)
-    one, other = (
-        np.reshape(np.asarray(release(sums, pairs.users, rng), object), (n, -1))
-        for sums, rng in zip((pairs.first, pairs.second), recorders, strict=True)
-    )
-    moved = np.linalg.norm(_DISTANCES(one, other).astype(np.float64), axis=1)
-    scales, others = (_SCALES(noisy).astype(np.float64) for noisy in (one, other))
-    scale = scales[:, 0]
+    rng, shape = Recorder(), (2, len(pairs.first), pattern.size)
+    both = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
+    moved, scales = np.linalg.norm(_DISTANCES(*both), axis=1), _SCALES(both)
+    scale, _ = scales[..., 0]
+    sound = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(moved > 0, moved / scale, 0.0)
-    wrong = np.any(scales != others, axis=1) | odd(scales) | ((scale == 0) & (moved > 0))
-    return np.where(wrong, np.inf, shift), recorders[0].calls
+    return np.where(sound, shift, np.inf), rng.calls
 
 
-_DISTANCES = np.frompyfunc(lambda one, other: float(_value(one) - _value(other)), 2, 1)
-_SCALES = np.frompyfunc(lambda noisy: float(getattr(noisy, "scale", 0)), 1, 1)
-
-
-def _value(noisy: Noisy | float) -> Fraction:
-    """Return the number without its noise; a number that has none is itself."""
-    return noisy.value if isinstance(noisy, Noisy) else Fraction(noisy)
+_DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
+_SCALES = np.vectorize(lambda noisy: float(noisy.scale), otypes=[float])
 
 
 def _shift(one: Noisy, other: Noisy) -> float:
@@ -514,13 +503,11 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
 def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
     way, turned = rng.standard_normal((2, *pairs.first.shape, d))
     way[::2] = way[::2, :1]
-    turns = (pairs.first != pairs.second) & (rng.random((len(way), 1)) < 0.3)
-    middle, ways = pairs.users.largest_sums / 2, (way, np.where(turns[..., None], turned, way))
-    first, second = (
-        (sums - middle)[..., None] * (z / np.linalg.norm(z, axis=-1, keepdims=True))
-        for sums, z in zip(pairs[1:], ways, strict=True)
-    )
-    return Pairs(pairs.users, first, second)
+    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(way), 1))
+    ways = np.stack([way, np.where(turns[..., None], turned, way)])
+    reach = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
+    vectors = reach[..., None] * (ways / np.linalg.norm(ways, axis=-1, keepdims=True))
+    return Pairs(pairs.users, *vectors)
 
 
 def largest_log_ratio(
