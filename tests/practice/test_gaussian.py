@@ -164,6 +164,7 @@ def test_divergences_of_discrete_noise(s, moved):
         spent = logsumexp(a * p + (1 - a) * q) / (a - 1) / a
         assert spent <= moved**2 / (2 * s * s) * (1 + 1e-12)
         assert spent >= 0.5 * moved**2 / (2 * s * s)
+    dp.enable_features("contrib")
     space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
     assert dp.m.make_gaussian(*space, scale=s).map(moved) == pytest.approx(moved**2 / (2 * s * s))
 
