@@ -1,9 +1,8 @@
-"""A Sphinx extension: where figures stand on their pages, and how large; what stays on one line.
+"""A Sphinx extension: where the figures that chapters draw stand, and how large.
 
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
 sections, though a notebook has to compute it first. Pictures have two pixels for each that is
-shown, and say their size, so that no text moves when they arrive. A formula keeps the full stop or
-comma after it on its line.
+shown, and say their size, so that no text moves when they arrive.
 """
 
 import re
@@ -12,7 +11,6 @@ from pathlib import Path
 from docutils import nodes
 from PIL import Image
 from sphinx.transforms import SphinxTransform
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
 
@@ -47,24 +45,6 @@ class Figures(SphinxTransform):
         page.insert(page.index(first), drawn)
 
 
-class Punctuation(SphinxPostTransform):
-    """Keep formulas and the marks after them together."""
-
-    default_priority = 400
-    formats = ("html",)
-
-    def run(self, **kwargs):
-        """Change a page's tree."""
-        for formula in list(self.document.findall(nodes.math)):
-            after = formula.next_node(descend=False, siblings=True)
-            marks = isinstance(after, nodes.Text) and re.match(r"[.,;:!?)\]-]+\w*", after)
-            if marks:
-                whole = nodes.inline("", "", classes=["together"])
-                after.parent.replace(after, nodes.Text(after[marks.end() :]))
-                formula.replace_self(whole)
-                whole += [formula, nodes.Text(marks[0])]
-
-
 def say_sizes(app, name, template, context, page):
     """Give sizes as attributes: a browser keeps the shape of the place then, however narrow."""
     size = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
@@ -74,5 +54,4 @@ def say_sizes(app, name, template, context, page):
 def setup(app):
     """Register the extension."""
     app.add_transform(Figures)
-    app.add_post_transform(Punctuation)
     app.connect("html-page-context", say_sizes)

@@ -99,6 +99,8 @@ class Copy(SphinxPostTransform):
             copy = nodes.container("", *(node.deepcopy() for node in inside))
             for formula in copy.findall(nodes.math_block):
                 formula["number"] = formula["label"] = None
+            for link in copy.findall(addnodes.pending_xref):
+                link["refdoc"] = self.env.docname
             place.replace_self(copy)
 
 
@@ -112,7 +114,7 @@ class Mark(SphinxTransform):
         for box in list(self.document.findall(nodes.Admonition)):
             if box.get("label") in checked():
                 to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
-                words = nodes.inline("", "checked by machine", classes=["machine"])
+                words = nodes.inline("", "checked by machine")
                 box[0] += addnodes.pending_xref(
                     "", words, reftarget=f"machine-{box['label']}", **to
                 )
