@@ -115,9 +115,8 @@ class Mark(SphinxTransform):
             if box.get("label") in checked():
                 to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
                 words = nodes.inline("", "checked by machine")
-                box[0] += addnodes.pending_xref(
-                    "", words, reftarget=f"machine-{box['label']}", **to
-                )
+                link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **to)
+                box[0] += [nodes.Text(" "), nodes.inline("", "", link, classes=["machine"])]
 
 
 def tell(app, config):
