@@ -191,11 +191,16 @@ def test_numbers_of_the_factor():
     assert math.tanh(1.4) > 0.88
 
 
-@pytest.mark.parametrize(("n", "eps"), [(2, 1.0), (4, 0.5)])
-def test_bracket_of_equal_users(n, eps):
-    users, low = ud.Contributions([1] * n, 1.0), risk_of_chain([1] * n, eps)
+@pytest.mark.parametrize("n", [2, 4])
+def test_bracket_of_equal_users(n):
+    """Projected, the optimum is near the best possible; as it is, nearly twice as far off."""
+    users, eps = ud.Contributions([1] * n, 1.0), 2 / n
+    low = risk_of_chain([1] * n, eps)
     rough, fine = (least_error(n, cells, eps) for cells in (4, 8))
     optimum = ud.optimal_error(users, eps, "l1", "staircase")
     ordered = [ud.minimax_lower_bound(users, eps), low, fine, rough]
     assert np.all(np.diff(ordered) >= -SOLVER)
     assert fine <= optimum + SOLVER
+    projected = min(ud.projected_error(users, S, eps) for S in np.linspace(0.5, 0.7, 41))
+    assert low <= projected <= 1.15 * low
+    assert ud.optimal_error(users, eps) > 1.94 * low
