@@ -2,10 +2,8 @@
 
 from functools import partial
 
-import nbformat
 import numpy as np
 import pytest
-from page_functions import BOOK
 from strategies import EXTREME, on_the_papers_collections
 
 import userdp as ud
@@ -46,15 +44,3 @@ def test_below_two_the_optimum_beats_akmv_on_the_mirrored_law_and_at_two_no_more
     mean, standard_error = ud.mean_error_sweep(way, EXTREME, budgets, law, 200, rng=1)["AKMV"]
     above = (mean - [ud.optimal_error(EXTREME, eps) for eps in budgets]) / standard_error
     assert min(above[:2]) > 6 > -6 > above[2]
-
-
-def test_changed_settings_change_the_words():
-    """The page's own cells, for half of the users and a heavy one twice as heavy."""
-    cells = {cell.id: cell.source for cell in nbformat.read(BOOK / "figure-3.ipynb", 4).cells}
-    settings = cells["cell-04"].replace("101", "51").replace("10,", "20,").replace("10_000", "400")
-    words = {}
-    scope = {"np": np, "ud": ud, "glue": lambda name, text, display: words.update({name: text})}
-    for source in (settings, cells["cell-07"], cells["cell-10"], cells["cell-15"]):
-        exec(source.replace("plotting.use_book_style()", ""), scope)
-    assert (scope["users"].n_users, scope["users"].max_count) == (51, 20)
-    assert words["above-laplace"] != "at every budget" == words["above-worst"]

@@ -48,15 +48,6 @@ def test_mean_lengths(d):
     assert PAGE.laplace_length(d) == pytest.approx(draws.mean(), abs=5 * spread)
     assert d**0.5 * PAGE.laplace_length(d) >= d * (1 - 1e-9)  # never shorter than pure noise
 
-    def height(angle, x):
-        sine = np.sin(angle) ** 2
-        return (1 - np.cos(angle) ** d * np.exp(-x * sine)) / sine
-
-    for bias in (0.0, 0.7, 4.0):
-        integral = quad(height, 0, np.pi / 2, args=(bias**2 / 2,))[0]
-        squared = stats.ncx2(d, bias**2) if bias else stats.chi2(d)
-        assert np.sqrt(2 / np.pi) * integral == pytest.approx(squared.expect(np.sqrt), rel=1e-6)
-
 
 @given(st.floats(-2, 1.3), st.floats(-12, -0.4))
 def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):

@@ -13,13 +13,7 @@ from strategies import USERS, budgets, collections
 import userdp as ud
 from userdp.vectors._lengths import gamma_distance, gaussian_distance
 
-ALONE = ud.Contributions([1], upper=6)  # of a single user all is noise
 EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
-
-
-def noise(d, seed, shape=(40, 5000)):
-    """Noise of scale 3: of one user, whose threshold is the diameter 6 at eps = 2d."""
-    return ud.vectors.mean_in_ball(np.zeros((*shape, 1, d)), ALONE, 2 * d, rng=seed) * d
 
 
 def rejected(rows, law):
@@ -41,7 +35,9 @@ def test_lengths_are_those_asked_for_and_directions_stay(d):
 
 @EVERY_LENGTH
 def test_noise_in_a_ball_has_its_length_and_no_direction(d):
-    z = noise(d, d)
+    """Of a single user all is noise: at the threshold 6 and eps = 2d of scale 3."""
+    alone, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
+    z = ud.vectors.mean_in_ball(zeros, alone, 2 * d, rng=d) * d
     assert z.shape == (40, 5000, d)
     length, law = np.linalg.norm(z, axis=-1), stats.gamma(d, scale=3).cdf
     assert abs(length.mean() - 3 * d) < 5 * length.std() / length.size**0.5
@@ -68,15 +64,10 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9)
 
 
-def mean_length(d):
-    """Of d standard normal numbers."""
-    return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
-
-
 @given(users=collections(), sigma=st.floats(0.02, 3), d=st.integers(1, 30))
 def test_threshold_and_guarantee_with_gaussian_noise(users, sigma, d):
     """The best of all breakpoints, for noise of its mean length."""
-    law, w = ud.GaussianNoise(sigma), sigma * mean_length(d)
+    law, w = ud.GaussianNoise(sigma), sigma * stats.chi(d).mean()
     widths = [*sorted(users.largest_sums, reverse=True), *[0] * 200]
     errors = [float(sum(users.surplus(T)) / 2 + w * float(T)) / users.total for T in widths]
     assert ud.vectors.ball_error(users, law, d) == pytest.approx(min(errors))
@@ -104,20 +95,16 @@ def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, 
 # Mean errors
 
 
-def poisson_mixture(x, d):
-    """E|b + Z| for x = b^2/2: the squared length is chi^2 with 2J more degrees, J Poisson."""
-    total = 0.0
-    for j in range(int(x + 40 * sqrt(x + 4)) + 40):
-        total += exp(j * log(x) - x - lgamma(j + 1)) * mean_length(d + 2 * j)
-    return total
-
-
 @pytest.mark.parametrize("d", [1, 2, 3, 20, 150, 1000])
 @pytest.mark.parametrize("bias", [1e-3, 0.4, 1, 6, 10, 30])
 def test_mean_length_of_bias_and_gaussian_noise(d, bias):
-    """At d = 150, bias = 10 scipy's confluent function is infinite."""
+    """The squared length is chi^2 with 2J more degrees, J Poisson; at d = 150, bias = 10 scipy's
+    confluent function is infinite."""
+    x = bias**2 / 2
+    j = np.arange(int(x + 40 * sqrt(x + 4)) + 40)
+    expected = stats.poisson(x).pmf(j) @ stats.chi(d + 2 * j).mean()
     found = gaussian_distance(np.array(2 * bias), 2.0, d)
-    assert found == pytest.approx(2 * poisson_mixture(bias**2 / 2, d), rel=1e-10)
+    assert found == pytest.approx(2 * expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
@@ -128,7 +115,7 @@ def test_mean_length_of_bias_and_pure_noise(d, bias):
 
     def weighted(w):
         density = exp((shape - 1) * log(w) - w - lgamma(shape))
-        return density * float(gaussian_distance(np.array(float(bias)), sqrt(2 * w), d))
+        return density * gaussian_distance(np.array(float(bias)), sqrt(2 * w), d)
 
     ends = [1e-300, 1e-6, 0.01, shape / 4, shape, 3 * shape + 40, 3 * shape + 400]
     found = gamma_distance(np.array(3.0 * bias), 3.0, d)
