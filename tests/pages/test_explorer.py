@@ -9,7 +9,8 @@ import shutil
 
 import numpy as np
 import pytest
-from browser import BUILT, ROOT, on_the_built_pages, served
+from browser import BUILT, ROOT, served
+from matplotlib.colors import to_hex
 from playwright.sync_api import expect
 from strategies import EXTREME, GEOMETRIC
 
@@ -40,20 +41,16 @@ def site(tmp_path_factory):
 
 
 def problems(grid):
-    """Collections, each with a stretched-out part of the grid and with budgets at its ties.
-
-    A heavy tail, ties, equal users, a single user, and the two collections of the paper.
-    """
+    """Those of the paper, a single user, ties, equal users, heavy tails; and budgets for each."""
     rng = np.random.default_rng(20250228)
     collections = [GEOMETRIC.counts, EXTREME.counts, np.array([7])]
     for size in rng.integers(1, 60, 103):
         collections += [rng.integers(1, 5, size), np.full(size, rng.integers(1, 1000))]
         collections += [np.ceil(3 * rng.pareto(0.8, size) + 0.01).clip(1, 10**7).astype(int)]
-    stride = len(grid) // 3
-    for i, counts in enumerate(collections):
-        tie = 2 / (1 + i % len(counts))  # within the snap around it, and just outside
-        ties = [tie, tie * (1 - 5e-10), tie * (1 + 5e-10), tie * (1 - 2e-9)]
-        yield counts.tolist(), [*grid[i % stride :: stride], *ties]
+    for counts in collections:
+        tie = 2 / rng.integers(1, counts.size + 1)  # within the snap around it, and just outside
+        ties = tie * np.array([1, 1 - 5e-10, 1 + 5e-10, 1 - 2e-9])
+        yield counts.tolist(), [*rng.choice(grid, 3).tolist(), *ties.tolist()]
 
 
 def in_python(counts, eps):
@@ -88,17 +85,14 @@ IN_THE_BROWSER = """async (problems) => {
 def test_mirror_gives_the_numbers_of_userdp(page, site):
     page.goto(site)
     asked = list(problems(page.evaluate(GRID)))
-    assert len(asked) >= 300
-    different = []
     answers = page.evaluate(IN_THE_BROWSER, asked)
     for (counts, budgets), numbers in zip(asked, answers, strict=True):
         for eps, (same, near) in zip(budgets, numbers, strict=True):
             exact, close = in_python(counts, eps)
+            assert exact == same, (counts, eps)
             # What is zero may be missed by rounding.
             agree = np.abs(np.subtract(close, near)) <= CLOSE * np.maximum(near, SMALL)
-            if exact != same or not agree.all():
-                different.append((counts, eps))
-    assert different == []
+            assert agree.all(), (counts, eps)
 
 
 STATES = {
@@ -106,7 +100,6 @@ STATES = {
     "eps=0.1&geometric=3": ud.geometric_collection(M=3, upper=65),
     "eps=2&extreme=101,10": EXTREME,
     "eps=0.25&counts=2x30,40x5": ud.Contributions([2] * 30 + [40] * 5, upper=65),
-    "eps=1&objective=l1": GEOMETRIC,
     "eps=0.3&counts=9,9,2,1&objective=l1": ud.Contributions([9, 9, 2, 1], upper=65),
 }
 
@@ -194,8 +187,7 @@ def test_colours_are_those_of_the_books_figures():
     style = (SOURCE / "style.mjs").read_text()
     names = {"opt": "OPT-worst-case", "akmv": "AKMV", "laplace": "Laplace", "l1": "l1 optimum"}
     for name, mechanism in names.items():
-        red, green, blue = (round(255 * part) for part in plotting.LOOKS[mechanism]["color"])
-        assert f"--{name}: #{red:02x}{green:02x}{blue:02x}" in style
+        assert f"--{name}: {to_hex(plotting.LOOKS[mechanism]['color'])}" in style
 
 
 def shown_eps(page):
@@ -206,17 +198,14 @@ def test_keys_and_typing_move_the_slider_and_all_with_it(page, site):
     page.goto(f"{site}#eps=0.5")
     grid = page.evaluate(GRID)
     place, slider = grid.index(0.5), page.locator("#slider")
-    for key, step in [("ArrowRight", 1)] * 2 + [("ArrowLeft", -1)] * 5:
+    for key, eps in {"ArrowRight": grid[place + 1], "Home": 0.01, "End": 10}.items():
         slider.press(key)
-        place += step
-        eps = grid[place]
         assert shown_eps(page) == eps
         assert slider.get_attribute("aria-valuetext") == f"ε = {eps:g}"
         check(page, GEOMETRIC, eps)
-    for key, end in (("Home", 0.01), ("End", 10)):
-        slider.press(key)
-        assert shown_eps(page) == end
     page.wait_for_url(f"{site}#eps=10&geometric=6")
+    slider.press("ArrowLeft")
+    assert shown_eps(page) == grid[-2]
     page.locator("#eps").fill("0.123456")
     page.keyboard.press("Tab")
     assert shown_eps(page) == 0.1235
@@ -229,6 +218,10 @@ def test_state_is_in_the_address_and_comes_back_from_it(page, site):
     fields = ["eps", "kind", "counts", "objective"]
     values = [page.locator(f"#{field}").input_value() for field in fields]
     assert values == ["0.3", "counts", "40x5,10", "l1"]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".copy").click()
+    expect(page.locator(".copy")).to_have_text("copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
     page.locator("#try").click()
     page.wait_for_url(f"{site}#eps=0.1&counts=40x5,10&objective=l1")
     assert shown_eps(page) == 0.1
@@ -297,28 +290,15 @@ def test_a_table_of_counts_is_read_where_it_is(page, site, requests):
     assert len(requests) == seen
 
 
-def test_presets_start_again_and_the_link_can_be_copied(page, site):
-    page.goto(f"{site}#eps=0.3&counts=7,5&objective=l1")
-    page.locator(".presets a", has_text="strong privacy").click()
-    check_tables(page, GEOMETRIC, 0.1, "bound")
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator(".copy").click()
-    expect(page.locator(".copy")).to_have_text("copied")
-    assert page.evaluate("navigator.clipboard.readText()") == f"{site}#eps=0.1&geometric=6"
-    page.locator(".presets a", has_text="start again").click()
-    assert shown_eps(page) == 0.5
-
-
 GARBAGE = {
     "forty, ten": "“forty” is no number of samples",
     "3, 0, 1": "“0”: a user has at least one sample",
-    **{each: f"“{each}” is no number" for each in ("2.5", "-4", "1e3", "10x")},
+    **{each: f"“{each}” is no number" for each in ("2.5", "10x", "<img")},
     "5x0": "“5x0”: a user has at least one sample",
     "99999999999": "at most 1,000,000,000 samples",
     "1x200000": "At most 100,000 users",
     "user,n\nann,4\nbob,two": "Line 3: “two” is no number",
     " ,; ": "Write at least one number",
-    "<img src=x>": "“<img” is no number",
 }
 
 
@@ -340,8 +320,7 @@ def test_pasted_garbage_is_refused_with_a_reason(page, site):
 
 ADDRESSES = {
     "eps=banana": "ε must be a number from 0.01 to 10, not “banana”",
-    **{f"eps={number}": f"not “{number}”" for number in ("-1", "1e9")},
-    "eps=": "ε must be a number",
+    "eps=1e9": "not “1e9”",
     "geometric=11": "M must be a whole number from 0 to 10, not “11”",
     "extreme=10": "m* must be a whole number",
     "extreme=10,2,3": "m* must be a whole number from 1 to 1,000,000,000, not “2,3”",
@@ -382,11 +361,3 @@ def test_small_instances_move_together_and_lead_to_the_explorer(page, book, name
     assert len(set(sliders.evaluate_all(value))) == 1
     link = page.locator(".more a").first.evaluate("(link) => link.href")
     assert link == f"{book}/book/explorer.html#eps={shown_eps(page):g}&geometric=6"
-
-
-@on_the_built_pages
-def test_other_pages_do_not_load_the_explorer():
-    quoted = re.compile(r"(?s)<(?:a|code|pre)\b.*?</(?:a|code|pre)>")
-    texts = {path.stem: path.read_text() for path in (BUILT / "book").glob("*.html")}
-    loading = {name for name, text in texts.items() if "explorer.mjs" in quoted.sub("", text)}
-    assert loading == {"index", "explorer", "optimum", "figure-1"}

@@ -110,7 +110,6 @@ def test_other_links_have_no_preview_nor_those_to_other_pages_without_a_server(
     page.locator(".prev-next-area a").first.hover()
     page.evaluate(DELAYED)
     expect(page.locator("#preview")).to_be_hidden()
-    assert [
-        url for url in requests[known:] if "favicon" not in url
-    ] == []  # asked for when it likes
+    # The icon is asked for when the browser likes.
+    assert [url for url in requests[known:] if "favicon" not in url] == []
     assert errors == []
