@@ -28,6 +28,8 @@ LONGEST = 250  # characters, the verdict apart
 TEX = {r"\\varepsilon": "ε", r"\\ell": "\N{SCRIPT SMALL L}", r"\\frac ?(\w)(\w)": r"\1/\2"}
 TEX |= {r"\\(?:mathbb ?|mathit|mathrm)|[{}_]": ""}
 PAPER = "rameshwar2025bounding"
+TEXT = "https://creativecommons.org/licenses/by/4.0/"
+CODE = "https://opensource.org/license/mit"
 
 
 def version():
@@ -53,7 +55,9 @@ def configure(app, config):
                 "colab_url": "https://colab.research.google.com",
             },
         }
-    config.html_theme_options |= {"extra_footer": f"<p>{foot}</p>"}
+    terms = f"""<p>Text, figures and data: <a rel="license" href="{TEXT}">CC BY 4.0</a>.
+    Code: <a href="{CODE}">MIT</a>.</p>"""
+    config.html_theme_options |= {"extra_footer": f"<p>{foot}</p>{terms}"}
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = url.rstrip("/") + "/"
     if os.getenv("USERDP_STORED") or os.getenv("USERDP_EXECUTED"):
@@ -122,6 +126,9 @@ def describe(app, name, template, context, page):
         context["about"] = description(described)
     # An address within the site has to be whole for those who fetch it from elsewhere.
     about = context | {"base": config.html_baseurl, "picture": "_static/landing.png"}
+    if page:  # without a number, and the first page by the name of the book
+        titles = app.env.titles | {config.root_doc: nodes.Text(config.html_title)}
+        about["title"] = titles[name].astext()
     context["metatags"] = context.get("metatags", "") + render("about.html", about)
     thebe = lambda js: re.search("(?i)thebe", f"{js.filename} {js.attributes.get('body')}")  # noqa: E731
     context["script_files"] = [js for js in context["script_files"] if not thebe(js)]

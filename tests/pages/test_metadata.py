@@ -1,0 +1,77 @@
+"""What pages say of themselves to machines: terms of schema.org, tags for citing, a sitemap."""
+
+import json
+import re
+from types import SimpleNamespace
+from urllib.parse import urljoin
+from xml.etree import ElementTree
+
+import metadata
+import pytest
+from browser import BUILT, CHAPTERS, REQUIRED, every_chapter, on_the_built_pages
+
+JSON = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.S)
+
+
+def parser(name):
+    return __import__(name) if REQUIRED else pytest.importorskip(name)
+
+
+def read(name):
+    return (BUILT / f"{name}.html").read_text("utf-8")
+
+
+@on_the_built_pages
+@every_chapter
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")  # rdflib of itself
+def test_pages_speak_in_terms_of_schema_org_and_what_they_name_is_there(name):
+    rdflib = parser("rdflib")
+    about = json.loads(JSON.search(read(name))[1])
+    assert about.pop("@context") == "https://schema.org"
+    # Where the context is kept one must not fetch: the vocabulary alone says the same here.
+    graph, terms = rdflib.Graph(), rdflib.SDO
+    about["@context"] = {"@vocab": f"{terms}"}
+    graph.parse(data=json.dumps(about), format="json-ld")
+    said = {*graph.predicates(), *graph.objects(predicate=rdflib.RDF.type)} - {rdflib.RDF.type}
+    assert all(term in terms for term in said)
+    whole = terms.Book if name == CHAPTERS[0] else terms.Chapter
+    assert (None, rdflib.RDF.type, whole) in graph
+    assert (None, terms.identifier, rdflib.Literal("arXiv:2502.04749")) in graph
+    page = (BUILT / f"{name}.html").as_uri()
+    for part in about.get("hasPart", []):
+        at = part.get("url") or part.get("distribution", {}).get("contentUrl", page)
+        assert at.startswith("http") or urljoin(page, at) in FILES
+
+
+FILES = {path.as_uri() for path in BUILT.rglob("*.*")}
+
+
+@on_the_built_pages
+@pytest.mark.parametrize("name", ["book/lemma", "book/figure-2", "book/errata"])
+def test_a_reader_of_others_finds_title_author_date_and_licence(name):
+    found = parser("trafilatura").extract_metadata(read(name))
+    about = json.loads(JSON.search(read(name))[1])
+    assert found.title.endswith(about["name"])  # after its number, if it has one
+    assert found.author == about["author"]["name"]
+    assert found.date == about["datePublished"]
+    assert found.license == "CC BY 4.0"
+    tags = dict(re.findall(r'<meta name="citation_(\w+)" content="(.*?)">', read(name)))
+    assert (tags["title"], tags["author"]) == (about["name"], found.author)
+    assert tags["publication_date"] == found.date.replace("-", "/")
+    assert tags["inbook_title"] == about["isPartOf"]["name"]
+    assert "citation_arxiv_id=2502.04749" in tags["reference"]
+
+
+def test_a_list_of_pages_where_the_address_is_known(tmp_path):
+    config = SimpleNamespace(html_baseurl="")
+    env = SimpleNamespace(found_docs={"b", "book/a"})
+    app = SimpleNamespace(config=config, env=env, outdir=tmp_path)
+    app.builder = SimpleNamespace(format="html")
+    metadata.list_pages(app, None)
+    assert list(tmp_path.iterdir()) == []
+    config.html_baseurl = "https://example.org/a/"
+    metadata.list_pages(app, None)
+    listed = ElementTree.parse(tmp_path / "sitemap.xml").iter()
+    names = ["b", "book/a"]
+    assert [x.text for x in listed if x.text] == [f"https://example.org/a/{n}.html" for n in names]
+    assert "Sitemap: https://example.org/a/sitemap.xml\n" in (tmp_path / "robots.txt").read_text()
