@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp._checks import LARGEST
-from userdp.noise import _noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, lambda eps: ud.GaussianNoise(1 / eps)]
 
@@ -66,15 +64,6 @@ def test_rank_of_the_staircase_at_a_whole_number():
                 assert law.rank == k
                 whole += 1
     assert whole > 0
-
-
-def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
-    assert ud.LaplaceNoise(1e-150).worst_case(0.0, 1.0, "mse") == pytest.approx(2e300)
-    with pytest.raises(ValueError, match=r"`eps` must be .* got eps=1e-151"):
-        ud.LaplaceNoise(1e-151).worst_case(0.0, 1.0, "mse")
-    assert _noise_scale(LARGEST / 64, 1) == LARGEST / 64
-    with pytest.raises(ValueError, match="`eps` must be large enough"):
-        _noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
 
 
 def exceeded(sigma, eps):
@@ -148,11 +137,6 @@ def test_noisy_error_is_the_integral_over_the_density(bias, scale):
 
 
 def test_gaussian_noise_at_the_ends_of_floats():
-    wide, narrow = ud.GaussianNoise(1e100), ud.GaussianNoise(1e-100)
-    with pytest.raises(ValueError, match=r"`sigma` must be small .* got sigma=1e\+100"):
-        wide.mean_error([1.0], 1e300)
-    assert narrow.log_density(1e300) == -np.inf
+    assert ud.GaussianNoise(1e-100).log_density(1e300) == -np.inf
     assert ud.GaussianNoise(100).delta(1) == 0.0
     assert ud.GaussianNoise(1e3).tail(5e3) == pytest.approx(ud.GaussianNoise(1).tail(5.0))
-    with pytest.raises(ValueError, match="got noise='staircase'"):
-        ud.optimal_error(ud.Contributions([1], 1), wide, noise="staircase")
