@@ -302,6 +302,7 @@ ACCEPTED = [
     ("counts", ["Contributions", "plan"], [(1, 2), np.int8([1, 2]), np.uint64([1, 2])]),
     ("counts", ["Contributions"], [np.array([np.int64(1), 2], object), [2**53], [2**53 - 1, 1]]),
     ("max_count", taking("max_count"), [1, 10**15]),
+    ("x", taking("x"), [0]),
     ("lower", ["Clipping"], [[1, 1], np.float32([0.1, 0])]),
     ("upper", ["Clipping"], [[0, 0], [2**53, 1]]),
     ("clipping", CLIPS, [ud.Clipping([0, 0], [10, 10]), ud.Clipping([0] * 3, [10] * 3)]),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BUDGETS, SUMS, USERS, budgets, collections
+from strategies import BUDGETS, MEAN_ERRORS, SUMS, USERS, budgets, collections
 
 import userdp as ud
 from userdp.audit import Recorder
@@ -98,11 +98,7 @@ def weighted_error(sums, users, eps):
     return ud.weighted_mean_error(sums, users, [2, 1], eps)
 
 
-MEAN_ERRORS = [ud.laplace_mean_error, ud.opt_worst_case_mean_error, ud.akmv_error]
-MEAN_ERRORS += [ud.akmv_mean_error, weighted_error]
-
-
-@pytest.mark.parametrize("mean_error", MEAN_ERRORS)
+@pytest.mark.parametrize("mean_error", [*MEAN_ERRORS.values(), ud.akmv_error, weighted_error])
 def test_leading_axes_of_errors_are_datasets(mean_error):
     batch = np.array([[[4.0, 1.0], [4.0, 0.0]], [[0.0, 0.0], [1.5, 0.3]]])
     users = ud.Contributions([4, 1], 1)

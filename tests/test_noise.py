@@ -53,19 +53,6 @@ def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     assert law.mean_error(1e308, 1e-10) == 1e308
 
 
-def test_rank_of_the_staircase_at_a_whole_number():
-    """Where 2 E|Z| is k, so is the rank: of all best thresholds the largest one."""
-    whole = 0
-    for k in range(1, 9):
-        eps = 2 * np.arcsinh(1 / k)
-        for near in eps + np.spacing(eps) * np.arange(-8, 9):
-            law = ud.StaircaseNoise(float(near))
-            if 2 * law.mean_size == k:
-                assert law.rank == k
-                whole += 1
-    assert whole > 0
-
-
 def exceeded(sigma, eps):
     """Delta of Gaussian noise, as the integral over closer and closer neighbours: no cancelling."""
     a = 1 / sigma
