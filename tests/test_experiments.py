@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -75,9 +76,7 @@ def test_an_error_without_scatter_has_no_standard_error():
 def test_records_hold_one_row_a_mechanism_and_budget():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     rows = sweep.records()
-    assert [(row["mechanism"], row["eps"]) for row in rows] == [
-        (name, eps) for name in MECHANISMS for eps in (0.5, 1.0)
-    ]
+    assert [(row["mechanism"], row["eps"]) for row in rows] == [*product(MECHANISMS, (0.5, 1.0))]
     told = rows[3]["error"], rows[3]["standard_error"], rows[3]["trials"]
     assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
 

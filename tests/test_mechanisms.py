@@ -60,16 +60,13 @@ def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(e
     assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
 
 
-def weighted(sums, users, eps, rng):
-    return ud.weighted_mean(sums, users, [3, 2, 2, 1, 1, 1], eps, rng=rng)
-
-
-def second_quantile(sums, users, eps, rng):
-    return ud.private_quantile(sums, users, 2, eps, rng=rng)
-
-
 @pytest.mark.parametrize(
-    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile, weighted]
+    "mechanism",
+    [
+        *(ud.laplace, ud.opt_worst_case, ud.akmv),
+        lambda sums, users, *eps, rng: ud.private_quantile(sums, users, 2, *eps, rng=rng),
+        lambda sums, users, *eps, rng: ud.weighted_mean(sums, users, users.counts, *eps, rng=rng),
+    ],
 )
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
