@@ -13,16 +13,13 @@ from strategies import budgets, clippings, collections
 import userdp as ud
 
 
-def largest_sensitivity(users):
-    return users.upper * users.max_count / users.total
-
-
 @given(users=collections(max_samples=5), share=st.fractions(0, Fraction(5, 4)))
 def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
-    delta = share * largest_sensitivity(users)
+    most = ud.sensitivity(users)
+    delta = share * most
     arguments = users.counts.tolist(), users.upper, ud.centred_clipping(users, users.total * delta)
     assert oracle.largest_bias(*arguments) == ud.smallest_bias(users, delta)
-    assert oracle.largest_change(*arguments) == min(delta, largest_sensitivity(users))
+    assert oracle.largest_change(*arguments) == min(delta, most)
 
 
 LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BUDGETS, SUMS, USERS, budgets, collections
+from strategies import BUDGETS, MEAN_ERRORS, SUMS, USERS, budgets, collections
 
 import userdp as ud
 from userdp.audit import Recorder
@@ -60,16 +60,13 @@ def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(e
     assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
 
 
-def weighted(sums, users, eps, rng):
-    return ud.weighted_mean(sums, users, [3, 2, 2, 1, 1, 1], eps, rng=rng)
-
-
-def second_quantile(sums, users, eps, rng):
-    return ud.private_quantile(sums, users, 2, eps, rng=rng)
-
-
 @pytest.mark.parametrize(
-    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, second_quantile, weighted]
+    "mechanism",
+    [
+        *(ud.laplace, ud.opt_worst_case, ud.akmv),
+        lambda sums, users, *eps, rng: ud.private_quantile(sums, users, 2, *eps, rng=rng),
+        lambda sums, users, *eps, rng: ud.weighted_mean(sums, users, users.counts, *eps, rng=rng),
+    ],
 )
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
@@ -98,11 +95,7 @@ def weighted_error(sums, users, eps):
     return ud.weighted_mean_error(sums, users, [2, 1], eps)
 
 
-MEAN_ERRORS = [ud.laplace_mean_error, ud.opt_worst_case_mean_error, ud.akmv_error]
-MEAN_ERRORS += [ud.akmv_mean_error, weighted_error]
-
-
-@pytest.mark.parametrize("mean_error", MEAN_ERRORS)
+@pytest.mark.parametrize("mean_error", [*MEAN_ERRORS.values(), ud.akmv_error, weighted_error])
 def test_leading_axes_of_errors_are_datasets(mean_error):
     batch = np.array([[[4.0, 1.0], [4.0, 0.0]], [[0.0, 0.0], [1.5, 0.3]]])
     users = ud.Contributions([4, 1], 1)

@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp._checks import LARGEST
-from userdp.noise import _noise_scale
 
 LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, lambda eps: ud.GaussianNoise(1 / eps)]
-
 THIRDS = [Fraction(1, k) for k in range(3, 60)]
-
-every_law = pytest.mark.parametrize("law", LAWS, ids=["laplace", "staircase", "gaussian"])
 
 
 def beyond(law, x):
@@ -32,7 +27,7 @@ def beyond(law, x):
     return z, np.exp(law.log_density(z)) * weights * (high - low) / 2
 
 
-@every_law
+@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("eps", [0.05, 0.4, 1, 2.3, 6])
 def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     law, rng = law(eps), np.random.default_rng(2)
@@ -53,28 +48,6 @@ def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
     assert law.mean_error(-1.5, 0.0) == 1.5
     assert law.mean_error(1e308, 1e-10) == 1e308
-
-
-def test_rank_of_the_staircase_at_a_whole_number():
-    """Where 2 E|Z| is k, so is the rank: of all best thresholds the largest one."""
-    whole = 0
-    for k in range(1, 9):
-        eps = 2 * np.arcsinh(1 / k)
-        for near in eps + np.spacing(eps) * np.arange(-8, 9):
-            law = ud.StaircaseNoise(float(near))
-            if 2 * law.mean_size == k:
-                assert law.rank == k
-                whole += 1
-    assert whole > 0
-
-
-def test_noise_and_its_squares_are_finite_up_to_the_stated_ends():
-    assert ud.LaplaceNoise(1e-150).worst_case(0.0, 1.0, "mse") == pytest.approx(2e300)
-    with pytest.raises(ValueError, match=r"`eps` must be .* got eps=1e-151"):
-        ud.LaplaceNoise(1e-151).worst_case(0.0, 1.0, "mse")
-    assert _noise_scale(LARGEST / 64, 1) == LARGEST / 64
-    with pytest.raises(ValueError, match="`eps` must be large enough"):
-        _noise_scale(np.nextafter(LARGEST / 64, np.inf), 1)
 
 
 def exceeded(sigma, eps):
@@ -148,11 +121,6 @@ def test_noisy_error_is_the_integral_over_the_density(bias, scale):
 
 
 def test_gaussian_noise_at_the_ends_of_floats():
-    wide, narrow = ud.GaussianNoise(1e100), ud.GaussianNoise(1e-100)
-    with pytest.raises(ValueError, match=r"`sigma` must be small .* got sigma=1e\+100"):
-        wide.mean_error([1.0], 1e300)
-    assert narrow.log_density(1e300) == -np.inf
+    assert ud.GaussianNoise(1e-100).log_density(1e300) == -np.inf
     assert ud.GaussianNoise(100).delta(1) == 0.0
     assert ud.GaussianNoise(1e3).tail(5e3) == pytest.approx(ud.GaussianNoise(1).tail(5.0))
-    with pytest.raises(ValueError, match="got noise='staircase'"):
-        ud.optimal_error(ud.Contributions([1], 1), wide, noise="staircase")

@@ -25,8 +25,6 @@ def exact(counts, upper=1):
         (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
         (exact([2]), 1, HALF),  # (12) as printed gives 1/4
         (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
-        (exact([1]), 1, HALF),
-        (exact([1]), 4, Fraction(1, 4)),
         (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
     ],
 )
@@ -173,14 +171,6 @@ def test_one_interval_a_user_equals_the_same_interval_a_sample(users, data):
     by_sample = ud.Clipping(*ends)
     for measure in (ud.sensitivity, ud.worst_case_bias, ud.printed_bias):
         assert measure(users, by_user) == measure(users, by_sample)
-
-
-@pytest.mark.parametrize(
-    ("x", "expected"),
-    [(0, 0), (HALF, 2), (1, 4), (Fraction(5, 2), Fraction(13, 2)), (3, 7), (9, 7)],
-)
-def test_sum_of_largest_by_hand(x, expected):
-    assert ud.sum_of_largest(exact([1, 4, 2]), x) == expected
 
 
 @given(users=collections(), eps=st.floats(0.05, 4))
