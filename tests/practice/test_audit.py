@@ -6,16 +6,12 @@ with OpenDP's own noise, which has no seed, must follow its law.
 """
 
 import json
-import logging
 import pickle
-import sys
-import time
 import warnings
 from collections import namedtuple
 from functools import partial
 from itertools import count
 from math import inf
-from threading import current_thread
 
 import configurations as conf
 import numpy as np
@@ -185,29 +181,24 @@ def neighbours(row, rng):
     return [([conf.table(row, kinds, rng) for kinds in pair], refused) for *pair, refused in pairs]
 
 
-Seen = namedtuple("Seen", "made refused warned scales logged slept printed left_behind")
+Seen = namedtuple("Seen", "made refused warned scales logged printed")
 
 
 @pytest.fixture
-def observed(monkeypatch, capfd):
-    logged, slept, here, sleep = [], [], current_thread(), time.sleep
-    ours = lambda: current_thread() is here  # noqa: E731  # what other threads do is their matter
-    monkeypatch.setattr(logging.Logger, "isEnabledFor", lambda self, level: ours())
-    monkeypatch.setattr(logging.Logger, "handle", lambda _, record: logged.append(str(record)))
-    monkeypatch.setattr(time, "sleep", lambda s: slept.append(s) if ours() else sleep(s))
+def observed(monkeypatch, capfd, caplog):
+    caplog.set_level("NOTSET")
     opendp = OpenDP(monkeypatch, lambda scale, total: round(0.75 * scale) + 1)
 
     def look(*arguments):
-        for entries in (logged, slept, opendp.asked):
-            entries.clear()
+        caplog.clear()
+        opendp.asked.clear()
         try:
             made, warned = quiet_release(*arguments)
             seen, refused = everything_of(made), False
         except (TypeError, ValueError) as error:
             seen, refused, warned = words_of(error), True, []
         scales = [scale for scale, _ in opendp.asked]
-        told = scales, [*logged], [*slept], capfd.readouterr(), left_behind()
-        return Seen(seen, refused, warned, *told)
+        return Seen(seen, refused, warned, scales, [*caplog.messages], capfd.readouterr())
 
     return look
 
@@ -229,17 +220,6 @@ def words_of(error):
     return said + words_of(error.__cause__) + words_of(error.__context__)
 
 
-def left_behind():
-    """Return what the modules of the wing hold beside functions and classes."""
-    return {
-        f"{module}.{name}": repr(thing)
-        for module in sorted(sys.modules)
-        if module.startswith("userdp.practice.")
-        for name, thing in vars(sys.modules[module]).items()
-        if not name.startswith("__") and not callable(thing)
-    }
-
-
 @every_row
 def test_neighbours_look_the_same(row, observed, tmp_path):
     rng = np.random.default_rng(conf.ROWS.index(row))
@@ -248,7 +228,7 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
         assert one == other
         assert one.refused == refused
         assert len(one.scales) == (0 if refused else 2 if row["entry"] == "protected" else 1)
-        assert (one.logged, one.slept) == ([], [])
+        assert one.logged == []
 
 
 # 3. Noise is added every time; and OpenDP's own, which takes no seed, has its law.
