@@ -63,10 +63,6 @@ def pairwise(factors):
 ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])]
 
 
-def name_of(row):
-    return " ".join(str(option) for option in row.values())
-
-
 def numbers_of(row):
     low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
     centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]

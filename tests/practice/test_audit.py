@@ -22,7 +22,8 @@ from scipy import stats
 import userdp as ud
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
-every_row = pytest.mark.parametrize("row", conf.ROWS, ids=conf.name_of)
+NAMED = [pytest.param(row, id=" ".join(map(str, row.values()))) for row in conf.ROWS]
+every_row = pytest.mark.parametrize("row", NAMED)
 
 
 class OpenDP:
