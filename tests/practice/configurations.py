@@ -1,8 +1,9 @@
 """Releases in all their options, two by two, on a small table, and what is to come out of each."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import inf, nan
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -48,29 +49,18 @@ FACTORS = {
 
 def pairwise(factors):
     """Return rows so that any two options of two factors stand together in one, found greedily."""
-    options = {name: sorted(values) for name, values in sorted(factors.items())}
-    pairs = combinations(options, 2)
-    left = {frozenset({(a, x), (b, y)}) for a, b in pairs for x in options[a] for y in options[b]}
-    rows = []
+    rng, rows = Random(0), []
+    options = [[(name, x) for x in sorted(values)] for name, values in sorted(factors.items())]
+    left = {pair for one, other in combinations(options, 2) for pair in product(one, other)}
     while left:
-        row = dict(min(map(sorted, left), key=str))
-        for name in options:
-            if name not in row:
-                gains = {
-                    x: sum(frozenset({(name, x), other}) in left for other in row.items())
-                    for x in options[name]
-                }
-                row[name] = max(gains, key=gains.get)
-        left -= {frozenset(pair) for pair in combinations(row.items(), 2)}
-        rows.append(dict(sorted(row.items())))
+        some = [[rng.choice(each) for each in options] for _ in range(500)]
+        best = max(some, key=lambda row: len(left.intersection(combinations(row, 2))))
+        left.difference_update(combinations(best, 2))
+        rows.append(dict(best))
     return rows
 
 
 ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])]
-
-
-def name_of(row):
-    return " ".join(str(option) for option in row.values())
 
 
 def numbers_of(row):

@@ -73,12 +73,10 @@ PLAIN = LISTS | {"pandas": pandas(), "polars": polars(), "Arrow": arrow(), "Arro
 CATEGORIES = {"pandas categories": pandas("category"), "Arrow dictionary": dictionary}
 WHOLE = LISTS | {
     "pandas": pandas("Int64"),
-    "pandas unsigned": pandas("UInt64"),
     "pandas by Arrow": pandas(pd.ArrowDtype(pa.int64())),
     "pandas index": lambda entries: pd.Index(entries, dtype="Int64"),
     "pandas categories": lambda entries: pd.Series(entries, dtype="Int64").astype("category"),
     "polars": polars(pl.Int64),
-    "polars unsigned": polars(pl.UInt64),
     "Arrow": arrow(),
     "Arrow unsigned": arrow(pa.uint64()),
     "Arrow chunks": chunks,
@@ -93,7 +91,6 @@ HOLDERS = dict.fromkeys(ENTRIES, PLAIN) | {
     | {
         "pandas strings": pandas("string"),
         "pandas by Arrow": pandas(pd.ArrowDtype(pa.string())),
-        "pandas index of categories": lambda entries: pd.CategoricalIndex(entries, ["b", "a"]),
         "pandas categories, ordered": lambda entries: pd.Categorical(entries, ordered=True),
         "numpy strings": lambda entries: np.array(entries, np.dtypes.StringDType(na_object=None)),
         "polars categories": polars(pl.Categorical),
@@ -104,9 +101,6 @@ HOLDERS = dict.fromkeys(ENTRIES, PLAIN) | {
     "floats": PLAIN | CATEGORIES | {"pandas nullable": pandas("Float64")},
     "days": PLAIN | {"Arrow in 32 bits": arrow(pa.date32()), "in 64": arrow(pa.date64())},
     "times": PLAIN | CATEGORIES | {"pandas by Arrow": pandas(pd.ArrowDtype(pa.timestamp("ns")))},
-    "instants": PLAIN | {"Arrow in seconds": arrow(pa.timestamp("s", "UTC"))},
-    "times of day": PLAIN | {"Arrow in seconds": arrow(pa.time32("s"))},
-    "durations": PLAIN | {"Arrow in seconds": arrow(pa.duration("s"))},
 }
 HELD = [(kind, holder) for kind, holders in HOLDERS.items() for holder in holders]
 

@@ -1,7 +1,6 @@
 """Arrays and queries: every kind of column gives the same counts, tallies and sums."""
 
 import datetime
-import sys
 from collections import defaultdict
 from fractions import Fraction
 from math import floor
@@ -92,13 +91,12 @@ def total_of(grid, lowest, highest, *source):
 
 
 def random_problem(rng):
-    n, lower = int(rng.integers(1, 60)), float(rng.choice([0, -65, 1e6, -0.1]))
-    width = float(rng.choice([65, 1, 1e-3, 1e5]) * rng.choice([1, rng.random() + 0.1]))
-    bits = int(rng.integers(8, 41))
-    upper = lower + width
+    n, bits = int(rng.integers(1, 60)), int(rng.integers(8, 41))
+    lower = float(rng.choice([0, -65, 1e6, -0.1]))
+    upper = lower + float(rng.choice([65, 1, 1e-3, 1e5]) * rng.choice([1, rng.random() + 0.1]))
     grid = Grid(lower, upper, bits, int(rng.integers(0, 2**bits)))
     share = np.where(rng.random(n) < 0.5, rng.choice([0, 1, 0.5], n), rng.random(n))
-    values = np.clip(lower + width * share, lower, upper)
+    values = np.clip(lower + (upper - lower) * share, lower, upper)
     reach = int(rng.integers(0, 5 * 2**bits))
     return rng.integers(0, 9, n), values, grid, -reach, int(rng.integers(0, 5 * 2**bits))
 
@@ -154,11 +152,10 @@ def test_long_columns_are_worked_on_in_parts():
     users[[0, n - 2]] = np.nan
     records, dropping = read_records(users, values), Rules(0, 1, True, True)
     kept = (values >= 0) & (values <= 1) & (users == users)
-    made = records.survey(dropping)
+    made, grid = records.survey(dropping), Grid(0.0, 1.0, 30)
     assert made[2:] == (2, 0, 1, 4)
     assert sorted(made.counts) == sorted(np.bincount(users[kept].astype(int)))
     assert type(made.sizes[0]) is int  # as those of queries
-    grid = Grid(0.0, 1.0, 30)
     total, _ = records.clipped_total(dropping, grid, 0, 2**45)
     assert total == definition(users[kept], values[kept], grid, 0, 2**45)
     assert read_records([0, 0], [0.0, 1.0]).survey(Rules(0, 1)) == Survey((2,), (1,), 0, 0, 0, 0)
@@ -166,8 +163,7 @@ def test_long_columns_are_worked_on_in_parts():
 
 def test_only_a_few_numbers_leave_a_database(monkeypatch):
     rng, fetched, real = np.random.default_rng(75), [], ibis.expr.types.Expr.to_pyarrow
-    users = rng.zipf(1.4, 5000) % 700
-    table = ibis.memtable(rows_of(users, rng.random(5000)))
+    table = ibis.memtable(rows_of(rng.zipf(1.4, 5000) % 700, rng.random(5000)))
 
     def spy(self, *args, **kwargs):
         result = real(self, *args, **kwargs)
@@ -176,11 +172,10 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
 
     monkeypatch.setattr(ibis.expr.types.Expr, "to_pyarrow", spy)
     records = read_records("user", "value", table)
-    counts = records.survey(Rules(0, 1)).counts
+    sizes = records.survey(Rules(0, 1)).sizes
     records.clipped_total(Rules(0, 1), Grid(0.0, 1.0, 20), 0, 2**20)
-    assert fetched == [np.unique(counts).size] * 2
+    assert fetched == [len(sizes)] * 2
     assert fetched[0] <= np.sqrt(2 * 5000)
-    assert np.array_equal(np.sort(counts), np.sort(np.unique(users, return_counts=True)[1]))
 
 
 def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():
@@ -193,9 +188,9 @@ def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_
         if i < 20:
             table = ibis.memtable(rows_of(users, values))
             assert read_records("user", "value", table).weighted_total(*ask) == made
-        gone = users != users[0]
-        n = min(int((~gone).sum()), cap)
-        rest = read_records(users[gone], values[gone]).weighted_total(*ask)
+        others = users != users[0]
+        n = min(int((~others).sum()), cap)
+        rest = read_records(users[others], values[others]).weighted_total(*ask)
         assert made.weight - rest.weight == n
         assert abs(made.total - rest.total) <= reach * n
         exact = Fraction(0)
@@ -203,10 +198,3 @@ def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_
             own = moved(values[users == user], grid)
             exact += min(len(own), cap) * min(max(sum(own) / len(own), -reach), reach)
         assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
-
-
-def test_files_need_ibis(monkeypatch, tmp_path):
-    (tmp_path / "records.csv").write_text("user,value\n1,2\n")
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    with pytest.raises(ImportError, match=r"read with Ibis: pip install 'userdp\[tables\]'"):
-        read_records("user", "value", tmp_path / "records.csv")

@@ -49,22 +49,16 @@ def test_long_vectors_keep_direction_and_nearly_all_of_the_length(d):
     assert np.linalg.norm(off, axis=1).max() <= 1 + sqrt(d) + 1e-12 * reach
 
 
-def neighbours(users, d, rng):
-    """Sums that differ in the heaviest user: anywhere in its ball, and from end to end."""
-    ends = rng.normal(size=(users.n_users, d))
-    ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
-    first = ends * rng.uniform(size=(users.n_users, 1))
-    heaviest = np.arange(users.n_users)[:, None] == np.argmax(users.counts)
-    return [(first, np.where(heaviest, ends, first)), (ends, np.where(heaviest, -ends, ends))]
-
-
 @pytest.mark.parametrize("seed", range(50))
 def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, seed):
-    """Exactly; by nearly all of it from one end of the ball to the other."""
+    """Exactly, from anywhere in its ball; by nearly all of it from one end to the other."""
     rng = np.random.default_rng(seed)
     d, law = int(rng.integers(1, 6)), ud.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
-    users = ud.Contributions(rng.integers(1, 9, size=8), upper=float(rng.uniform(0.1, 9)))
-    for pair in neighbours(users, d, rng):
+    users = ud.Contributions([9, *rng.integers(1, 9, size=7)], upper=float(rng.uniform(0.1, 9)))
+    ends = rng.normal(size=(8, d))
+    ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
+    for first in (rng.uniform(size=(8, 1)) * ends, ends):
+        pair = first, np.r_[-ends[:1], first[1:]]
         made = [release_mean_in_ball(sums, users, law) for sums in pair]
         (moved, asked, one), (*_, other) = opendp.asked[-2:]
         assert asked is law
@@ -99,16 +93,6 @@ def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing
     assert (made.rho, made.delta(0.1), made.sensitivity, made.noise_scale) == (0, 0, 0, 0)
     assert (made.mean.tolist(), made.worst_case_error) == ([0, 0], 1)
     assert "nothing is learnt" in made.promise
-
-
-def test_vectors_follow_the_law():
-    """With OpenDP's own noise, which has no seed: a false alarm in a million runs."""
-    made = [release_mean_in_ball(GOOD, VECTORS, LAW) for _ in range(1000)]
-    z = np.array([m.mean - KEPT for m in made]) / made[0].noise_scale
-    chances = [stats.kstest(column, stats.norm.cdf).pvalue for column in z.T]
-    chances.append(stats.pearsonr(*z.T).pvalue)
-    assert min(chances) > 1e-6 / 3
-    assert stats.kstest(1.3 * z.ravel(), stats.norm.cdf).pvalue < 1e-6  # it would be seen
 
 
 def test_what_is_no_law_and_too_much_noise_are_refused():
@@ -172,13 +156,10 @@ def test_divergences_of_discrete_noise(s, moved):
 @pytest.mark.parametrize("r", [0.5, 1, 2, 4])
 def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
     """Its chances and those of the discrete law differ by the factor of Poisson's formula."""
-    s, x = 3.0, 0.0
-    k, grid = np.arange(-70, 71), np.linspace(-60, 60, 240_001)
-    weights = np.exp(-((k[:, None] - grid[None, ::8]) ** 2) / (2 * r * r))
-    weights /= weights.sum(axis=0)
-    continuous = np.exp(-((grid[::8] - x) ** 2) / (2 * s * s)) / (s * sqrt(2 * pi))
-    found = weights @ continuous * (grid[8] - grid[0])
-    discrete = np.exp(-((k - x) ** 2) / (2 * (s * s + r * r)))
+    s, k, places = 3.0, np.arange(-70, 71), np.linspace(-60, 60, 30_001)
+    weights = np.exp(-((k[:, None] - places) ** 2) / (2 * r * r))
+    found = weights / weights.sum(axis=0) @ stats.norm.pdf(places, scale=s) * 0.004
+    discrete = np.exp(-(k**2) / (2 * (s * s + r * r)))
     ratio = (found / (discrete / discrete.sum()))[abs(k) < 30]
     eta = 2.02 * np.exp(-2 * (pi * r) ** 2)
     most = (1 + eta) / (1 - eta) * (1 + 1e-9)
@@ -187,21 +168,18 @@ def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
     assert 2.02 * np.exp(-2 * (pi * noise.ROUNDED) ** 2) < 1e-136
 
 
-def spent(scale, moved, eps):
-    """The delta of the discrete Gaussian law, summed over whole numbers."""
-    k = np.arange(-12 * int(scale) - 2 * moved, 12 * int(scale) + 2 * moved)
-    p, q = (np.exp(-((k - c) ** 2) / (2 * scale**2)) for c in (0, moved))
-    return np.maximum(p - np.exp(eps) * q, 0).sum() / p.sum()
-
-
 @pytest.mark.parametrize(("eps", "delta"), [(1, 1e-6), (0.3, 1e-4), (4, 1e-3)])
 @pytest.mark.parametrize("moved", [1, 3, 40, 2000])
 def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
+    """The delta of the discrete law, summed over whole numbers."""
     law = ud.GaussianNoise.approximate(eps, delta)
     scale = noise.scale_of(moved, law)
     assert scale == hypot(moved * law.sigma, 4)
-    assert spent(scale, moved, eps) <= delta
-    assert moved < 2000 or spent(scale, moved, eps) > 0.999 * delta
+    k = np.arange(-12 * int(scale) - 2 * moved, 12 * int(scale) + 2 * moved)
+    p, q = (np.exp(-((k - c) ** 2) / (2 * scale**2)) for c in (0, moved))
+    spent = np.maximum(p - np.exp(eps) * q, 0).sum() / p.sum()
+    assert spent <= delta
+    assert moved < 2000 or spent > 0.999 * delta
 
 
 def test_numbers_with_gaussian_noise_say_what_they_promise():

@@ -1,23 +1,19 @@
 """plan: the errors it promises, the budget it finds, and its picture."""
 
 import json
-import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import counts
 
 import userdp as ud
-from userdp.practice._planning import STRATEGIES, Forecast
+from userdp.practice._planning import STRATEGIES
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
-
-
 PLAN = ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
@@ -25,32 +21,18 @@ def test_rows_are_the_worst_cases():
     pairs = [(eps, name) for eps in EPS for name in STRATEGIES]
     for row, (eps, name) in zip(PLAN.rows, pairs, strict=True):
         assert (row.eps, row.strategy) == (float(eps), name)
+        noise = "staircase" if "staircase" in name else "laplace"
         clipping = {
             "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
             "OPT-worst-case": ud.optimal_clipping(PEOPLE, eps),
-            "l1 optimum": ud.optimal_clipping(PEOPLE, eps, "l1"),
-            "l1 optimum, staircase": ud.optimal_clipping(PEOPLE, eps, "l1", "staircase"),
-        }[name]
-        noise = "staircase" if "staircase" in name else "laplace"
+        }.get(name, ud.optimal_clipping(PEOPLE, eps, "l1", noise))
         for kind, error in (("bound", row.bound), ("l1", row.l1)):
             assert error == pytest.approx(ud.worst_case_error(PEOPLE, clipping, eps, kind, noise))
         assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
-    frame = pd.DataFrame(PLAN.rows)
-    assert list(frame.columns) == [*Forecast._fields]
-    assert len(frame) == len(PLAN.rows) == repr(PLAN).count("\n")
 
 
-@given(counts, st.floats(0.001, 0.49), st.sampled_from(["bound", "l1", "mse"]))
-def test_smallest_eps_is_enough_and_no_less_is(counts, share, objective):
-    prospects = ud.plan(counts, lower=1, upper=3, eps=1)
-    error = 2 * share if objective != "mse" else (2 * share) ** 2
-    eps = prospects.smallest_eps(error, objective)
-    assert ud.optimal_error(prospects.users, eps, objective) <= error
-    assert ud.optimal_error(prospects.users, eps * (1 - 1e-6), objective) > error
-
-
-@settings(max_examples=20)
-@given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.01, 0.49))
+@settings(max_examples=30)
+@given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
 def test_recommended_is_what_the_release_promises(counts, objective, share):
     """And no choice of a plan, no width and no private mechanism promises less."""
     prospects = ud.plan(counts, lower=1, upper=3, eps=["0.3", 2])
@@ -58,6 +40,7 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
     (cheapest,) = prospects.recommend(objective, error=error)
     assert cheapest.eps == prospects.smallest_eps(error, objective)
     assert cheapest.guarantee <= error == pytest.approx(cheapest.guarantee)
+    assert ud.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
     for advice in (*prospects.recommend(objective), cheapest):
         clipping = ud.optimal_clipping(users, advice.eps, advice.objective)
         made = ud.worst_case_error(users, clipping, advice.eps, objective)
@@ -78,10 +61,6 @@ def test_recommendation_is_data(objective):
     assert json.loads(json.dumps(made)) == made
     assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
     assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES}
-    options = {"lower": 1, "upper": 3, "eps": 1}
-    released = ud.private_mean([1, 1, 2], [1, 2, 3], objective=objective, **options)
-    (advice,) = ud.plan([2, 1], **options).recommend(objective)
-    assert released.total_width == pytest.approx(advice.total_width)
     (advice,) = ud.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
     assert (advice.floor, advice.factor) == (0, np.inf)
 
@@ -93,6 +72,7 @@ def test_error_of_the_middle_needs_no_budget():
         assert PLAN.smallest_eps(error * (1 - 1e-6), objective) < 0.02
     many = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
     assert many.smallest_eps(0.4999, "bound") == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
+    assert 1e300 < ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300) < 1e303
 
 
 def test_one_budget_and_several_of_them():
@@ -124,16 +104,3 @@ def test_plan_draws_its_numbers():
     assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
     assert PLAN.plot().figure is not ax.figure
     plt.close("all")
-
-
-def test_plans_take_time_in_proportion_to_the_different_counts():
-    """A hundred times as many: not ten thousand times as long. Tiny errors take no longer."""
-
-    def seconds(n):
-        start = time.process_time()
-        ud.plan(np.arange(1, n + 1), lower=0, upper=1, eps=1)
-        return time.process_time() - start
-
-    assert seconds(50_000) < 1000 * max(seconds(500) for _ in range(3))
-    eps = ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300)
-    assert 1e300 < eps < 1e303

@@ -19,20 +19,6 @@ from userdp.practice._grid import make_grid, read_bounds
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 
-def made_of(values=VALUES, eps=1, **options):
-    return ud.private_mean(USERS, values, lower=0, upper=6, eps=eps, **options)
-
-
-def random_table(rng):
-    """Users, values, bounds; the bounds are such that floats hold all of it exactly."""
-    n = int(rng.integers(1, 80))
-    lower = float(rng.choice([0, -8, 3]))
-    upper = lower + float(rng.choice([1, 16, 65]))
-    users = rng.integers(0, rng.integers(1, 12), n) ** 2
-    values = lower + (upper - lower) * rng.integers(0, 257, n) / 256
-    return users, values, lower, upper
-
-
 def test_bits_of_a_level_are_as_many_as_exact_sums_and_noise_allow():
     for counts, eps, lower, upper, bits in [
         ([1], 1, 0, 1, 40),
@@ -60,7 +46,10 @@ def test_rounding_is_counted_where_levels_are_few():
 def test_projection_adds_to_no_error(opendp):
     rng, moved = np.random.default_rng(84), 0
     for _ in range(200):
-        users, values, lower, upper = random_table(rng)
+        lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))
+        upper = lower + float(rng.choice([1, 16, 65]))
+        users = rng.integers(0, rng.integers(1, 12), n)
+        values = lower + (upper - lower) * rng.integers(0, 257, n) / 256  # exact in floats
         opendp.added = int(rng.integers(-(2**44), 2**44))
         bounds = {"lower": lower, "upper": upper, "eps": 0.7}
         kept = ud.private_mean(users, values, **bounds)
@@ -78,13 +67,6 @@ def test_projection_adds_to_no_error(opendp):
             if low <= truth <= high:
                 assert projected[0] <= truth <= projected[1]
     assert moved > 20
-
-
-def test_a_float_eps_is_read_as_the_rank_reads_it(opendp):
-    """2 / (2/49) is above 49 in floating point: the threshold is still that of rank 49."""
-    users = np.repeat(np.arange(60), np.arange(1, 61))
-    made = ud.private_mean(users, users * 0.0, lower=0, upper=1, eps=2 / 49)
-    assert made.total_width == pytest.approx(12)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
@@ -112,8 +94,11 @@ def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything
 
 
 def test_a_result_is_published_in_numbers_that_json_knows():
+    made = ud.private_mean(USERS, VALUES, lower=0, upper=6, eps=1)
     with pytest.raises(ValueError, match="JSON"):
-        dataclasses.replace(made_of(), mean=np.inf).public_json()
+        dataclasses.replace(made, mean=np.inf).public_json()
+    with pytest.raises(AttributeError):
+        made.mean = 3.0
 
 
 def test_the_warning_points_at_the_caller():
@@ -134,11 +119,7 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
     law = as_measurement(eps=ud.GaussianNoise.zcdp(0.3), total_width=6, **options)
     assert law.output_measure == dp.zero_concentrated_divergence()
-    twice = dp.c.make_composition([law, law])
-    assert twice.map(1) == pytest.approx(0.6)
-    assert (
-        0.6 < dp.c.make_zCDP_to_approxDP(twice).map(1).epsilon(1e-6) < 0.6 + 2 * (0.6 * 14) ** 0.5
-    )
+    assert dp.c.make_composition([law, law]).map(1) == pytest.approx(0.6)
     assert [made.eps for made in both(sums)] == [1, 2] == [one.map(1), other.map(1)]
     with pytest.raises(dp.OpenDPException, match="one number a user"):
         one([1.0])
@@ -198,8 +179,6 @@ def test_result_is_shown_as_a_table(opendp):
     lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(made).splitlines()]
     rows = [f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in lines]
     assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
-    with pytest.raises(AttributeError):
-        made.mean = 3.0
 
 
 def test_measurement_moves_by_what_its_noise_covers(opendp):

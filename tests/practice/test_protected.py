@@ -18,8 +18,6 @@ MADE = protected.ProtectedCountsMean(
     **{"reach": 3.0, "cap": 2, "noisy_sum": 12.0, "noisy_weight": 20, "sum_scale": 6.0},
     **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25},
 )
-
-
 WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 
 
