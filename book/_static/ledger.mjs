@@ -1,9 +1,10 @@
-// Filters above the ledger: by verdict, and by who claims it. Without scripts all rows are shown.
+// Filters above the ledger: by verdict, by who claims it, and by whether Coq has checked it. Without scripts all rows are shown.
 
 const article = document.querySelector(".bd-article > section");
 const rows = [...article.querySelectorAll(".cell_output dl")];
 const verdict = (row) => row.querySelector(".verdict").textContent;
 const source = (row) => (row.closest("section").id === "beyond-the-paper" ? "this book" : "the paper");
+const machine = (row) => (row.querySelector("a[href*='#machine-']") ? "yes" : "no");
 
 function choice(name, value) {
   const values = [...new Set(rows.map(value))];
@@ -14,7 +15,7 @@ function choice(name, value) {
   return { label, fits: (row) => select.selectedIndex === 0 || select.value === value(row) };
 }
 
-const choices = [choice("Verdict", verdict), choice("Claimed by", source)];
+const choices = [choice("Verdict", verdict), choice("Claimed by", source), choice("In Coq", machine)];
 const form = Object.assign(document.createElement("form"), { className: "ledger-filter" });
 const found = Object.assign(document.createElement("output"), { ariaLive: "polite" });
 

@@ -26,6 +26,7 @@ from playwright.sync_api import expect
 from pybtex.database import parse_string
 
 import userdp
+from proofs import checked
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -116,7 +117,7 @@ def test_print_shows_the_page_alone_in_black_on_white(page, book):
     page.wait_for_function(f"{theme} === 'dark'")
 
 
-def test_rows_are_chosen_by_verdict_and_by_whose_claims_they_are(page, book, errors):
+def test_rows_are_chosen_by_verdict_source_and_formal_proof(page, book, errors):
     page.goto(f"{book}/book/claims.html")
     rows, count = page.locator(".cell_output dl"), page.locator(".ledger-filter output")
     expect(rows).to_have_count(len(ledger()))
@@ -126,6 +127,11 @@ def test_rows_are_chosen_by_verdict_and_by_whose_claims_they_are(page, book, err
     expect(count).to_have_text(f"{len(wrong)} of {len(ledger())} rows")
     page.get_by_label("Claimed by").select_option("this book")
     expect(rows.filter(visible=True)).to_have_count(0)
+    page.get_by_label("Verdict").select_option("all")
+    page.get_by_label("In Coq").select_option("yes")
+    own = [row for row in ledger() if row["id"].startswith("new-")]
+    proved = [row for row in own if row["label"] in checked()]
+    expect(rows.filter(visible=True)).to_have_count(len(proved))
     page.evaluate(f"location.hash = 'claim-{wrong[0]}'")
     expect(rows.filter(visible=True)).to_have_count(len(ledger()))
     assert errors == []
