@@ -53,6 +53,8 @@ FUNCTIONS = {
     if name in module.__all__ and (inspect.isfunction(function) or function in CLASSES)
 }
 
+FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, ud.practice.as_measurement)}
+
 
 def call(name, **changed):
     known = GOOD | OTHERWISE.get(name, {})
@@ -93,7 +95,7 @@ BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
 # Take a law in place of eps.
 BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]} - {"optimality_factor"})
 GAUSS = ud.GaussianNoise(1)
-RELEASES = ["private_mean", "release_mean"]
+RELEASES = ["private_mean", "release_mean", "as_measurement"]
 DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")

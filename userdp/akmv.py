@@ -470,7 +470,7 @@ def _by_quadrature(cells: Floats, eps: float) -> Floats:
     lower, upper, sum_capped, capped = cells
     middle, half = (lower + upper) / 2, (upper - lower) / 2
     total: Floats = np.zeros_like(middle)
-    for node, weight in zip(*_LEGENDRE, strict=True):
+    for node, weight in np.transpose(_LEGENDRE):
         t = middle + node * half
         total += weight * t * np.exp(eps * (capped - sum_capped / t))
     return total / (2 * eps)

@@ -38,10 +38,12 @@ function reach() {
   });
 }
 
-/* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box. */
+/* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box,
+   and what Coq has checked of it does. */
 function unfold() {
   const target = document.getElementById(location.hash.slice(1));
-  const folded = target?.closest(".toggle-hidden");
+  const checked = location.hash.startsWith("#machine-") && target?.closest("section");
+  const folded = target?.closest(".toggle-hidden") ?? (checked && checked.querySelector(".toggle-hidden"));
   folded?.querySelector(".toggle-button").click();
   if (folded) target.scrollIntoView();
   if (!location.hash.startsWith("#cell-")) return;

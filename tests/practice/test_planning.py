@@ -11,6 +11,7 @@ from strategies import counts
 
 import userdp as ud
 from userdp.practice._planning import STRATEGIES
+from userdp.practice._tables import readable
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
@@ -93,10 +94,13 @@ def test_plan_is_shown_as_a_table():
     start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
     assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
     assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
+    assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
 
 
 def test_plan_draws_its_numbers():
-    ax = PLAN.plot(plt.figure().add_subplot())
+    given = plt.figure().add_subplot()
+    ax = PLAN.plot(given)
+    assert ax is given
     for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
         drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
         assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)

@@ -106,6 +106,7 @@ def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
         ]
         assert made.worst_case_l1(n) == pytest.approx(min([24, min(bounds) + made.rounding]))
     assert (b, q) == (pytest.approx(14 - reach, abs=1e-5), pytest.approx(14, abs=1e-5))
+    assert MADE.worst_case_l1(1) == 10 - 1  # never more than the values' range
 
 
 def test_it_is_shown_as_a_table(opendp):

@@ -53,6 +53,16 @@ def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective)
             assert 2.0**54 < opendp.asked[-1].moved / eps < 2.0**56
 
 
+@pytest.mark.parametrize(("law", "rounded"), [(1e9, 0), (ud.GaussianNoise(1e-9), 4)])
+def test_certificate_adds_a_step_for_each_user_and_the_rounding_of_noise(opendp, law, rounded):
+    width = 2 * USERS.upper * USERS.max_count  # nobody is clipped, and there is hardly any noise
+    made = ud.release_mean(SUMS, USERS, law, total_width=width, project=False)
+    noise = ud.worst_case_error(USERS, ud.centred_clipping(USERS, width), law)
+    step = USERS.upper * USERS.max_count / opendp.asked[-1].moved / USERS.total
+    steps = (made.worst_case_error - noise) / step
+    assert steps == pytest.approx(USERS.n_users + rounded, rel=0.01)
+
+
 def test_release_stays_between_the_bounds_unless_told():
     """At this budget the noise leaves them 99 times in a hundred."""
     one = ud.Contributions([1], 5)

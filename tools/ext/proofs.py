@@ -21,6 +21,9 @@ ENTRY = """({target})=
 
 {words}
 
+:::::::{{admonition}} The book's statement, and the formal one
+:class: dropdown
+
 ::::::{{grid}} 1 1 1 2
 :::::{{grid-item}}
 :::{{stated}} {label}
@@ -30,6 +33,7 @@ ENTRY = """({target})=
 {formal}
 :::::
 ::::::
+:::::::
 
 """
 FORMAL = """```{{literalinclude}} ../proofs/{file}
