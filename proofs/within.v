@@ -14,19 +14,11 @@ Hypothesis U0 : 0 <= U.
 Hypothesis q1 : 1 < q.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
-(* M lies below a line if it does so at whole numbers: it is straight between them. *)
-Lemma M_below_line (A B x : R) : 0 <= B -> 0 <= x ->
-  (forall n, (n <= L)%N -> M m (n%:R : R) <= A + n%:R * B) -> M m x <= A + x * B.
+(* M is straight between whole numbers. *)
+Lemma M_between (i : nat) (x : R) : i%:R <= x <= i.+1%:R ->
+  M m x = (i.+1%:R - x) * M m (i%:R : R) + (x - i%:R) * M m (i.+1%:R : R).
 Proof.
-move=> B0 x0 le_AB; case: (leP L%:R x) => Lx.
-  rewrite (M_all m Lx) -(M_all m (lexx L%:R)); apply: le_trans (le_AB L (leqnn L)) _.
-  by rewrite ler_add2l; apply: ler_wpmul2r.
-have [i iL /andP [ix xi]] : exists2 i, (i < L)%N & i%:R <= x < i.+1%:R.
-  elim: (L) Lx => [|n IH] Lx; first by move: (le_lt_trans x0 Lx); rewrite ltxx.
-  case: (leP n%:R x) => nx; first by exists n; rewrite ?ltnSn // nx Lx.
-  by case: (IH nx) => i iN h; exists i => //; exact: ltnW.
-have M1 := le_AB i (ltnW iL); have M2 := le_AB i.+1 iL.
-have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
+clear U0 q1 Npos; move=> /andP [ix xi]; have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
 have wk (k j : nat) : weight (k%:R : R) j = if (j < k)%N then 1 else 0.
   rewrite /weight; case: ltnP => jk; last by have h : k%:R <= j%:R :> R; [rewrite ler_nat | minmax; linear].
   have h : j.+1%:R <= k%:R :> R by rewrite ler_nat.
@@ -39,14 +31,27 @@ have wi (j : nat) : weight x j
   - rewrite ltnS leqNgt ji /=; have h : i.+1%:R <= j%:R :> R by rewrite ler_nat.
     by minmax; linear.
   - by rewrite ji ltnSn; minmax; linear.
-have -> : M m x = (i.+1%:R - x) * M m (i%:R : R) + (x - i%:R) * M m (i.+1%:R : R).
-  rewrite /M !mulr_sumr -big_split /=; apply: eq_bigr => j _.
-  by rewrite -[Num.min 1 (Num.max 0 (x - _))]/(weight x j) wi /weight; linear.
+rewrite /M !mulr_sumr -big_split /=; apply: eq_bigr => j _.
+by rewrite -[Num.min 1 (Num.max 0 (x - _))]/(weight x j) wi /weight; linear.
+Qed.
+
+(* So it lies below a line if it does so there. *)
+Lemma M_below_line (A B x : R) : 0 <= B -> 0 <= x ->
+  (forall n, (n <= L)%N -> M m (n%:R : R) <= A + n%:R * B) -> M m x <= A + x * B.
+Proof.
+move=> B0 x0 le_AB; case: (leP L%:R x) => Lx.
+  rewrite (M_all m Lx) -(M_all m (lexx L%:R)); apply: le_trans (le_AB L (leqnn L)) _.
+  by rewrite ler_add2l; apply: ler_wpmul2r.
+have [i iL /andP [ix xi]] : exists2 i, (i < L)%N & i%:R <= x < i.+1%:R.
+  elim: (L) Lx => [|n IH] Lx; first by move: (le_lt_trans x0 Lx); rewrite ltxx.
+  case: (leP n%:R x) => nx; first by exists n; rewrite ?ltnSn // nx Lx.
+  by case: (IH nx) => i iN h; exists i => //; exact: ltnW.
+rewrite (M_between (i := i)); last by rewrite ix ltW.
 have h1 : (i.+1%:R - x) * M m (i%:R : R) <= (i.+1%:R - x) * (A + i%:R * B).
-  by apply: ler_wpmul2l => //; rewrite subr_ge0 ltW.
+  by apply: ler_wpmul2l; [rewrite subr_ge0 ltW | exact: le_AB (ltnW iL)].
 have h2 : (x - i%:R) * M m (i.+1%:R : R) <= (x - i%:R) * (A + i.+1%:R * B).
-  by apply: ler_wpmul2l => //; rewrite subr_ge0.
-apply: le_trans (ler_add h1 h2) _; rewrite iS; linear.
+  by apply: ler_wpmul2l; [rewrite subr_ge0 | exact: le_AB].
+by apply: le_trans (ler_add h1 h2) _; rewrite -addn1 natrD; linear.
 Qed.
 
 (* The optimal strategy is within the factor K (eps) = (1 + cosh eps) / 2 + sinh eps / eps of the
