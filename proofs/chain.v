@@ -1,4 +1,4 @@
-(* What a chain of users costs: a lower bound for every private mechanism, and the factor K (eps). *)
+(* What a chain of users costs: a lower bound for every private mechanism. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts frontier.
 Set Implicit Arguments.
@@ -49,6 +49,7 @@ Let end_weight : R := q / (q - 1).
 Let c : R := q / (q ^+ 2 - 1).
 
 Lemma q_pos : 0 < q. Proof. exact: lt_trans ltr01 q1. Qed.
+Lemma q_inv_lt1 : q^-1 < 1. Proof. by rewrite invf_lt1 ?q_pos. Qed.
 Lemma q_gap : 0 < q - 1. Proof. by rewrite subr_gt0. Qed.
 Lemma q2_gap : 0 < q ^+ 2 - 1.
 Proof. by rewrite subr_gt0 exprn_egt1. Qed.
@@ -300,84 +301,6 @@ have -> : (q ^+ 2 - 1) / (2 * q) * (2 * (q / (q ^+ 2 - 1)) * F n) = F n by field
 have -> : (q ^+ 2 - 1) / (2 * q) * (r * (n%:R - 1 + 2 * (q / (q - 1)))) = r * (1 + cosh q + n%:R * sinh q).
   by rewrite /cosh /sinh; field; rewrite !gt_eqF.
 by apply; rewrite divr_gt0 // mulr_gt0 ?ltr0n.
-Qed.
-
-(* M lies below a line if it does so at whole numbers: it is straight between them. *)
-Lemma M_below_line (A B x : R) : 0 <= B -> 0 <= x ->
-  (forall n, (n <= L)%N -> M m (n%:R : R) <= A + n%:R * B) -> M m x <= A + x * B.
-Proof.
-move=> B0 x0 le_AB; case: (leP L%:R x) => Lx.
-  rewrite (M_all m Lx) -(M_all m (lexx L%:R)); apply: le_trans (le_AB L (leqnn L)) _.
-  by rewrite ler_add2l; apply: ler_wpmul2r.
-have [i iL /andP [ix xi]] : exists2 i, (i < L)%N & i%:R <= x < i.+1%:R.
-  elim: (L) Lx => [|n IH] Lx; first by move: (le_lt_trans x0 Lx); rewrite ltxx.
-  case: (leP n%:R x) => nx; first by exists n; rewrite ?ltnSn // nx Lx.
-  by case: (IH nx) => i iN h; exists i => //; exact: ltnW.
-have M1 := le_AB i (ltnW iL); have M2 := le_AB i.+1 iL.
-have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
-have wk (k j : nat) : weight (k%:R : R) j = if (j < k)%N then 1 else 0.
-  rewrite /weight; case: ltnP => jk; last by have h : k%:R <= j%:R :> R; [rewrite ler_nat | minmax; linear].
-  have h : j.+1%:R <= k%:R :> R by rewrite ler_nat.
-  by rewrite -addn1 natrD in h; minmax; linear.
-have wi (j : nat) : weight x j
-    = (i.+1%:R - x) * weight (i%:R : R) j + (x - i%:R) * weight (i.+1%:R : R) j.
-  rewrite !wk /weight iS; case: (ltngtP j i) => ji.
-  - rewrite ltnS (ltnW ji); have h : j.+1%:R <= i%:R :> R by rewrite ler_nat.
-    by rewrite -addn1 natrD in h; minmax; linear.
-  - rewrite ltnS leqNgt ji /=; have h : i.+1%:R <= j%:R :> R by rewrite ler_nat.
-    by minmax; linear.
-  - by rewrite ji ltnSn; minmax; linear.
-have -> : M m x = (i.+1%:R - x) * M m (i%:R : R) + (x - i%:R) * M m (i.+1%:R : R).
-  rewrite /M !mulr_sumr -big_split /=; apply: eq_bigr => j _.
-  by rewrite -[Num.min 1 (Num.max 0 (x - _))]/(weight x j) wi /weight; linear.
-have h1 : (i.+1%:R - x) * M m (i%:R : R) <= (i.+1%:R - x) * (A + i%:R * B).
-  by apply: ler_wpmul2l => //; rewrite subr_ge0 ltW.
-have h2 : (x - i%:R) * M m (i.+1%:R : R) <= (x - i%:R) * (A + i.+1%:R * B).
-  by apply: ler_wpmul2l => //; rewrite subr_ge0.
-apply: le_trans (ler_add h1 h2) _; rewrite iS; linear.
-Qed.
-
-(* The optimal strategy is within the factor K (eps) = (1 + cosh eps) / 2 + sinh eps / eps of the
-   best private mechanism, for every collection: no mechanism has a risk below E_OPT / K. *)
-(* begin cor-chain *)
-Theorem cor_chain (eps : R) : 0 < eps ->
-  minimax_risk_at_least m U q (E_OPT m U eps / ((1 + cosh q) / 2 + sinh q / eps)).
-(* end cor-chain *)
-Proof.
-move=> eps0 H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
-have p := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
-have qi1 : q^-1 < 1 by rewrite invf_lt1.
-have sinh0 : 0 < sinh q by rewrite /sinh; linear.
-have cosh0 : 0 < cosh q by rewrite /cosh; linear.
-have den n : 0 < 1 + cosh q + n%:R * sinh q.
-  by have := mulr_ge0 (ler0n R n) (ltW sinh0) => h; linear.
-have bound n : (0 < n <= L)%N -> U / N * M m (n%:R : R) <= r * (1 + cosh q + n%:R * sinh q).
-  move=> nL; have := thm_chain nL cH mE priv risk.
-  by rewrite mulrA ler_pdivr_mulr.
-have L0 : (0 < L)%N.
-  case: (posnP L) => // Z; move: Npos; rewrite big1 // => l.
-  by have := ltn_ord l; rewrite [X in (_ < X)%N]Z.
-have UN : 0 <= U / N by rewrite divr_ge0 // ltW.
-have r0 : 0 <= r.
-  have b1 := bound 1%N L0; rewrite -(pmulr_lge0 _ (den 1%N)); apply: le_trans b1.
-  by rewrite mulr_ge0 // sumr_ge0 // => i _; rewrite mulr_ge0 ?ler0n // weight_ge0.
-have K0 : 0 < (1 + cosh q) / 2 + sinh q / eps.
-  by have := divr_gt0 sinh0 eps0 => h; linear.
-rewrite ler_pdivr_mulr //; case: (ltgtP U 0) U0 => // [Upos _|->]; last first.
-  by rewrite /E_OPT !mul0r mulr_ge0 // ltW.
-have UNpos : 0 < U / N by rewrite divr_gt0.
-have line : M m (2 / eps) <= r / (U / N) * (1 + cosh q) + 2 / eps * (r / (U / N) * sinh q).
-  apply: M_below_line => [||n nL]; rewrite ?divr_ge0 ?ler0n ?(ltW eps0) //.
-    by rewrite mulr_ge0 ?(ltW sinh0) // divr_ge0.
-  have -> : r / (U / N) * (1 + cosh q) + n%:R * (r / (U / N) * sinh q)
-      = r * (1 + cosh q + n%:R * sinh q) / (U / N) by field; rewrite !gt_eqF.
-  rewrite ler_pdivl_mulr // mulrC; case: (posnP n) => [->|n0]; last by apply: bound; rewrite n0.
-  by rewrite M_whole // big_nil mulr0 mulr_ge0 // ltW // den.
-have -> : E_OPT m U eps = U / N * M m (2 / eps) / 2 by rewrite /E_OPT; field; rewrite gt_eqF.
-have := ler_wpmul2l UN line.
-have -> : U / N * (r / (U / N) * (1 + cosh q) + 2 / eps * (r / (U / N) * sinh q))
-    = 2 * (r * ((1 + cosh q) / 2 + sinh q / eps)) by field; rewrite !gt_eqF.
-by move=> h; linear.
 Qed.
 
 End Chain.

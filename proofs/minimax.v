@@ -1,6 +1,6 @@
 (* From one user to many: a group of users is one user with a larger budget. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts frontier lattice chain.
+From UserDP Require Import definitions linear counts frontier lattice chain within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -38,7 +38,7 @@ SPOILT = {
         "3 * E_OPT m U eps <= akmv_error",
     ),
     "K with a third": (
-        "chain",
+        "within",
         "((1 + cosh q) / 2 + sinh q / eps)).\n(* end",
         "((1 + cosh q) / 3 + sinh q / eps)).\n(* end",
     ),

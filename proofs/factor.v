@@ -1,0 +1,392 @@
+(* How far the strategy can be from the best private mechanism: one function of eps. *)
+From Coq Require Import ZArith Lia.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
+From UserDP Require Import definitions linear counts lattice chain within minimax rows exponential grid.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Concave.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat).
+Notation c := (nth_count m).
+
+(* M rises ever more slowly. *)
+Lemma M_concave (n : nat) (x : R) : (0 < n)%N -> n%:R <= x -> n%:R * M m x <= x * M m (n%:R : R).
+Proof.
+move=> n0 nx; have nR := ler0n R n; have x0 : 0 <= x := le_trans nR nx.
+have := M_split m 1 (c n.-1)%:R x0; have := M_split m 1 (c n.-1)%:R nR.
+rewrite !mul1r => -> ->; set S := (c n.-1)%:R.
+have S0 : 0 <= S := ler0n R _.
+pose T (y : R) := \sum_(i < L) weight y i * (1 * (c i)%:R - S).
+rewrite -/(T x) -/(T _); have eN : n.-1.+1 = n := prednK n0.
+have T_le : T x <= T n%:R.
+  apply: ler_sum => i _; rewrite mul1r; case: (ltnP i n) => ni.
+    have w : 1 <= n%:R - i%:R :> R.
+      by rewrite ler_subr_addr -(natrD _ 1) ler_nat.
+    by rewrite le_eqVlt; apply/orP; left; apply/eqP; congr (_ * _); rewrite /weight; minmax; linear.
+  have cS : (c i)%:R - S <= 0 by rewrite subr_le0 ler_nat nth_count_mono // (leq_trans (leq_pred n)).
+  by apply: ler_wnmul2r => //; exact: weight_mono.
+have T0 : 0 <= T n%:R.
+  apply: sumr_ge0 => i _; rewrite mul1r; case: (ltnP i n) => ni.
+    by rewrite mulr_ge0 ?weight_ge0 // subr_ge0 ler_nat nth_count_mono // -ltnS eN.
+  have w : n%:R <= i%:R :> R by rewrite ler_nat.
+  by rewrite (_ : weight _ _ = 0) ?mul0r // /weight; minmax; linear.
+apply: (@le_trans _ _ (n%:R * (T n%:R + S * Num.min L%:R x))).
+  by rewrite ler_wpmul2l // ler_add2r.
+have minx : n%:R * Num.min L%:R x <= x * Num.min L%:R n%:R.
+  have LR := ler0n R L; have := ler_wpmul2l LR nx => h.
+  rewrite !minElt; case: ltP => h1; case: ltP => h2; try linear.
+  by rewrite mulrC; apply: ler_wpmul2r => //; exact: ltW.
+have := ler_wpmul2r T0 nx; have := ler_wpmul2l S0 minx => h1 h2.
+by linear.
+Qed.
+
+Lemma M_at0 : M m (0 : R) = 0.
+Proof. by rewrite M_first ?lexx ?ler01 // mul0r. Qed.
+
+Lemma M_scaled (i n : nat) : (0 < n)%N -> M m (i%:R : R) <= Num.max 1 (i%:R / n%:R) * M m (n%:R : R).
+Proof.
+move=> n0; have M0 : 0 <= M m (n%:R : R) by rewrite -M_at0 M_mono ?ler0n.
+have nR : 0 < n%:R :> R by rewrite ltr0n.
+case: (leqP i n) => ni.
+  apply: (@le_trans _ _ (M m (n%:R : R))); first by rewrite M_mono // ler_nat.
+  by rewrite -[leLHS]mul1r; apply: ler_wpmul2r => //; rewrite le_maxr lexx.
+apply: (@le_trans _ _ (i%:R / n%:R * M m (n%:R : R))).
+  by rewrite mulrAC ler_pdivl_mulr // [leLHS]mulrC; apply: M_concave => //; rewrite ler_nat ltnW.
+by apply: ler_wpmul2r => //; rewrite le_maxr lexx orbT.
+Qed.
+
+(* Beyond one user, never faster than at first. *)
+Lemma M_below_first (x : R) : 0 <= x -> M m x <= x * M m (1 : R).
+Proof.
+move=> x0; case: (leP x 1) => x1; first by rewrite !M_first ?lexx ?ler01 // mul1r.
+by have := @M_concave 1 x isT (ltW x1); rewrite mul1r.
+Qed.
+
+End Concave.
+
+(* The smallest worst-case error with noise of mean size x / 2 at sensitivity 1, and a bound b_n. *)
+(* begin thm-factor-definitions *)
+Definition best_error (R : realFieldType) L (m : 'I_L -> nat) (U x : R) : R := U / (2 * N R m) * M m x.
+Definition is_bound (R : realFieldType) (q : R) (n : nat) (b : R) : Prop :=
+  0 < b /\ (b = 1 / (1 + cosh q + n%:R * sinh q) \/ one_user_risk_at_least (q ^+ n) b).
+Definition share (R : realFieldType) (i n : nat) (b : R) : R :=
+  if i == 0%N then 0 else Num.max 1 (i%:R / n%:R) / b.
+(* end thm-factor-definitions *)
+
+Section Bounds.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
+Notation N := (N R m).
+Hypothesis U0 : 0 < U.
+Hypothesis q1 : 1 < q.
+Hypothesis Npos : (0 < \sum_l m l)%N.
+
+Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
+Hypothesis priv : finite_private U q p.
+Hypothesis risk : finite_risk_at_most U p out r.
+
+Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
+Let UN : 0 < U / N. Proof. exact: divr_gt0. Qed.
+
+Let L0 : (0 < L)%N.
+Proof.
+case: (posnP L) => // Z; move: Npos; rewrite big1 // => l.
+by have := ltn_ord l; rewrite [X in (_ < X)%N]Z.
+Qed.
+
+Lemma sinh_gt0 : 0 < sinh q.
+Proof. by have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
+
+Lemma chain_gt0 n : 0 < 1 + cosh q + n%:R * sinh q.
+Proof.
+have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+by have := mulr_ge0 (ler0n R n) (ltW sinh_gt0); rewrite /cosh; linear.
+Qed.
+
+(* For every n, also beyond the number of users. *)
+Lemma bound_holds n b : (0 < n)%N -> is_bound q n b -> U / N * (M m (n%:R : R) * b) <= r.
+Proof.
+move=> n0 [b0 hb]; have M0 k : 0 <= M m (k%:R : R) by rewrite -(M_at0 R m) M_mono ?ler0n.
+case: (leqP n L) => nL.
+  have nn : (0 < n <= L)%N by rewrite n0.
+  case: hb => [->|one]; last exact: lem_one_user priv risk.
+  have [h _] := thm_minimax U0 q1 Npos nn priv risk.
+  by rewrite mul1r.
+have LL : (0 < L <= L)%N by rewrite L0 leqnn.
+have nLR : L%:R <= n%:R :> R by rewrite ler_nat ltnW.
+have -> : M m (n%:R : R) = M m (L%:R : R) by rewrite !M_all.
+case: hb => [->|one].
+  have [h _] := thm_minimax U0 q1 Npos LL priv risk; apply: le_trans h.
+  apply: ler_wpmul2l; first exact: ltW; apply: ler_wpmul2l => //.
+  rewrite mul1r lef_pinv ?posrE ?chain_gt0 // ler_add2l; apply: ler_wpmul2r => //.
+  exact/ltW/sinh_gt0.
+apply: (lem_one_user U0 q1 Npos LL _ priv risk) => O' p' out' r' priv' risk'.
+apply: one risk' => x x01; have [h1 h2 h3] := priv' x x01; split=> // x' o x'01.
+apply: le_trans (h3 x' o x'01) _; have [h4 _ _] := priv' x' x'01.
+by apply: ler_wpmul2r => //; apply: ler_weexpn2l; rewrite ?(ltW q1) // ltnW.
+Qed.
+
+Lemma share_holds i n b : (0 < n)%N -> is_bound q n b -> U / N * M m (i%:R : R) <= share i n b * r.
+Proof.
+move=> n0 hb; rewrite /share; case: eqP => [->|_]; first by rewrite M_at0 mulr0 mul0r.
+have [b0 _] := hb; rewrite [leRHS]mulrAC ler_pdivl_mulr //.
+apply: (@le_trans _ _ (Num.max 1 (i%:R / n%:R) * (U / N * (M m (n%:R : R) * b)))).
+  have := ler_wpmul2l (ltW (mulr_gt0 UN b0)) (M_scaled R m i n0) => h.
+  by linear.
+by apply: ler_wpmul2l; [rewrite le_maxr ler01 | exact: bound_holds].
+Qed.
+
+End Bounds.
+
+(* Statement 1: C_i is the smallest of the shares over n, so let n be any number for i and for i + 1. *)
+(* begin thm-factor-every *)
+Theorem thm_factor_every (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
+    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r t b b' : R) (i n n' : nat) :
+  0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
+  0 <= t <= 1 -> (0 < n)%N -> is_bound q n b -> (0 < n')%N -> is_bound q n' b' ->
+  best_error m U (i%:R + t) <= ((1 - t) * share i n b + t * share i.+1 n' b') / 2 * r.
+(* end thm-factor-every *)
+Proof.
+move=> U0 q1 Npos priv risk /andP [t0 t1] n0 hb n0' hb'.
+have N0 : 0 < N R m by rewrite ltr0n.
+have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
+have h := share_holds U0 q1 Npos priv risk i n0 hb.
+have h' := share_holds U0 q1 Npos priv risk i.+1 n0' hb'.
+rewrite /best_error (M_between m (i := i)); last by rewrite iS; linear.
+rewrite iS; have -> : i%:R + 1 - (i%:R + t) = 1 - t by ring.
+have -> : i%:R + t - i%:R = t by ring.
+have -> : U / (2 * N R m) = U / N R m / 2 by field; rewrite gt_eqF.
+rewrite -iS; have t1' : 0 <= 1 - t by rewrite subr_ge0.
+have := ler_wpmul2l t1' h; have := ler_wpmul2l t0 h' => k k'.
+by linear.
+Qed.
+
+(* Statement 2: if x <= 1, a factor F serves every collection if and only if it serves one user with one
+   sample; that is, if F >= x / (2 R_1).  By thm_lattice, x / (2 s) is such an F. *)
+(* begin thm-factor-one-user *)
+Theorem thm_factor_one_user (R : realFieldType) (q x F : R) : 1 < q -> 0 < x <= 1 -> 0 < F ->
+  (forall L (m : 'I_L -> nat) (U : R) (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R),
+     0 < U -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
+     best_error m U x <= F * r)
+  <-> one_user_risk_at_least q (x / (2 * F)).
+(* end thm-factor-one-user *)
+Proof.
+move=> q1 /andP [x0 x1] F0; split=> [every O p out r priv risk|one L m U O p out r U0 Npos priv risk].
+  pose m (l : 'I_1) := 1%N.
+  have e1 : (\sum_l m l = 1)%N by rewrite big_ord_recl big_ord0.
+  have N1 : N R m = 1 by rewrite /N e1.
+  have E1 : best_error m 1 x = x / 2.
+    rewrite /best_error N1 mulr1 M_first ?(ltW x0) //.
+    have -> : nth_count m 0 = 1%N; last by linear.
+    by have [l <-] := first_count (m := m) (ltac:(by rewrite e1)).
+  have meanE (d : dataset R m) : mean d = d ord0 ord0.
+    by rewrite /mean N1 divr1 big_ord_recl big_ord0 addr0 big_ord_recl big_ord0 addr0.
+  rewrite ler_pdivr_mulr ?mulr_gt0 ?ltr0n //.
+  suff : best_error m 1 x <= F * r by rewrite E1; linear.
+  apply: (every 1%N m 1 O (fun d => p (d ord0 ord0)) out r); rewrite ?e1 ?ltr01 //.
+    split=> [d dr|d d' o dr dr' _]; first by have [h1 h2 _] := priv _ (dr ord0 ord0).
+    by have [_ _ h] := priv _ (dr ord0 ord0); apply: h.
+  by move=> d dr; rewrite meanE; exact: risk.
+have N0 : 0 < N R m by rewrite ltr0n.
+have b0 : 0 < x / (2 * F) by rewrite divr_gt0 // mulr_gt0 ?ltr0n.
+have hb : is_bound q 1 (x / (2 * F)) by split=> //; right; rewrite expr1.
+have := bound_holds U0 q1 Npos priv risk (ltn0Sn 0) hb => /(ler_wpmul2l (ltW F0)).
+apply: le_trans; rewrite /best_error !M_first ?ler01 ?lexx ?(ltW x0) //.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite !gt_eqF.
+Qed.
+
+Section Rows.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
+Hypothesis U0 : 0 < U.
+Hypothesis q1 : 1 < q.
+Hypothesis Npos : (0 < \sum_l m l)%N.
+Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
+Hypothesis priv : finite_private U q p.
+Hypothesis risk : finite_risk_at_most U p out r.
+Notation N := (N R m).
+Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
+
+Lemma risk_ge0 : 0 <= r.
+Proof.
+have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
+apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
+by have [law _] := priv; case: (law _ xr).
+Qed.
+
+Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
+Proof.
+move=> xy; apply: ler_wpmul2l; last exact: M_mono.
+by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
+Qed.
+
+Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
+Proof.
+move=> x0; have UN : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
+apply: le_trans (ler_wpmul2l UN (M_below_first m x0)) _.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
+Qed.
+
+Lemma more_private Q : q <= Q -> finite_private U Q p.
+Proof.
+move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
+apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
+by case: (law x' xr').
+Qed.
+
+(* With one user's bound b the factor is at most x / (2 b). *)
+Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
+  best_error m U x <= F * r.
+Proof.
+move=> x0 b0 one Fb; have F0 : 0 <= F.
+  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
+have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
+have := ler_wpmul2l F0 (bound_holds U0 q1 Npos priv risk (ltn0Sn 0) hb); apply: le_trans.
+apply: le_trans (best_error_below (ltW x0)) _.
+have M0 : 0 <= U / N * M m (1 : R).
+  apply: mulr_ge0; first exact/ltW/divr_gt0.
+  by rewrite -(M_at0 R m) M_mono ?ler01.
+by have := ler_wpmul2r M0 Fb => h; linear.
+Qed.
+
+End Rows.
+
+Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
+    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r x : R) (f X Y A B : Z) :
+  0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
+  0 < of_Z R Y -> 0 < of_Z R B -> 0 < x <= of_Z R X / of_Z R Y -> q <= of_Z R A / of_Z R B ->
+  row f X Y A B -> best_error m U x <= of_Z R f / 100 * r.
+Proof.
+move=> U0 q1 Npos priv risk Y0 B0 /andP [x0 xX] qQ.
+have Q1 : 1 < of_Z R A / of_Z R B by exact: lt_le_trans qQ.
+have AB : of_Z R B < of_Z R A by move: Q1; rewrite ltr_pdivl_mulr // mul1r.
+have X0 : 0 < of_Z R X / of_Z R Y by exact: lt_le_trans xX.
+have X0' : 0 <= of_Z R X by move: X0; rewrite pmulr_lgt0 ?invr_gt0 //; exact: ltW.
+move=> /(row_sound Y0 B0 AB X0'); rewrite /row_says.
+have := more_private priv qQ; have r0 := risk_ge0 U0 priv risk.
+move: (of_Z R X / of_Z R Y) (of_Z R A / of_Z R B) (of_Z R f / 100) xX X0 Q1.
+move=> z Q F xz z0 Q1 {}priv says.
+apply: le_trans (best_error_mono m U0 xz) _.
+case: says => [chain|[k [[k1 k2 s0] says]]].
+  apply: (@le_trans _ _ (((1 + cosh Q) / 2 + sinh Q / (2 / z)) * r)).
+    have -> : best_error m U z = E_OPT m U (2 / z).
+      by rewrite /best_error /E_OPT; congr (_ * M m _); field; rewrite gt_eqF.
+    by apply: cor_chain_finite priv risk; rewrite ?divr_gt0 ?ltr0n.
+  apply: ler_wpmul2r => //; apply: le_trans chain.
+  by rewrite le_eqVlt; apply/orP; left; apply/eqP; congr (_ + _); field; rewrite gt_eqF.
+have one := lattice_bound Q1 k1 k2; case: says => [le_F|[/andP [z1 z2] le_F]].
+  exact: (one_user_factor U0 Q1 Npos priv risk z0 s0).
+apply: le_trans (ler_wpmul2r r0 le_F).
+have hb : is_bound Q 1 (s Q k) by split=> //; right; rewrite expr1.
+have C0 := chain_gt0 U0 Q1 Npos 2.
+have hc : is_bound Q 2 (1 / (1 + cosh Q + 2%:R * sinh Q)) by split; [exact: divr_gt0 ltr01 C0 | by left].
+have t01 : 0 <= z - 1 <= 1 by linear.
+have := thm_factor_every 1 U0 Q1 Npos priv risk t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.
+rewrite /share /= !divff ?pnatr_eq0 // maxxx !div1r invrK [1%:R + _]addrC subrK.
+by have -> : 1 - (z - 1) = 2 - z by ring.
+Qed.
+
+Section Numbers.
+Variables (R : realFieldType) (exp : R -> R).
+Hypothesis is_exp : is_exponential exp.
+
+(* The bound at budgets from j / 400 to (j + 1) / 400, in hundredths. *)
+Definition limit (j : Z) : Z := (if j <? 400 then 245 else if j <? 1000 then 261 else 291)%Z.
+Definition piece (j a : Z) : bool :=
+  if (j <? 133)%Z then true else row (limit j) 800 j (a / 10 ^ 14 + 1) (10 ^ 4).
+
+Lemma pieces_hold : run 1400 (small 20 400) piece 0 whole.
+Proof. by vm_compute. Qed.
+
+Lemma on_grid (n : nat) (x : R) : 0 < x -> x <= n%:R / 400 ->
+  exists2 i, (i < n)%N & i%:R / 400 <= x <= i.+1%:R / 400.
+Proof.
+move=> x0; elim: n => [|n IH] xn; first by move: xn; rewrite mul0r leNgt x0.
+case: (leP x (n%:R / 400)) => h; first by have [i iN hi] := IH h; exists i => //; exact: ltnW.
+by exists n => //; rewrite xn ltW.
+Qed.
+
+Lemma coarser (a : Z) : of_Z R a / of_Z R whole <= of_Z R (a / 10 ^ 14 + 1)%Z / of_Z R (10 ^ 4)%Z.
+Proof.
+have d := @div_up R a (10 ^ 14)%Z (erefl _).
+have -> : whole = (10 ^ 14 * 10 ^ 4)%Z by [].
+have p : 0 < of_Z R (10 ^ 14)%Z by exact: of_pos.
+have p4 : 0 < of_Z R (10 ^ 4)%Z by exact: of_pos.
+rewrite of_ZM; move: (of_Z R (10 ^ 14)%Z) (of_Z R (10 ^ 4)%Z) p p4 (of_Z R (a / 10 ^ 14 + 1)%Z) d => P P4 p p4 S d.
+rewrite invfM mulrA; apply: ler_wpmul2r; first by rewrite invr_ge0 ltW.
+by rewrite ler_pdivr_mulr // mulrC.
+Qed.
+
+End Numbers.
+
+(* Laplace noise, in numbers.  On each of 1400 pieces the error is at most that at its beginning, and the
+   smallest possible risk at least that at its end. *)
+(* begin thm-factor-numbers *)
+Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R)
+    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R) :
+  is_exponential exp -> 0 < U -> 0 < eps -> (0 < \sum_l m l)%N ->
+  finite_private U (exp eps) p -> finite_risk_at_most U p out r ->
+  [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r,
+      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r
+    & eps <= 7 / 2 -> E_OPT m U eps <= 291 / 100 * r].
+(* end thm-factor-numbers *)
+Proof.
+move=> is_exp U0 eps0 Npos priv risk; have q1 := exp_gt1 is_exp eps0.
+have r0 := risk_ge0 U0 priv risk.
+have small_eps : eps <= 133 / 400 -> E_OPT m U eps <= 245 / 100 * r.
+  move=> e; apply: le_trans (cor_chain_finite U0 q1 Npos eps0 priv risk) _; apply: ler_wpmul2r => //.
+  have := exp_le is_exp eps; move: (exp eps) q1 => q q1 h.
+  have p0 := q_pos q1; have qi := q_inv_lt1 q1.
+  have q32 : q <= 3 / 2.
+    by have : 0 <= q * (133 / 400 - eps); [rewrite mulr_ge0 ?subr_ge0 // ltW | linear].
+  have s_le : sinh q / eps <= (q + 1) / 2.
+    rewrite ler_pdivr_mulr // (_ : sinh q = (q - 1) * (q + 1) / 2 / q); last first.
+      by rewrite /sinh; field; rewrite gt_eqF.
+    rewrite ler_pdivr_mulr //.
+    have : 0 <= (q + 1) * (1 - q * (1 - eps)) by rewrite mulr_ge0 ?subr_ge0 //; linear.
+    by linear.
+  by move: s_le; rewrite /cosh; move: (sinh q / eps) => t t_le; linear.
+have best : E_OPT m U eps = best_error m U (2 / eps) by [].
+have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
+    E_OPT m U eps <= 245 / 100 * r \/ E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
+  move=> iN /andP [ei ie].
+  have start : below exp (0%:R / 400) whole.
+    rewrite /below mul0r (exp0 is_exp) divff // gt_eqF //; exact: whole_gt0.
+  have step := @below_small R exp is_exp 20 400 (erefl _).
+  have {}step : below exp (1 / 400) (small 20 400) by [].
+  have [b eb] := run_sound is_exp step start pieces_hold iN.
+  rewrite add0n /piece in eb *; case: ifP => [/Z.ltb_lt i133 _|/Z.ltb_ge i133 good].
+    left; apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
+    by rewrite ler_nat; clear -i133; apply/ssrnat.leP; lia.
+  have i1 : (0 < i)%N by clear -i133; apply/ssrnat.ltP; lia.
+  right; rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
+  - by rewrite (to_nat R i) ltr0n.
+  - exact: (@to_gt0 R (10 ^ 4)%Z (erefl _)).
+  - have i0 : 0 < i%:R :> R by rewrite ltr0n.
+    have e8 : of_Z R 800 = 2 * 400 by rewrite -natrM -[(2 * 400)%N]/800%N.
+    rewrite ler_pdivr_mulr ?ltr0n // in ei.
+    apply/andP; split; first by rewrite divr_gt0 ?ltr0n.
+    by rewrite e8 (to_nat R i) ler_pdivr_mulr // mulrAC ler_pdivl_mulr //; linear.
+  apply: le_trans (exp_mono is_exp ie) _; apply: le_trans eb _; exact: coarser.
+have upto n f : (n <= 1400)%N -> 245 / 100 <= f -> (forall i, (i < n)%N -> of_Z R (limit (Z.of_nat i)) / 100 <= f) ->
+    eps <= n%:R / 400 -> E_OPT m U eps <= f * r.
+  move=> n14 f245 fi /(on_grid eps0) [i iN hi]; have := at_piece i (leq_trans iN n14) hi.
+  by case=> h; apply: le_trans h _; apply: ler_wpmul2r => //; exact: fi.
+have value i : [\/ limit (Z.of_nat i) = 245%Z, (400 <= i)%N /\ limit (Z.of_nat i) = 261%Z
+    | (1000 <= i)%N /\ limit (Z.of_nat i) = 291%Z].
+  rewrite /limit; case: ifP => [_|/Z.ltb_ge h]; first by constructor 1.
+  case: ifP => [_|/Z.ltb_ge h']; [constructor 2 | constructor 3]; split=> //; [clear -h | clear -h']; apply/ssrnat.leP; lia.
+have v1 : of_Z R 245 = 245 by []. have v2 : of_Z R 261 = 261 by []. have v3 : of_Z R 291 = 291 by [].
+split=> e.
+- apply: (upto 400%N); [by [] | by [] | move=> i iN | by rewrite divff ?pnatr_eq0].
+  by case: (value i) => [->|[h _]|[h _]]; [rewrite v1 | |]; move: iN; rewrite ltnNge ?h // (leq_trans _ h).
+- apply: (upto 1000%N); [by [] | linear | move=> i iN |].
+    by case: (value i) => [->|[_ ->]|[h _]]; [rewrite v1; linear | rewrite v2 | move: iN; rewrite ltnNge h].
+  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
+  by [].
+- apply: (upto 1400%N); [by [] | linear | move=> i iN |].
+    by case: (value i) => [->|[_ ->]|[_ ->]]; [rewrite v1; linear | rewrite v2; linear | rewrite v3].
+  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
+  by [].
+Qed.
