@@ -93,6 +93,7 @@ def test_plan_is_shown_as_a_table():
     ]
     start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
     assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
+    assert "</th><th scope='col'>" in shown._repr_html_()
     assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
 
