@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -115,3 +116,97 @@ def audit(session: nox.Session) -> None:
     session.install("pip-audit==2.10.1")
     locks = ["-r", "requirements.lock", "-r", "requirements-extras.lock"]
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
+
+
+# --- The package, as it goes to PyPI --------------------------------------------------------------
+
+PACKAGES = ROOT / "_build" / "packages"
+FILE, SPARK, COUNTS = re.findall(
+    r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S
+)
+ROWS = "SELECT id % 90 AS user, id % 65e0 AS value FROM range(2000) AS t(id)"
+SESSION = f"""
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+spark.sql("{ROWS}").write.parquet("trips.parquet")
+"""
+EXAMPLES = {
+    "": "".join(line for line in COUNTS.splitlines(True) if "release_mean" not in line),
+    "plot": "import userdp.plotting; userdp.plotting.use_book_style()",
+    "progress": "import tqdm, userdp",
+    "release": COUNTS,
+    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n{FILE}",
+    "release,spark": SESSION + SPARK,
+    "diffprivlib": "import diffprivlib, userdp",
+    "pydp": "import pydp, userdp",
+    "pipelinedp": "import pipeline_dp, userdp",
+}
+"""What runs from the installed package with these extras: the README's, where it has any."""
+
+
+@nox.session
+def packages(session: nox.Session) -> None:
+    """Build what PyPI gets of the last commit, and check what it will show."""
+    copy = clone(session)
+    if address := os.getenv("USERDP_REPOSITORY"):  # on PyPI the README has no files beside it
+        readme, project = copy / "README.md", copy / "pyproject.toml"
+        text = re.sub(r"\]\((?!https?:)", f"]({address}/raw/HEAD/", readme.read_text("utf-8"))
+        readme.write_text(text, "utf-8")
+        urls = f'[project.urls]\nRepository = "{address}"\n'
+        if book := os.getenv("BOOK_URL"):
+            urls += f'Documentation = "{book}"\n'
+        project.write_text(project.read_text("utf-8").replace("[project.urls]\n", urls), "utf-8")
+    session.run("rm", "-rf", str(PACKAGES), external=True)
+    session.run_install("uv", "build", "--quiet", "--out-dir", str(PACKAGES), external=True)
+    session.install("twine==7.0.0")
+    session.run("twine", "check", "--strict", *map(str, PACKAGES.glob("userdp-*")))
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"], requires=["packages"])
+@nox.parametrize("extra", list(EXAMPLES), ids=[extra or "none" for extra in EXAMPLES])
+def wheel(session: nox.Session, extra: str) -> None:
+    """Install the wheel into an empty environment, and run what the README says, away from here."""
+    (made,) = PACKAGES.glob("*.whl")
+    session.install(f"userdp[{extra}] @ {made.as_uri()}")
+    session.chdir(session.create_tmp())
+    session.run("rm", "-rf", "trips.parquet", external=True)
+    session.run("python", "-I", "-c", EXAMPLES[extra])
+
+
+READ_BACK = """
+from pathlib import Path
+from rocrate.rocrate import ROCrate
+crate = ROCrate(".")
+files = {entity.id for entity in crate.get_entities() if entity.type == "File"}
+asked = ("name", "description", "datePublished", "license", "author")
+assert all(crate.root_dataset[name] for name in asked)
+assert files | {"SHA256SUMS", "ro-crate-metadata.json"} == {path.name for path in Path().iterdir()}
+"""
+
+
+@nox.session(name="release")
+def released(session: nox.Session) -> None:
+    """Check what `make release` left in dist: sums, the file for citing, the RO-Crate, packages."""
+    session.chdir(ROOT / "dist")
+    session.run("sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS", external=True)
+    session.install("cffconvert==2.0.0", "rocrate==0.16.0", "twine==7.0.0")
+    session.run("cffconvert", "--validate")
+    session.run("python", "-c", READ_BACK)
+    session.run("twine", "check", "--strict", *map(str, Path().glob("userdp-[0-9]*")))
+
+
+@nox.session(python="3.11", name="exit")
+def without_jupyter_book(session: nox.Session) -> None:
+    """Build the pages with Sphinx alone, from a generated conf.py: the same, to the last byte."""
+    copy = clone(session)
+    install_lock(session)
+    stored = {"USERDP_STORED": "1", "PYTHONPATH": str(copy / "tools" / "ext")}
+    strict = ["-W", "-n", "-q", "--keep-going"]
+    session.run("jupyter-book", "build", ".", *strict, env=stored)
+    session.run("jupyter-book", "config", "sphinx", ".")
+    conf = copy / "conf.py"
+    conf.write_text(conf.read_text("utf-8").replace("'jupyter_book', ", ""), "utf-8")
+    session.run("uv", "pip", "uninstall", "jupyter-book", external=True)
+    to = ["-d", "_build/alone-doctrees", ".", "_build/alone"]
+    session.run("python", "-m", "sphinx", *strict, *to, env=stored)
+    session.run("diff", "--recursive", "--brief", "_build/html", "_build/alone", external=True)

@@ -16,7 +16,7 @@ import yaml
 from contents import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pybtex.database import parse_string
+from pybtex.database import parse_file, parse_string
 
 import userdp as ud
 
@@ -98,6 +98,16 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     assert {"note": version}.items() <= dict(webpages.companion(CONFIG).fields).items()
 
 
+def test_the_article_cites_what_the_bibliography_has_and_is_neither_short_nor_long():
+    article = ROOT / "paper" / "paper.md"
+    _, header, text = article.read_text("utf-8").split("---\n", 2)
+    assert yaml.safe_load(header)["authors"][0]["name"] == BOOK["author"]
+    known = parse_file(article.parent / yaml.safe_load(header)["bibliography"]).entries
+    assert {*re.findall(r"@(\w+)", text)} <= {*known}
+    assert all((article.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
+    assert 750 <= len(text.split()) <= 1000
+
+
 # --- How it is released ---------------------------------------------------------------------------
 
 
@@ -143,7 +153,13 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
         assert tar.extractfile(f"{name}/.git_archival").read().decode() == f"{head} 86400\n"
     with zipfile.ZipFile(f"dist/userdp-{ud.__version__}-py3-none-any.whl") as wheel:
         assert "userdp/__init__.py" in wheel.namelist()
+    with tarfile.open(f"dist/userdp-{ud.__version__}.tar.gz") as tar:
+        assert f"userdp-{ud.__version__}/userdp/py.typed" in tar.getnames()
     assert made[f"{name}.pdf"] == b"%PDF"
+    crate = json.loads(made["ro-crate-metadata.json"])["@graph"]
+    assert {part["@id"] for part in crate if part["@type"] == "File"} == {*made} - {
+        "ro-crate-metadata.json"
+    }
     day = {"version": ud.__version__, "publication_date": "1970-01-02"}
     assert json.loads(made[".zenodo.json"]) == ZENODO | day
     cff = yaml.safe_load(made["CITATION.cff"])

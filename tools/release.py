@@ -15,12 +15,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import userdp
 
 VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
-TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner"
+TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --create"
+CRATE = "https://w3id.org/ro/crate/1.1"
+KINDS = {".gz": "gzip", ".whl": "zip", ".pdf": "pdf", ".cff": "yaml", ".json": "json"}
 
 
 def run(*command, **options):
@@ -40,6 +43,44 @@ def hindrance():
     return None
 
 
+def pack(folder, name, archive, seconds):
+    """Pack a folder, by another name, with one time for all its files."""
+    inside = [f"--mtime=@{seconds}", f"--transform=s,^{folder.name},{name},"]
+    zipped = ["--use-compress-program=gzip --no-name", f"--file={archive}"]
+    run(*TAR.split(), *inside, *zipped, f"--directory={folder.parent}", folder.name)
+
+
+def write(name, data):
+    """Write data as JSON to dist/."""
+    (DIST / name).write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def crate(zenodo):
+    """Return the RO-Crate of the files in dist/: what they are, whose, and under which terms."""
+    terms = [f"https://spdx.org/licenses/{name}" for name in (zenodo["license"], "CC-BY-4.0")]
+    (paper,) = (item["identifier"] for item in zenodo["related_identifiers"])
+    paper = paper.replace("arXiv:", "https://arxiv.org/abs/")
+    people = {f"#author-{n}": who["name"] for n, who in enumerate(zenodo["creators"])}
+    to = lambda names: [{"@id": name} for name in names]  # noqa: E731
+    graph = {
+        "ro-crate-metadata.json": {"@type": "CreativeWork", "conformsTo": {"@id": CRATE}},
+        "./": {"@type": "Dataset", "name": zenodo["title"], "author": to(people)},
+    }
+    graph["ro-crate-metadata.json"]["about"] = {"@id": "./"}
+    graph["./"] |= {name: zenodo[name] for name in ("description", "keywords", "version")}
+    graph["./"] |= {"license": to(terms), "isBasedOn": to([paper]), "hasPart": []}
+    graph["./"] |= {"datePublished": zenodo["publication_date"]}
+    for url, name in people.items():  # as Zenodo writes persons: family name, given names
+        graph[url] = {"@type": "Person" if "," in name else "Organization", "name": name}
+    for url in (*terms, paper):
+        graph[url] = {"@type": "CreativeWork", "name": url.split("/")[-1]}
+    for path in sorted(DIST.iterdir()):
+        kind, size = f"application/{KINDS[path.suffix]}", str(path.stat().st_size)
+        graph[path.name] = {"@type": "File", "encodingFormat": kind, "contentSize": size}
+        graph["./"]["hasPart"] += to([path.name])
+    return {"@context": f"{CRATE}/context", "@graph": [{"@id": n} | x for n, x in graph.items()]}
+
+
 def main():
     """Write all files of the release to dist/, and tag it."""
     if (reason := hindrance()) or sys.argv[1:] == ["--check"]:
@@ -48,20 +89,25 @@ def main():
     DIST.mkdir()
     commit, seconds, day = run("git", "log", "-1", "--format=%H %ct %cs").split()
     pages, source = (DIST.resolve() / f"{NAME}-{part}.tar.gz" for part in ("html", "source"))
-    inside = [f"--mtime=@{seconds}", f"--transform=s,^html,{NAME},", "--directory=_build"]
-    zipped = ["--use-compress-program=gzip --no-name", "--create", f"--file={pages}", "html"]
-    run(*TAR.split(), *inside, *zipped)
+    pack(Path("_build/html"), NAME, pages, seconds)
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
     shutil.copy("_build/companion.pdf", DIST / f"{NAME}.pdf")
+    sdist = DIST.resolve() / f"userdp-{VERSION}.tar.gz"
+    with TemporaryDirectory() as folder:
+        run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
+        setup = "import setuptools; setuptools.setup()"
+        run(sys.executable, "-c", setup, "--quiet", "sdist", "--keep-temp", cwd=folder)
+        pack(Path(folder, f"userdp-{VERSION}"), f"userdp-{VERSION}", sdist, seconds)
     wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={DIST}"]
-    run(sys.executable, "-m", "pip", *wheel, source)
+    run(sys.executable, "-m", "pip", *wheel, sdist)
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
     stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
     (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
     zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
     zenodo |= {"version": VERSION, "publication_date": day}
-    (DIST / ".zenodo.json").write_text(json.dumps(zenodo, indent=2, ensure_ascii=False), "utf-8")
+    write(".zenodo.json", zenodo)
+    write("ro-crate-metadata.json", crate(zenodo))
     sums = run("sha256sum", *sorted(os.listdir(DIST)), cwd=DIST)
     (DIST / "SHA256SUMS").write_text(f"{sums}\n", "utf-8")
     if TAG not in run("git", "tag").split():
