@@ -1,6 +1,6 @@
 (* The smallest examples of the page of errata, in exact arithmetic, from the definitions. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts lemma kkt.
+From UserDP Require Import definitions linear counts lemma optimum kkt akmv.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -10,10 +10,14 @@ Local Open Scope ring_scope.
 Section Examples.
 Variable R : realFieldType.
 
-(* One user with two samples, or with one; two users with two samples and one. *)
+(* One user with two samples, or with one; two users with one sample each, with two and one, or with
+   four and one; three users with 3, 1 and 1. *)
 (* begin def-examples *)
 Definition one_user (n : nat) (l : 'I_1) : nat := n.
+Definition m11 (l : 'I_2) : nat := 1%N.
 Definition m21 (l : 'I_2) : nat := (if l == ord0 then 2 else 1)%N.
+Definition m41 (l : 'I_2) : nat := (if l == ord0 then 4 else 1)%N.
+Definition m311 (l : 'I_3) : nat := (if l == ord0 then 3 else 1)%N.
 (* (12) as printed: each user's bias divided by 2 m_l, and the minimum T or least count in the noise. *)
 Definition printed_12 (L : nat) (m : 'I_L -> nat) (least : nat) (eps T : R) : R :=
   (\sum_l Num.max (((m l)%:R - T) / (2 * (m l)%:R)) 0 + Num.min T least%:R / eps) / N R m.
@@ -106,6 +110,37 @@ Theorem err_symmetric : let a : R := 4 / 5%:R in let b : R := 9%:R / 10%:R in
 (* end err-symmetric *)
 Proof. by move=> a b; rewrite /a /b; split; linear. Qed.
 
+(* Second gap: two users with one sample each, and [1/4, 1].  The step turns the first interval into
+   [1/4, 3/4]; neither the printed bias nor the largest width falls. *)
+(* begin err-symmetric-noise *)
+Theorem err_symmetric_noise :
+  let a : dataset R m11 := fun _ _ => 1 / 4%:R in
+  let b : dataset R m11 := fun _ _ => 1 in
+  let b' : dataset R m11 := fun l j => if l == ord0 then b l j - (a l j + b l j - 1) else b l j in
+  [/\ printed_bias 1 a b = 1 / 4%:R, printed_bias 1 a b' = 1 / 4%:R,
+      is_largest_width a b (3%:R / 4%:R) & is_largest_width a b' (3%:R / 4%:R)].
+(* end err-symmetric-noise *)
+Proof.
+move=> a b b'.
+have N11 : N R m11 = 2 by rewrite /N !big_ord_recl big_ord0.
+have width_b l : width a b l = 3%:R / 4%:R by rewrite /width big_ord_recl big_ord0 /a /b; linear.
+have width_b' l : width a b' l <= 3%:R / 4%:R.
+  by rewrite /width big_ord_recl big_ord0 /b' /a /b; case: ifP => _; linear.
+split.
+- by rewrite /printed_bias N11 !big_ord_recl !big_ord0 /a /b; minmax; linear.
+- by rewrite /printed_bias N11 !big_ord_recl !big_ord0 /b' /a /b /=; minmax; linear.
+- by split=> [|l _]; [exists ord0 | rewrite width_b].
+- split=> // ; exists ord_max => //.
+  by rewrite /width big_ord_recl big_ord0 /b' /a /b /=; linear.
+Qed.
+
+(* Instead: the width of an interval bounds its bias, wherever it lies. *)
+(* begin err-symmetric-instead *)
+Theorem err_symmetric_instead (U a b : R) :
+  (U - (b - a)) / 2 <= Num.max a (U - b) /\ (Num.max a (U - b) = (U - (b - a)) / 2 <-> a + b = U).
+(* end err-symmetric-instead *)
+Proof. by split; [minmax; linear | split=> h; minmax; linear]. Qed.
+
 (* E_OPT never rises with eps, but its noise term can: counts (2, 1), eps = 19/10 and 2. *)
 (* begin err-monotone *)
 Theorem err_monotone :
@@ -116,6 +151,149 @@ Proof.
 have e : 2 / (19%:R / 10%:R) = 20%:R / 19%:R :> R by rewrite invf_div mulrA -natrM.
 rewrite e divff ?pnatr_eq0 // /is_ceil N21 /v /nth_count sorted21 /= !mul1r invf_div.
 by split; [split | split |]; linear.
+Qed.
+
+Lemma enum1 : enum 'I_1 = [:: ord0].
+Proof. by apply: (inj_map val_inj); rewrite val_enum_ord. Qed.
+
+Lemma enum2 : enum 'I_2 = [:: ord0; ord_max].
+Proof. by apply: (inj_map val_inj); rewrite val_enum_ord. Qed.
+
+Lemma enum3 : enum 'I_3 = [:: ord0; lift ord0 ord0; ord_max].
+Proof. by apply: (inj_map val_inj); rewrite val_enum_ord. Qed.
+
+Lemma N41 : N R m41 = 5%:R. Proof. by rewrite /N !big_ord_recl big_ord0. Qed.
+Lemma N311 : N R m311 = 5%:R. Proof. by rewrite /N !big_ord_recl big_ord0. Qed.
+
+(* AKMV's error, from the bound and the sums in order: t 0 = V, t 1, ... *)
+Lemma akmv_in_order (L : nat) (m : 'I_L -> nat) (s : 'I_L -> R) (u : seq R) (V eps q : R) (k : nat) :
+  [seq s l | l <- enum 'I_L] = u -> sorted >=%O u ->
+  let t i := nth 0 (V :: u) i in
+  let w n := (t n - t n.+1) * q ^+ (n - k + (k - n)) in
+  akmv_error m s V eps q k
+  = (\sum_(0 <= n < L.+1) w n * ((error_at m s eps (t n.+1) + error_at m s eps (t n)) / 2))
+    / \sum_(0 <= n < L.+1) w n.
+Proof.
+move=> su sorted_u t w; have tE i : nth_sum s V i = t i.
+  by rewrite /nth_sum su (sorted_sort ge_trans).
+rewrite !big_mkord mulr_suml; apply: eq_bigr => n _.
+rewrite /cell_prob mulrAC /cell_mean /cell_weight /cell_lo /cell_hi !tE; congr (_ / _).
+by apply: eq_bigr => i _; rewrite !tE.
+Qed.
+
+Lemma sum2 (F : nat -> R) : \sum_(0 <= n < 2) F n = F 0%N + F 1%N.
+Proof. by rewrite !big_nat_recr //= big_geq // add0r. Qed.
+Lemma sum3 (F : nat -> R) : \sum_(0 <= n < 3) F n = F 0%N + F 1%N + F 2%N.
+Proof. by rewrite big_nat_recr //= sum2. Qed.
+Lemma sum4 (F : nat -> R) : \sum_(0 <= n < 4) F n = F 0%N + F 1%N + F 2%N + F 3%N.
+Proof. by rewrite big_nat_recr //= sum3. Qed.
+
+(* All samples at U is not AKMV's worst dataset: counts (4, 1), U = 1, eps = 1/10, rank 20.  With the
+   light user's sample at 0 the error is larger.  q is exp (- 1/40), of which only 1 + x <= exp x is used. *)
+(* begin err-akmv-worst *)
+Theorem err_akmv_worst (q : R) : 0 < q -> (1 + 1 / 40%:R) * q <= 1 ->
+  let eps := 1 / 10%:R in
+  let light_at_0 (l : 'I_2) : R := if l == ord0 then 4%:R else 0 in
+  [/\ is_ceil 20 (2 / eps : R), akmv_error m41 light_at_0 4%:R eps q 20 = 42%:R / 5%:R
+    & akmv_error m41 (all_U m41 1) 4%:R eps q 20 < 42%:R / 5%:R].
+(* end err-akmv-worst *)
+Proof.
+move=> q0 q1 eps s; have e : 2 / eps = 20%:R by rewrite /eps invf_div divr1 -natrM.
+have z : 0 < q ^+ 18 by exact: exprn_gt0.
+have z1 : q ^+ (1 - 20 + (20 - 1)) = q * q ^+ 18 by rewrite -exprS.
+have z2 : q ^+ (2 - 20 + (20 - 2)) = q ^+ 18 by [].
+have err t u : error_at m41 u eps t = (Num.max (u ord0 - t) 0 + Num.max (u ord_max - t) 0 + 20%:R * t) / 5%:R.
+  by rewrite /error_at N41 e !big_ord_recl big_ord0 addr0 (_ : lift _ _ = ord_max) //; apply: val_inj.
+split; first by rewrite e /is_ceil; clear; split; linear.
+- have o : [seq s l | l <- enum 'I_2] = [:: 4%:R; 0] by rewrite enum2.
+  have so : sorted >=%O [:: 4%:R; 0 : R] by rewrite /= ler0n.
+  rewrite (akmv_in_order _ _ _ _ _ o so) !sum3 /nth z1 z2.
+  have -> : error_at m41 s eps 4%:R = 16%:R by rewrite err /s /=; clear; minmax; linear.
+  have -> : error_at m41 s eps 0 = 4%:R / 5%:R by rewrite err /s /=; clear; minmax; linear.
+  have W : 0 < q * q ^+ 18 by rewrite mulr_gt0.
+  apply: (canLR (mulfK _)); rewrite ?gt_eqF //; clear -W; linear.
+- have [a0 a1] : all_U m41 1 ord0 = 4%:R :> R /\ all_U m41 1 ord_max = 1 :> R by rewrite /all_U !mul1r.
+  have o : [seq all_U m41 1 l | l <- enum 'I_2] = [:: 4%:R; 1 : R] by rewrite enum2 /= a0 a1.
+  have so : sorted >=%O [:: 4%:R; 1 : R] by rewrite /= ler1n.
+  rewrite (akmv_in_order _ _ _ _ _ o so) !sum3 /nth z1 z2.
+  have -> : error_at m41 (all_U m41 1) eps 4%:R = 16%:R by rewrite err a0 a1; clear; minmax; linear.
+  have -> : error_at m41 (all_U m41 1) eps 1 = 23%:R / 5%:R by rewrite err a0 a1; clear; minmax; linear.
+  have -> : error_at m41 (all_U m41 1) eps 0 = 1 by rewrite err a0 a1; clear; minmax; linear.
+  have W : 0 < q * q ^+ 18 by rewrite mulr_gt0.
+  have h := ler_wpmul2r (ltW z) q1; set Z := q ^+ 18 in z W h *; rewrite subrr !mul0r !add0r.
+  by rewrite ltr_pdivr_mulr; clear -W z h; linear.
+Qed.
+
+(* AKMV's error is not monotone: counts (3, 1, 1), U = 1, all samples at U.  From eps = 99/100, rank 3,
+   to eps = 1, rank 2, it grows.  q is exp (- 99/400), of which only 1 + x <= exp x is used; q' is
+   exp (- 1/4), of which nothing is. *)
+(* begin err-akmv-monotone *)
+Theorem err_akmv_monotone (q q' : R) : 0 < q -> (1 + 99%:R / 400%:R) * q <= 1 -> 0 < q' ->
+  let eps := 99%:R / 100%:R in
+  [/\ is_ceil 3 (2 / eps : R), is_ceil 2 (2 / 1 : R)
+    & akmv_error m311 (all_U m311 1) 3%:R eps q 3 < akmv_error m311 (all_U m311 1) 3%:R 1 q' 2].
+(* end err-akmv-monotone *)
+Proof.
+move=> q0 q1 q'0 eps; have e : 2 / eps = 200%:R / 99%:R by rewrite /eps invf_div mulrA -natrM.
+split; [by rewrite e /is_ceil; clear; split; linear | by rewrite divr1 /is_ceil; clear; split; linear |].
+have [a0 a1 a2] : [/\ all_U m311 1 ord0 = 3%:R :> R, all_U m311 1 (lift ord0 ord0) = 1 :> R
+    & all_U m311 1 ord_max = 1 :> R] by rewrite /all_U !mul1r.
+have o : [seq all_U m311 1 l | l <- enum 'I_3] = [:: 3%:R; 1; 1 : R] by rewrite enum3 /= a0 a1 a2.
+have so : sorted >=%O [:: 3%:R; 1; 1 : R] by rewrite /= lexx ler1n.
+have err (eps' t : R) : error_at m311 (all_U m311 1) eps' t
+    = (Num.max (3%:R - t) 0 + 2 * Num.max (1 - t) 0 + 2 / eps' * t) / 5%:R.
+  rewrite /error_at N311 !big_ord_recl big_ord0 addr0 a0 a1 (_ : lift _ (lift _ _) = ord_max).
+    by rewrite a2; clear; linear.
+  exact: val_inj.
+have z1 : q ^+ (1 - 3 + (3 - 1)) = q ^+ 2 by [].
+have z3 : q ^+ (3 - 3 + (3 - 3)) = 1 by [].
+have y1 : q' ^+ (1 - 2 + (2 - 1)) = q' by [].
+rewrite !(akmv_in_order _ _ _ _ _ o so) !sum4 /nth !subrr !mul0r !add0r !addr0 z1 z3 !y1.
+have -> : error_at m311 (all_U m311 1) eps 3%:R = 40%:R / 33%:R by rewrite err e; clear; minmax; linear.
+have -> : error_at m311 (all_U m311 1) eps 1 = 398%:R / 495%:R by rewrite err e; clear; minmax; linear.
+have -> : error_at m311 (all_U m311 1) eps 0 = 1 by rewrite err; clear; minmax; linear.
+have -> : error_at m311 (all_U m311 1) (1 : R) 3%:R = 6%:R / 5%:R by rewrite err divr1; clear; minmax; linear.
+have -> : error_at m311 (all_U m311 1) (1 : R) 1 = 4%:R / 5%:R by rewrite err divr1; clear; minmax; linear.
+have -> : error_at m311 (all_U m311 1) (1 : R) 0 = 1 by rewrite err; clear; minmax; linear.
+have Q : (1 + 99%:R / 400%:R) ^+ 2 * q ^+ 2 <= 1.
+  by rewrite -exprMn expr_le1 ?mulr_ge0 // ltW // addr_gt0 ?ltr01 // divr_gt0 ?ltr0n.
+have Q0 : 0 < q ^+ 2 by exact: exprn_gt0.
+rewrite expr2 in Q; set Z := q ^+ 2 in Q Q0 *.
+rewrite [ltRHS](_ : _ = 29%:R / 30%:R); last first.
+  by apply: (canLR (mulfK _)); [rewrite gt_eqF //|]; clear -q'0; linear.
+by rewrite ltr_pdivr_mulr; clear -Q Q0; linear.
+Qed.
+
+(* "Uniformly better": one user, one sample of 1/10, U = 1, eps = 10.  The optimal strategy clips
+   nothing, its error is its noise, 1/10, and AKMV's is smaller.  q is exp (- 5/2), of which only
+   1 + x <= exp x is used.  And from eps = 2 on the optimal strategy always clips nothing. *)
+(* begin err-uniformly *)
+Theorem err_uniformly (q : R) : 0 < q -> (1 + 5%:R / 2) * q <= 1 ->
+  let tenth (l : 'I_1) : R := 1 / 10%:R in
+  [/\ is_ceil 1 (2 / 10%:R : R), v (one_user 1) 1 1 / 10%:R / N R (one_user 1) = 1 / 10%:R
+    & akmv_error (one_user 1) tenth 1 10%:R q 1 < 1 / 10%:R]
+  /\ forall (L : nat) (m : 'I_L -> nat) (U eps : R), 0 <= U -> 2 <= eps ->
+       is_ceil 1 (2 / eps) /\ forall x, in_range U x ->
+         clipped_mean (sym_lo U (v m U 1)) (@sym_hi R L m U (v m U 1)) x = mean x.
+(* end err-uniformly *)
+Proof.
+move=> q0 q1 s; split; last first.
+  move=> L m U eps U0 eps2; have eps0 : 0 < eps by apply: lt_le_trans eps2; rewrite ltr0n.
+  split; first by rewrite /is_ceil subrr divr_gt0 ?ltr0n // ler_pdivr_mulr // mul1r.
+  by move=> x; apply: nothing_clipped => // l; apply: ler_wpmul2l; rewrite // ler_nat le_first_count.
+split; first by rewrite /is_ceil; clear; split; linear.
+  by rewrite N1 /v /nth_count sorted1 /= mulr1 divr1.
+have o : [seq s l | l <- enum 'I_1] = [:: 1 / 10%:R] by rewrite enum1.
+rewrite (akmv_in_order _ _ _ _ _ o isT) !sum2 /nth.
+have err t : error_at (one_user 1) s 10%:R t = Num.max (1 / 10%:R - t) 0 + t / 5%:R.
+  by rewrite /error_at N1 !big_ord_recl big_ord0 addr0 divr1 /s; congr (_ + _); linear.
+have -> : error_at (one_user 1) s 10%:R (1 / 10%:R) = 1 / 50%:R by rewrite err; clear; minmax; linear.
+have -> : error_at (one_user 1) s 10%:R 1 = 1 / 5%:R by rewrite err; clear; minmax; linear.
+have -> : error_at (one_user 1) s 10%:R 0 = 1 / 10%:R by rewrite err; clear; minmax; linear.
+have z0 : q ^+ (0 - 1 + (1 - 0)) = q by [].
+have z1 : q ^+ (1 - 1 + (1 - 1)) = 1 by [].
+rewrite z0 z1; clear -q0 q1.
+by rewrite ltr_pdivr_mulr; linear.
 Qed.
 
 End Examples.

@@ -195,6 +195,185 @@ rewrite /repaired_lambdaS (negbTE T0); split.
     by rewrite max_r ?mulr0 //; linear.
 Qed.
 
+(* What is at T > 0. *)
+Let r : R := (1 / eps - above T / 2) / at_T T.
+
+Lemma repaired_lambdaE l : 0 < T ->
+  repaired_lambda T l = if T < U * (m l)%:R then 1 / 2 else if U * (m l)%:R == T then r else 0.
+Proof. by move=> T0; rewrite /repaired_lambda gt_eqF. Qed.
+
+Lemma share_pos : 0 < T -> 0 < r.
+Proof.
+move=> T0; have [r1 r2 r3] := room T0; rewrite divr_gt0 // subr_gt0.
+by rewrite (_ : 1 / eps = 2 / eps / 2) ?ltr_pmul2r ?invr_gt0 ?ltr0n //; field; rewrite gt_eqF.
+Qed.
+
+Lemma share_half : 0 < T -> (r < 1 / 2) = (2 / eps < above T + at_T T).
+Proof.
+move=> T0; have [r1 r2 r3] := room T0; rewrite /r ltr_pdivr_mulr //.
+rewrite (_ : 1 / eps = 2 / eps / 2); last by field; rewrite gt_eqF.
+by apply/idP/idP => h; linear.
+Qed.
+
+(* begin thm-multipliers-share *)
+Theorem share_at_T : 0 < T -> 0 < (1 / eps - above T / 2) / at_T T <= 1 / 2.
+(* end thm-multipliers-share *)
+Proof.
+move=> T0; have [r1 r2 r3] := room T0; rewrite share_pos //= ler_pdivr_mulr //.
+by rewrite (_ : 1 / eps = 2 / eps / 2); [linear | field; rewrite gt_eqF].
+Qed.
+
+(* Multipliers of the point are forced but for the users at T. *)
+Lemma forced lambda mu lambdaS l : 0 < T -> KKT (best_alpha T) T lambda mu lambdaS ->
+  [/\ 0 <= lambda l, lambda l <= 1 / 2, lambdaS = 0
+    & U * (m l)%:R != T -> lambda l = repaired_lambda T l].
+Proof.
+move=> T0 [[l0 mu0 lS0] sum_lam lam_mu [sS s1 s2]]; have := lam_mu l; have := mu0 l => h1 h2.
+split; [exact: l0 | by linear | by move/eqP: sS; rewrite mulf_eq0 (gt_eqF T0) orbF => /eqP |].
+move=> lT; rewrite repaired_lambdaE // (negbTE lT); case: ltP => lT'.
+  have := s2 l; rewrite /best_alpha max_l ?divr_ge0 ?ler0n ?subr_ge0 ?(ltW lT') // => /eqP.
+  rewrite mulf_eq0 [X in _ || X]gt_eqF ?orbF ?divr_gt0 ?ltr0n ?subr_gt0 // => /eqP e.
+  by linear.
+have {}lT : U * (m l)%:R < T by rewrite lt_neqAle lT.
+have := s1 l; rewrite /best_alpha max_r ?mulr0 ?subr0; last by linear.
+by move/eqP; rewrite mulf_eq0 [X in _ || X]lt_eqF ?orbF ?subr_lt0 // => /eqP.
+Qed.
+
+(* They are the only multipliers of this point, unless users tie at T > 0 and 2 / eps leaves room. *)
+(* begin thm-multipliers-only *)
+Theorem only_multipliers :
+  (forall lambda mu lambdaS, KKT (best_alpha T) T lambda mu lambdaS ->
+     [/\ forall l, lambda l = repaired_lambda T l, forall l, mu l = 1 - 2 * repaired_lambda T l
+       & lambdaS = repaired_lambdaS T])
+  <-> ~ [/\ 0 < T, 2 <= at_T T & 2 / eps < above T + at_T T].
+(* end thm-multipliers-only *)
+Proof.
+have [_ [[l0 mu0 lS0] sum_lam lam_mu [sS s1 s2]]] := thm_multipliers.
+split=> [only [T0 two less]|not_tied lambda mu lambdaS kkt].
+  have r0 := share_pos T0; have r1 : r < 1 / 2 by rewrite share_half.
+  have : (1 < #|[pred l | (U * (m l)%:R == T)%R]|)%N by rewrite -(ltr_nat R) (lt_le_trans _ two) // ltr1n.
+  case/card_gt1P => l1 [l2]; rewrite !inE => -[/eqP e1 /eqP e2 l12].
+  pose d := Num.min r (1 / 2 - r); have [d0 dr dr'] : [/\ 0 < d, d <= r & d <= 1 / 2 - r].
+    by rewrite /d; split; minmax; linear.
+  pose g l : R := (if l == l1 then d else 0) - (if l == l2 then d else 0).
+  have atT l : g l != 0 -> U * (m l)%:R = T.
+    by rewrite /g; case: (l =P l1) => [->|_] //; case: (l =P l2) => [->|_] //; rewrite subrr eqxx.
+  have lamE l : U * (m l)%:R = T -> repaired_lambda T l = r.
+    by move=> e; rewrite repaired_lambdaE // e ltxx eqxx.
+  have g_le l : - d <= g l <= d by rewrite /g; case: ifP => _; case: ifP => _; linear.
+  have sum_g : \sum_l g l = 0.
+    by rewrite sumrB -!big_mkcond !big_pred1_eq subrr.
+  have rg l : 0 <= repaired_lambda T l + g l <= 1 / 2.
+    case: (eqVneq (g l) 0) => [->|/atT/lamE ->]; last by have := g_le l => h1; linear.
+    by rewrite addr0; have := l0 l; have := mu0 l => h1 h2; linear.
+  have [h _ _] : [/\ forall l, repaired_lambda T l + g l = repaired_lambda T l,
+      forall l, 1 - 2 * (repaired_lambda T l + g l) = 1 - 2 * repaired_lambda T l
+      & repaired_lambdaS T = repaired_lambdaS T].
+    apply: only; split.
+    - by split=> // l; have := rg l => h; linear.
+    - by rewrite big_split /= sum_g addr0.
+    - by move=> l; linear.
+    - split=> // l; have := s1 l; have := s2 l; rewrite /best_alpha; case: (eqVneq (g l) 0) => [->|/atT ->] h1 h2.
+      + by rewrite addr0.
+      + by rewrite subrr mul0r maxxx mulr0 subr0 subrr mulr0.
+      + by rewrite addr0.
+      + by rewrite subrr mul0r maxxx mulr0.
+  have := h l1; rewrite /g eqxx (negbTE l12) => e; by linear.
+have [l0' mu0' lS0'] : [/\ forall l, 0 <= lambda l, forall l, 0 <= mu l & 0 <= lambdaS] by case: kkt => [[]].
+have [sum_lam' lam_mu'] : lambdaS + \sum_l lambda l = 1 / eps /\ forall l, lambda l = (1 - mu l) / 2 by case: kkt.
+suff [same sameS] : (forall l, lambda l = repaired_lambda T l) /\ lambdaS = repaired_lambdaS T.
+  by split=> // l; rewrite -same; have := lam_mu' l => h; linear.
+have T_ge := T_ge0; case: (eqVneq T 0) => [T0|T_neq].
+  have same l : lambda l = repaired_lambda T l.
+    case: kkt => _ _ _ [_ _ /(_ l)]; have Um : 0 < U * (m l)%:R by rewrite mulr_gt0 ?ltr0n.
+    rewrite T0 /best_alpha /repaired_lambda eqxx subr0 max_l ?divr_ge0 ?ler0n ?(ltW Um) // => /eqP.
+    rewrite mulf_eq0 [X in _ || X]gt_eqF ?orbF ?divr_gt0 ?ltr0n // => /eqP e.
+    by have := lam_mu' l => h; linear.
+  split=> //; have := sum_lam'; rewrite (eq_bigr (repaired_lambda T)) // => e.
+  by linear.
+have T0 : 0 < T by rewrite lt_neqAle eq_sym T_neq.
+have sameS : lambdaS = repaired_lambdaS T.
+  rewrite /repaired_lambdaS (negbTE T_neq).
+  by case: kkt => _ _ _ [/eqP + _ _]; rewrite mulf_eq0 (negbTE T_neq) orbF => /eqP.
+split=> //; have sums : \sum_l (repaired_lambda T l - lambda l) = 0.
+  by rewrite sumrB; linear.
+move=> l; case: (eqVneq (U * (m l)%:R) T) => [lT|]; last by case: (forced l T0 kkt).
+case: (ltP r (1 / 2)) => rh.
+  (* one user is at T *)
+  have one : at_T T < 2.
+    rewrite ltNge; apply/negP => two; apply: not_tied; split=> //; by rewrite -share_half.
+  have alone l' : l' != l -> U * (m l')%:R != T.
+    move=> ll'; apply/eqP => lT'; move: one; rewrite /at_T ltr_nat ltnNge; move/negP; apply.
+    by apply/card_gt1P; exists l', l; rewrite !inE lT lT' !eqxx.
+  move: sums; rewrite (bigD1 l) //= big1 ?addr0 => [|l' /alone lT'].
+    by move=> e; linear.
+  by case: (forced l' T0 kkt) => _ _ _ ->; rewrite ?subrr.
+(* all users at T are full *)
+have full l' : 0 <= repaired_lambda T l' - lambda l'.
+  have [_ h _ e] := forced l' T0 kkt; case: (eqVneq (U * (m l')%:R) T) => [lT'|/e ->]; last by rewrite subrr.
+  by rewrite repaired_lambdaE // lT' ltxx eqxx; linear.
+move/eqP: sums; rewrite psumr_eq0 // => /allP /(_ l); rewrite mem_index_enum => /(_ isT) /=.
+by rewrite subr_eq0 => /eqP.
+Qed.
+
+Lemma not_more k' : (0 < k')%N -> v m U k'.+1 < v m U k' -> above (v m U k') + at_T (v m U k') <= k'%:R.
+Proof.
+move=> k'0 gap; rewrite /above /at_T !indicator -big_split /=.
+rewrite (eq_bigr (fun l => if v m U k' <= U * (m l)%:R then 1 else 0 : R)); last first.
+  by move=> l _; rewrite ?inE; case: (ltgtP (v m U k') (U * (m l)%:R)); rewrite ?addr0 ?add0r.
+rewrite (sum_over_sorted m (fun j => if v m U k' <= U * j%:R then 1 else 0)).
+apply: (@le_trans _ _ (\sum_(i < L) weight k'%:R i)); last first.
+  by rewrite weight_sum ?ler0n // le_minl lexx orbT.
+apply: ler_sum => i _; case: (ltnP i k') => ik.
+  rewrite /weight; have : i.+1%:R <= k'%:R :> R by rewrite ler_nat.
+  by rewrite -addn1 natrD => ik'; case: ifP => _; minmax; linear.
+rewrite ifF ?weight_ge0 //; apply/negbTE; rewrite -ltNge; apply: le_lt_trans gap.
+by apply: ler_wpmul2l; rewrite ?(ltW U0) // ler_nat nth_count_mono.
+Qed.
+
+(* The same multipliers belong to every other minimiser, S in [v (k + 1), v k] if 2 / eps = k <= L. *)
+(* begin thm-multipliers-others *)
+Theorem other_minimisers (S : R) : 2 / eps = k%:R -> (k <= L)%N -> v m U k.+1 <= S <= v m U k ->
+  feasible (best_alpha S) S
+  /\ KKT (best_alpha S) S (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)
+       (repaired_lambdaS T).
+(* end thm-multipliers-others *)
+Proof.
+move=> xk kL /andP [vS ST]; rewrite -/T in ST.
+have S0 : 0 <= S by apply: le_trans vS; rewrite mulr_ge0 ?ler0n ?(ltW U0).
+have T0 : 0 < T by rewrite mulr_gt0 // ltr0n count_pos // prednK.
+split; first by split=> [l|l|] //; rewrite /best_alpha; minmax; linear.
+have [_ [signs sum_lam lam_mu [sS s1 s2]]] := thm_multipliers.
+have half l : U * (m l)%:R = T -> S < T -> repaired_lambda T l = 1 / 2.
+  move=> lT lt; have le_k : above T + at_T T <= k%:R by apply: not_more => //; exact: le_lt_trans lt.
+  have : ~~ (r < 1 / 2) by rewrite share_half // -leNgt xk.
+  rewrite -leNgt => h; have [[l0 mu0 _] _ _ _] := proj2 thm_multipliers.
+  by have := mu0 l; rewrite repaired_lambdaE // lT ltxx eqxx => h2; linear.
+have below l : U * (m l)%:R < T -> U * (m l)%:R <= S.
+  move=> lt; apply: le_trans vS; apply: ler_wpmul2l; rewrite ?(ltW U0) // ler_nat.
+  have : m l \in sort geq [seq m l | l <- enum 'I_L] by rewrite mem_sort map_f ?mem_enum.
+  case/(nthP 0%N) => i iL ci; rewrite -ci; apply: (nth_count_mono m) => /=.
+  rewrite leqNgt; apply/negP => ik; move: lt; rewrite ltNge; move/negP; apply.
+  apply: ler_wpmul2l; rewrite ?(ltW U0) // ler_nat -ci; apply: (nth_count_mono m).
+  by rewrite -ltnS prednK.
+have flat l : S <= U * (m l)%:R -> U * (m l)%:R - 2 * best_alpha S l - S = 0.
+  by move=> h; rewrite /best_alpha max_l; linear.
+have none l : U * (m l)%:R <= S -> best_alpha S l = 0.
+  by move=> h; rewrite /best_alpha max_r //; linear.
+have zero (x : R) : x = 1 / 2 -> 1 - 2 * x = 0 by move=> ->; linear.
+split=> //; split=> [|l|l].
+- by rewrite /repaired_lambdaS gt_eqF // mul0r.
+- case: (ltgtP (U * (m l)%:R) T) => lT.
+  + by rewrite repaired_lambdaE // ltNge (ltW lT) (lt_eqF lT) mul0r.
+  + by rewrite flat ?mulr0 // (le_trans ST) // ltW.
+  + by rewrite flat ?mulr0 // lT.
+- case: (ltgtP (U * (m l)%:R) T) => lT.
+  + by rewrite none ?mulr0 //; exact: below.
+  + by rewrite zero ?mul0r // repaired_lambdaE // lT.
+  + case: (ltP S T) => lt; first by rewrite zero ?mul0r // half.
+    by rewrite none ?mulr0 // lT.
+Qed.
+
 (* The printed multipliers fail whenever T > 0: no choice of the others mends them. *)
 (* begin err-multipliers *)
 Theorem printed_multipliers_fail : 0 < T ->

@@ -66,6 +66,17 @@ move=> S0; rewrite sym_width // ler_subl_addr -ler_subl_addl.
 by rewrite le_maxr lexx.
 Qed.
 
+Lemma nothing_clipped S (x : dataset R m) : (forall l, U * (m l)%:R <= S) -> in_range U x ->
+  clipped_mean (sym_lo U S) (@sym_hi R L m U S) x = mean x.
+Proof.
+move=> wide xr; rewrite /clipped_mean; congr (_ / _); apply: eq_bigr => l _; apply: eq_bigr => j _.
+have m0 : (0 < m l)%N by apply: leq_ltn_trans (ltn_ord j).
+have lo : sym_lo U S j = 0.
+  rewrite /sym_lo max_r // pmulr_lle0 ?invr_gt0 ?mulr_gt0 ?ltr0n // subr_le0; exact: wide.
+have hi : sym_hi U S j = U by rewrite -[RHS]subr0 -lo -sym_hiE subKr.
+by have /andP [x0 xU] := xr l j; rewrite lo hi /clip max_l // min_l.
+Qed.
+
 (* Every clipping has a largest width, hence a worst-case error. *)
 Lemma largest_width_exists a b : (0 < \sum_l m l)%N ->
   exists w, @is_largest_width R L m a b w.
@@ -351,7 +362,8 @@ Theorem thm_frontier (Delta : R) : 0 <= Delta ->
       Delta <= v m U 1 / N ->
         is_worst_case_bias U (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) beta_star
         /\ is_sensitivity U (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) Delta
-    & v m U 1 / N <= Delta -> beta_star = 0].
+    & v m U 1 / N <= Delta ->
+        [/\ beta_star = 0, is_worst_case_bias U (@mean R L m) 0 & sensitivity_at_most U (@mean R L m) Delta]].
 (* end thm-frontier *)
 Proof.
 move=> D0 beta S; have S0 : 0 <= S by rewrite mulr_ge0 // ltW.
@@ -367,10 +379,14 @@ split=> [g sens|le_v|v_le].
   exists l => //; rewrite sym_width // lE.
   have : S <= U * (c 0)%:R by move: le_v; rewrite /v SD ler_pmul2r ?invr_gt0.
   by move=> h; minmax; linear.
-- rewrite betaE big1 ?mul0r // => l _.
-  have : U * (c 0)%:R <= S by move: v_le; rewrite /v SD ler_pmul2r ?invr_gt0.
-  have : U * (m l)%:R <= U * (c 0)%:R by apply: ler_wpmul2l; rewrite // ler_nat le_first_count.
-  by move=> h1 h2; minmax; linear.
+- have wide l : U * (m l)%:R <= S.
+    apply: le_trans (_ : U * (c 0)%:R <= _); first by apply: ler_wpmul2l; rewrite // ler_nat le_first_count.
+    by move: v_le; rewrite /v SD ler_pmul2r ?invr_gt0.
+  split; first by rewrite betaE big1 ?mul0r // => l _; rewrite max_r // subr_le0.
+    split=> [|x _]; last by rewrite subrr normr0.
+    by exists (fun _ _ => 0) => [l j|]; rewrite ?lexx // subrr normr0.
+  have [_ sens] := frontier_attained S0; rewrite SD => x y xr yr; have := sens x y xr yr.
+  by rewrite !nothing_clipped.
 Qed.
 
 (* Theorem III.1 with all minimising widths: the symmetric intervals of total width v k, where

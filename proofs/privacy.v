@@ -1,5 +1,6 @@
 (* Privacy: the quantile, composition, and sums of whole numbers. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
+From UserDP Require Import linear.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -276,6 +277,126 @@ case: (leP (s l0) (s' l0)) => ss.
 have down l : s' l <= s l by case: (eqVneq l l0) => [->|/same ->] //; exact: ltW.
 rewrite -[X in X * _]mulr1; apply: quotient; rewrite ?ler01 ?mul1r ?(ltW q0) //.
 by apply: integral_le => // u; exact: weight_grows.
+Qed.
+
+(* Any cuts at all sums will do. *)
+Lemma integral_cuts (s : 'I_L -> R) (cs : seq R) : 0 <= V -> (forall l, 0 <= s l <= V) ->
+  path <=%O 0 cs -> V \in cs -> (forall l, 0 < s l -> s l \in cs) -> (forall x, x \in cs -> 0 <= x <= V) ->
+  integral (weight s) 0 (cuts s) = integral (weight s) 0 cs.
+Proof.
+move=> V0 r p' Vc' at_sums r'; have [c p Vc] := cuts_ok r V0; have c' := constant_weight p' at_sums.
+have inV x : x \in cuts s -> 0 <= x <= V.
+  by rewrite mem_sort in_cons => /orP [/eqP ->|/mapP [l _ ->] //]; rewrite V0 lexx.
+have [i1 _ s1 e1] := refine_integral c p Vc r'; have [i2 _ s2 e2] := refine_integral c' p' Vc' inV.
+rewrite -i1 -i2; congr (integral _ _ _).
+apply: (sorted_eq le_trans le_anti); rewrite ?(path_sorted s1) ?(path_sorted s2) //.
+by rewrite (perm_trans e1) // perm_sym (perm_trans e2) // perm_catC.
+Qed.
+
+(* The sums of some users are at d > 0, one is perhaps at V, and the others at 0. *)
+Lemma density_two (s : 'I_L -> R) (d t : R) : 0 < d < V -> (forall l, s l \in [:: 0; d; V]) -> 0 < t <= d ->
+  density s t = weight s d / (d * weight s d + (V - d) * weight s V).
+Proof.
+move=> /andP [d0 dV] values /andP [t0 td]; have V0 := lt_trans d0 dV.
+have r l : 0 <= s l <= V.
+  by have := values l; rewrite !inE => /or3P [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
+rewrite /density (@integral_cuts _ [:: d; V]) ?(ltW V0) //.
+- rewrite /= subr0 addr0 /weight (_ : reach s t = reach s d) //.
+  apply: eq_card => l; rewrite !inE; have := values l; rewrite !inE => /or3P [] /eqP ->.
+  + by rewrite !leNgt t0 d0.
+  + by rewrite td lexx.
+  + by rewrite (le_trans td) ?(ltW dV).
+- by rewrite /= (ltW d0) (ltW dV).
+- by rewrite !inE eqxx orbT.
+- move=> l s0; have := values l; rewrite !inE => /or3P [] /eqP e; rewrite e ?eqxx ?orbT //.
+  by move: s0; rewrite e ltxx.
+- by move=> x; rewrite !inE => /orP [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
+Qed.
+
+(* Some pair of neighbours has densities of which one is less than z times the other, on an interval. *)
+(* begin thm-quantile-tight *)
+Definition moves_below (z : R) : Prop := exists (s s' : 'I_L -> R) (l0 : 'I_L) (d : R),
+  [/\ forall l, 0 <= s l <= V, forall l, 0 <= s' l <= V, forall l, l != l0 -> s l = s' l,
+      0 < d < V & forall t, 0 < t <= d -> density s' t < z * density s t].
+Theorem quantile_tight : 0 < V ->
+  ((0 < rank < L)%N -> forall z, q ^+ 2 < z -> moves_below z)
+  /\ ((0 < L <= rank)%N -> forall z, q < z -> moves_below z).
+(* end thm-quantile-tight *)
+Proof.
+move=> V0; case/andP: q01 => q0 q1; split=> [/andP [r0 rL]|/andP [L0 Lr]] z qz.
+  pose kappa := (z - q ^+ 2) * q ^+ rank.-1; pose d := kappa / (kappa + q) * V.
+  have k0 : 0 < kappa by rewrite mulr_gt0 ?exprn_gt0 ?subr_gt0.
+  have kq : 0 < kappa + q by rewrite addr_gt0.
+  have d0 : 0 < d by rewrite mulr_gt0 ?divr_gt0.
+  have dV : d < V by rewrite gtr_pmull // ltr_pdivr_mulr // mul1r ltr_addl.
+  have dE : kappa * (V - d) = q * d by rewrite /d; field; rewrite gt_eqF.
+  pose s (l : 'I_L) := if (l < rank)%N then d else 0.
+  pose s' (l : 'I_L) := if (l < rank)%N then d else if (l == rank :> nat) then V else 0.
+  have sv l : s l \in [:: 0; d; V] by rewrite /s; case: ifP; rewrite !inE eqxx ?orbT.
+  have sv' l : s' l \in [:: 0; d; V] by rewrite /s'; do 2?case: ifP => _; rewrite !inE eqxx ?orbT.
+  have in_range f : (forall l : 'I_L, f l \in [:: 0; d; V]) -> forall l, 0 <= f l <= V.
+    by move=> fv l; have := fv l; rewrite !inE => /or3P [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
+  have count n : (n <= L)%N -> #|[pred l : 'I_L | (l < n)%N]| = n.
+    by move=> nL; rewrite -sum1_card (eq_bigl (fun l : 'I_L => (l < n)%N)) // (big_ord_narrow nL) sum1_card card_ord.
+  have [c1 c2] : reach s d = rank /\ reach s V = 0%N.
+    split; first by rewrite -[RHS]count ?(ltnW rL) //; apply: eq_card => l; rewrite !inE /s; case: ifP; rewrite ?lexx // leNgt d0.
+    by apply: eq_card0 => l; rewrite !inE /s; case: ifP; rewrite leNgt ?dV ?V0.
+  have [c1' c2'] : reach s' d = rank.+1 /\ reach s' V = 1%N.
+    split.
+      rewrite -[RHS]count //; apply: eq_card => l; rewrite !inE /s' ltnS.
+      by case: (ltngtP l rank) => _; rewrite ?lexx ?(ltW dV) // leNgt d0.
+    rewrite -(card1 (Ordinal rL)); apply: eq_card => l; rewrite !inE /s' -val_eqE /=.
+    by case: (ltngtP l rank) => _; rewrite ?lexx // leNgt ?dV ?V0.
+  exists s, s', (Ordinal rL), d; split; rewrite ?d0 //; try exact: in_range.
+    by move=> l; rewrite -val_eqE /s /s' /= => /negbTE ->.
+  have e1 : weight s d = 1 by rewrite /weight c1 (_ : (_ + _)%N = 0%N) //; clear -r0; lia.
+  have e2 : weight s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r0; lia.
+  have e3 : weight s' d = q by rewrite /weight c1' (_ : (_ + _)%N = 1%N) ?expr1 //; clear -r0; lia.
+  have e4 : weight s' V = q ^+ rank.-1 by rewrite /weight c2' (_ : (_ + _)%N = rank.-1) //; clear -r0; lia.
+  move=> t td; rewrite !(density_two _ _ td) ?d0 // e1 e2 e3 e4 mulr1 mul1r.
+  have dE' : (z - q ^+ 2) * q ^+ rank.-1 * (V - d) = q * d := dE.
+  have p0 : 0 < q ^+ rank.-1 by exact: exprn_gt0.
+  have Vd : 0 < V - d by rewrite subr_gt0.
+  have z0 : 0 < z by apply: lt_trans qz; exact: exprn_gt0.
+  rewrite expr2 in dE'; move: (q ^+ rank.-1) (d) p0 Vd d0 dE' => p y p0 Vy y0 yE.
+  have w1 := mulr_gt0 Vy p0; have w2 := mulr_gt0 w1 q0; have w3 := mulr_gt0 y0 q0; have w4 := mulr_gt0 z0 w3.
+  rewrite ltr_pdivr_mulr; last by linear.
+  by rewrite mulrAC ltr_pdivl_mulr; linear.
+pose d := (z - q) / (z - q + 1) * V.
+have zq : 0 < z - q by rewrite subr_gt0.
+have zq1 : 0 < z - q + 1 by rewrite addr_gt0 ?ltr01.
+have d0 : 0 < d by rewrite mulr_gt0 ?divr_gt0.
+have dV : d < V by rewrite gtr_pmull // ltr_pdivr_mulr // mul1r ltr_addl ltr01.
+have dE : (z - q) * (V - d) = d by rewrite /d; field; rewrite gt_eqF.
+pose l0 : 'I_L := Ordinal L0; pose s (l : 'I_L) := if l == l0 then d else 0.
+have sv l : s l \in [:: 0; d; V] by rewrite /s; case: ifP; rewrite !inE eqxx ?orbT.
+have [c1 c2] : reach s d = 1%N /\ reach s V = 0%N.
+  split; first by rewrite -(card1 l0); apply: eq_card => l; rewrite !inE /s; case: ifP; rewrite ?lexx // leNgt d0.
+  by apply: eq_card0 => l; rewrite !inE /s; case: ifP; rewrite leNgt ?dV ?V0.
+have [c1' c2'] : reach (fun=> 0) d = 0%N /\ reach (fun=> 0) V = 0%N.
+  by split; apply: eq_card0 => l; rewrite !inE leNgt ?d0 ?V0.
+exists s, (fun=> 0), l0, d; split; rewrite ?d0 //.
+- by move=> l; rewrite /s; case: ifP; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
+- by move=> l; rewrite lexx (ltW V0).
+- by move=> l /negbTE ll0; rewrite /s ll0.
+move=> t td; rewrite !(density_two _ _ td) ?d0 // => [|l]; last by rewrite !inE eqxx.
+have r1 : (0 < rank)%N by apply: leq_trans Lr.
+have e1 : weight s d = q ^+ rank.-1 by rewrite /weight c1 (_ : (_ + _)%N = rank.-1) //; clear -r1; lia.
+have e2 : weight s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r1; lia.
+have e3 u : reach (fun=> 0) u = 0%N -> weight (fun=> 0) u = q * q ^+ rank.-1.
+  by move=> c0; rewrite /weight c0 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r1; lia.
+rewrite e1 e2 !e3 //; have dE' : (z - q) * (V - d) = d := dE.
+have p0 : 0 < q ^+ rank.-1 by exact: exprn_gt0.
+have Vd : 0 < V - d by rewrite subr_gt0.
+have z0 : 0 < z by apply: lt_trans qz.
+move: (q ^+ rank.-1) (d) p0 Vd d0 dE' => p y p0 Vy y0 yE.
+have -> : y * (q * p) + (V - y) * (q * p) = q * p * V by ring.
+have qp := mulr_gt0 q0 p0; have w1 := mulr_gt0 Vy qp; have w2 := mulr_gt0 y0 p0.
+have w5 : 0 < y * p + (V - y) * (q * p) by rewrite addr_gt0.
+rewrite ltr_pdivr_mulr ?mulr_gt0 // mulrA mulrAC ltr_pdivl_mulr //.
+have w6 : q * p * p * y = q * p * p * ((z - q) * (V - y)) by rewrite yE.
+have w7 := mulr_gt0 z0 (mulr_gt0 y0 (mulr_gt0 (mulr_gt0 q0 p0) p0)).
+by clear -w6 w7; linear.
 Qed.
 
 End Quantile.

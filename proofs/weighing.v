@@ -1,6 +1,6 @@
 (* Weighing users by capped counts beats dropping samples, in bias, at the same sensitivity. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts lemma.
+From UserDP Require Import definitions linear counts lemma frontier.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -249,6 +249,57 @@ rewrite (bigD1 l0) //= [ltRHS](bigD1 l0) //=; apply: ltr_le_add.
 apply: ler_sum => l _; have := tk l => h1.
 have h2 : U * (w l)%:R <= U * k%:R by rewrite ler_pmul2l // ler_nat geq_minr.
 by minmax; linear.
+Qed.
+
+(* Averaged over lots by which every sample of user l is kept with the chance w l / m l, dropping is
+   weighing; so at every value z of the noise the error of weighing is no larger than the mean error of
+   dropping, nor is its square. *)
+(* begin thm-weighing-average *)
+Definition by_lot (O : finType) (P : O -> R) (drawn : O -> forall l, {set 'I_(m l)}) : Prop :=
+  [/\ forall o, 0 <= P o, \sum_o P o = 1
+    & forall l j, \sum_(o | j \in drawn o l) P o = (w l)%:R / (m l)%:R].
+Theorem weighing_on_average (O : finType) (P : O -> R) (drawn : O -> forall l, {set 'I_(m l)})
+    (x : dataset R m) (z : R) : by_lot P drawn ->
+  `|weighing x - mean x + z| <= \sum_o P o * `|dropping (drawn o) x - mean x + z|
+  /\ (weighing x - mean x + z) ^+ 2 <= \sum_o P o * (dropping (drawn o) x - mean x + z) ^+ 2.
+(* end thm-weighing-average *)
+Proof.
+move=> [P0 P1 chance]; have average : \sum_o P o * dropping (drawn o) x = weighing x.
+  rewrite (eq_bigr (fun o => (\sum_l \sum_(j in drawn o l) P o * x l j) / N_k)) => [|o _]; last first.
+    by rewrite mulrA mulr_sumr; congr (_ / _); apply: eq_bigr => l _; rewrite mulr_sumr.
+  rewrite -mulr_suml exchange_big; congr (_ / _); apply: eq_bigr => l _ /=.
+  rewrite (eq_bigr (fun o => \sum_j if j \in drawn o l then P o * x l j else 0)) => [|o _]; last first.
+    by rewrite big_mkcond.
+  rewrite exchange_big /= mulrCA mulr_suml; apply: eq_bigr => j _.
+  by rewrite -big_mkcond -mulr_suml chance mulrC.
+have mean_error : \sum_o P o * (dropping (drawn o) x - mean x + z) = weighing x - mean x + z.
+  rewrite (eq_bigr (fun o => P o * dropping (drawn o) x + P o * (z - mean x))) => [|o _]; last by ring.
+  by rewrite big_split /= average -mulr_suml P1; ring.
+split.
+  rewrite -[X in `|X|]mean_error; apply: le_trans (ler_norm_sum _ _ _) _; apply: ler_sum => o _.
+  by rewrite normrM ger0_norm.
+set mu := weighing x - mean x + z in mean_error *.
+have : 0 <= \sum_o P o * (dropping (drawn o) x - mean x + z - mu) ^+ 2.
+  by apply: sumr_ge0 => o _; rewrite mulr_ge0 ?sqr_ge0.
+rewrite (eq_bigr (fun o => P o * (dropping (drawn o) x - mean x + z) ^+ 2
+    + (P o * (dropping (drawn o) x - mean x + z) * - (2 * mu) + P o * mu ^+ 2))) => [|o _]; last by ring.
+rewrite !big_split /= -!mulr_suml mean_error P1 => h.
+by rewrite -subr_ge0; move: h; rewrite mul1r expr2 => h; linear.
+Qed.
+
+(* No estimator of this sensitivity that is right where all samples are 0, or where all are U, has a
+   smaller worst-case bias than weighing. *)
+(* begin thm-weighing-best *)
+Theorem weighing_best (g : estimator R m) (beta : R) : sensitivity_at_most U g (T_k / N) ->
+  (forall x, (forall l j, x l j = 0) -> g x = mean x)
+    \/ (forall x, (forall l j, x l j = U) -> g x = mean x) ->
+  is_worst_case_bias U g beta -> (\sum_l Num.max (U * (m l)%:R - T_k) 0) / N <= beta.
+(* end thm-weighing-best *)
+Proof.
+move=> sens right [_ bias]; have [x xr] := right_at_zero (ltW U0) Npos sens right.
+move=> h; apply: le_trans (bias x xr); apply: le_trans h.
+rewrite mulr_suml; apply: ler_sum => l _.
+by rewrite maxr_pmull ?invr_ge0 ?(ltW N0) // mul0r mulrBl.
 Qed.
 
 End Weighing.
