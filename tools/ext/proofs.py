@@ -57,6 +57,11 @@ def checked():
     return {label: (file, names, words) for label, file, names, words in reversed(found)}
 
 
+def home(label):
+    """Return the page of a statement."""
+    return next((row["page"] for row in ledger() if row["label"] == label), "errata")
+
+
 def entry(label):
     """Return what the page says of a statement, in Markdown."""
     file, names, words = checked()[label]
@@ -65,10 +70,9 @@ def entry(label):
     wanted = [m for m in marks if m.startswith(label) or m.replace("-", "_") in names]
     if not wanted:
         raise ValueError(f"proofs/{file} has no marks around what it says of {label}")
-    page = next(row["page"] for row in ledger() if row["label"] == label)
     title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[{label}](#{label})"
     formal = "\n".join(FORMAL.format(file=file, mark=mark) for mark in wanted)
-    said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{page}`; in `proofs/{file}`."
+    said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in `proofs/{file}`."
     return ENTRY.format(
         target=f"machine-{label}", title=title, words=said, label=label, formal=formal
     )
@@ -96,11 +100,13 @@ class Copy(SphinxPostTransform):
     def run(self, **kwargs):
         """Copy each from its page."""
         for place in list(self.document.findall(stated)):
-            row = next(row for row in ledger() if row["label"] == place["label"])
-            page = self.env.get_doctree(f"book/{row['page']}")
-            found = [n for n in page.findall(nodes.Element) if n.get("label") == place["label"]]
-            inside = found[0][1].children if found else [nodes.paragraph("", row["says"])]
-            copy = nodes.container("", *(node.deepcopy() for node in inside))
+            label = place["label"]
+            page = self.env.get_doctree(f"book/{home(label)}")
+            found = [n[1] for n in page.findall(nodes.Element) if n.get("label") == label]
+            found += [n for n in page.findall(nodes.section) if label in n["ids"]]
+            words = found[0].children[isinstance(found[0], nodes.section) :]  # no title
+            inside = [node.deepcopy() for node in words if not isinstance(node, nodes.container)]
+            copy = nodes.container("", *inside)
             for formula in copy.findall(nodes.math_block):
                 formula["number"] = formula["label"] = None
             for link in copy.findall(addnodes.pending_xref):
@@ -125,7 +131,7 @@ class Mark(SphinxTransform):
 
 def tell(app, config):
     """Let the page show them all, in the order of the table."""
-    config.myst_substitutions["proofs"] = "".join(map(entry, reversed(checked())))
+    config.myst_substitutions["proofs"] = "".join([entry(x) for x in reversed(checked())])
 
 
 def setup(app):
