@@ -155,7 +155,8 @@ def rerun(session: nox.Session, where: str) -> None:
         make = "import rerun, types; rerun.copy(types.SimpleNamespace(outdir='_build/html'))"
         session.run("python", "-c", make, env={"PYTHONPATH": "tools/ext", **known})
         session.chdir("_build/colab")
-    session.run("jupyter", "execute", *chapters, env={"HOME": str(home)})
+    patient = "--startup_timeout=600"  # for the kernel, where others compute as well
+    session.run("jupyter", "execute", patient, *chapters, env={"HOME": str(home)})
     after, total = installed(session)
     session.log(f"{total - size} MB more, in {time.monotonic() - start:.0f} s with the chapters.")
     if total - size > 600:
