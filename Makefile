@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin/python
 PIP := $(BIN) -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/ready
+TESTS := $(VENV)/tests
 EXTRAS := $(VENV)/extras
 MADE := _build dist $(VENV) .nox .peers mutants
 
@@ -70,12 +71,12 @@ release: releasable reproducible test ## put a release together in dist, and tag
 releasable: $(READY)
 	@$(BIN) tools/release.py --check
 
-test: $(READY) ## run the tests, and every chapter against its stored outputs
+test: $(TESTS) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
 
 # look at the built book in Chromium: every page, previews, the Explorer
-pages: $(READY)
+pages: $(TESTS)
 	@echo "Looking at the pages that \`make book\` made (three minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical tests/pages
 
@@ -86,26 +87,26 @@ extras: $(EXTRAS)
 # The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
 lint: style types spelling notebooks formats ## check style, types, spelling, stored chapters, workflows
 
-style: $(READY)
+style: $(TESTS)
 	@echo "Checking style."
 	@$(BIN) -m ruff check userdp tests tools benchmarks book noxfile.py
 	@$(BIN) -m ruff format --check userdp tests tools benchmarks noxfile.py
 	@$(BIN) -m ruff format --check --line-length 88 book
 
-types: $(READY)
+types: $(TESTS)
 	@echo "Checking types."
 	@$(BIN) -m mypy
 
-spelling: $(READY)
+spelling: $(TESTS)
 	@echo "Checking spelling."
 	@$(VENV)/bin/typos
 
-notebooks: $(READY)
+notebooks: $(TESTS)
 	@echo "Checking how chapters are stored, and what their outputs hold."
 	@$(BIN) -m pytest --quiet tests/test_book.py
 
 # A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe.
-formats: $(READY)
+formats: $(TESTS)
 	@echo "Checking the workflows, forms and the file for citing."
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
@@ -117,10 +118,12 @@ SCHEMA = $(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor
 # One resolution for all supported versions of Python and all platforms, with the hash of each file.
 LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-emit-package userdp --custom-compile-command "make lock"
-lock: $(READY) ## resolve requirements*.txt, and all that they bring along, into requirements*.lock
-	@echo "Resolving; the versions and hashes go to requirements.lock and requirements-extras.lock."
+lock: $(TESTS) ## resolve requirements*.txt, and all that they bring along, into requirements*.lock
+	@echo "Resolving; the versions and hashes go to requirements*.lock."
 	@$(LOCKED) requirements.txt --output-file requirements.lock
-	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --output-file requirements-extras.lock
+	@$(LOCKED) requirements-test.txt --constraint requirements.lock --output-file requirements-test.lock
+	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --constraint requirements-test.lock \
+	  --output-file requirements-extras.lock
 
 # Some only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
@@ -144,7 +147,7 @@ peers: $(READY)
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
 # break some modules only: make mutate MODULES="noise table"
 # break the code in thousands of ways, and count what the tests notice
-mutate: $(READY)
+mutate: $(TESTS)
 	@echo "Mutation testing (about an hour on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
 	@$(BIN) tools/mutate.py $(MODULES)
@@ -155,7 +158,10 @@ serve: book ## build the book and show it on http://localhost:8000
 clean: ## remove the built book and the environments
 	rm -rf $(MADE)
 
-# A stamp, so that the environment is made again exactly when what it is made from has changed.
+# Stamps, so that the environment is made again exactly when what it is made from has changed. Python
+# compiles what it imports, once; all that is installed would be 200 MB.
+unexport PYTHONDONTWRITEBYTECODE
+ADD = $(PIP) install --no-compile --require-hashes --no-build-isolation -r
 $(READY): requirements.lock pyproject.toml
 	@$(NEED_PYTHON)
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
@@ -165,14 +171,20 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@# First what builds packages that come as source: pip would fetch it again, without a hash.
 	@sed -n '/^setuptools==/,/# via/p' requirements.lock > $(VENV)/builder.txt
-	@$(PIP) install --require-hashes -r $(VENV)/builder.txt
-	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@$(ADD) $(VENV)/builder.txt
+	@$(ADD) requirements.lock
+	@.binder/slim $(BIN)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
 	@touch $@
 
-$(EXTRAS): requirements-extras.lock $(READY)
+$(TESTS): requirements-test.lock $(READY)
+	@echo "Adding what tests and linters need to the environment (once, a minute)."
+	@$(ADD) requirements-test.lock
+	@touch $@
+
+$(EXTRAS): requirements-extras.lock $(TESTS)
 	@echo "Adding Spark and other libraries to the environment (once, some minutes)."
-	@$(PIP) install --no-build-isolation --require-hashes -r requirements-extras.lock
+	@$(ADD) requirements-extras.lock
 	@touch $@

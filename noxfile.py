@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import time
 import tomllib
 from pathlib import Path
 
@@ -26,6 +27,9 @@ SETTINGS = {
     "two-threads": {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
 }
 """How machines may differ: in numpy's instructions, in OpenBLAS's kernels, in threads."""
+COLAB = ["ipykernel", "nbclient", "pyyaml", "seaborn"]
+COLAB += ["numpy==2.0.2", "scipy==1.16.3", "matplotlib==3.10.0", "pandas==2.2.2", "pyarrow==18.1.0"]
+"""What Colab has: its libraries are older than ours, and are to stay as they are."""
 
 nox.options.default_venv_backend = "uv|venv"
 nox.options.sessions = []
@@ -81,10 +85,11 @@ def tools() -> list[str]:
         *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
     ]
     names = {re.match(r"[\w-]+", line)[0] for line in asked}
-    pinned = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    files = [ROOT / "requirements.txt", ROOT / "requirements-test.txt"]
     kept = [
         line
-        for line in pinned
+        for file in files
+        for line in file.read_text("utf-8").splitlines()
         if re.match(r"\w", line) and re.match(r"[\w-]+", line)[0] not in names
     ]
     # An old numpy may not go with the pandas that is pinned.
@@ -114,8 +119,51 @@ def versions(session: nox.Session, libraries: str) -> None:
 def audit(session: nox.Session) -> None:
     """Look the locked packages up in the advisories of PyPI."""
     session.install("pip-audit==2.10.1")
-    locks = ["-r", "requirements.lock", "-r", "requirements-extras.lock"]
+    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements*.lock"))]
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
+
+
+def installed(session: nox.Session) -> tuple[set[str], int]:
+    """Return the packages with their versions, and the megabytes of the environment."""
+    packages = session.run("python", "-m", "pip", "freeze", "--exclude", "userdp", silent=True)
+    size = session.run("du", "-sm", session.virtualenv.location, external=True, silent=True)
+    return set(re.findall("^.*==.*", packages, re.M)), int(size.split()[0])
+
+
+@nox.session(venv_backend="venv")
+@nox.parametrize("python,where", [("3.11", "binder"), ("3.12", "colab")], ids=["binder", "colab"])
+def rerun(session: nox.Session, where: str) -> None:
+    """Make the steps of Binder or of Colab, and execute chapters with what they install."""
+    copy = clone(session)
+    home = copy.parent / "home"
+    session.run("rm", "-rf", str(home), external=True)
+    home.mkdir()
+    start = time.monotonic()
+    chapters = [f"book/{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
+    if where == "binder":
+        session.install("--no-compile", "jupyterlab")
+        before, size = installed(session)
+        session.run("bash", ".binder/postBuild", external=True)
+    else:
+        session.install("--no-compile", *COLAB)
+        before, size = installed(session)
+        (site,) = Path(session.virtualenv.location).glob("lib/*/site-packages")
+        (site / "google" / "colab").mkdir(parents=True)
+        commit = session.run("git", "rev-parse", "HEAD", external=True, silent=True)
+        known = {"USERDP_REPOSITORY": f"file://{copy}", "USERDP_STAMP": commit}
+        make = "import rerun, types; rerun.copy(types.SimpleNamespace(outdir='_build/html'))"
+        session.run("python", "-c", make, env={"PYTHONPATH": "tools/ext", **known})
+        session.chdir("_build/colab")
+    patient = "--startup_timeout=600"  # for the kernel, where others compute as well
+    session.run("jupyter", "execute", patient, *chapters, env={"HOME": str(home)})
+    after, total = installed(session)
+    session.log(f"{total - size} MB more, in {time.monotonic() - start:.0f} s with the chapters.")
+    if total - size > 600:
+        session.error("More than 600 MB.")
+    if where == "colab" and (moved := before - after):
+        session.error(f"Colab's own libraries are moved: {moved}")
+    if unwanted := [p for p in after - before if re.match("jupyter|sphinx|ipy|nb", p, re.I)]:
+        session.error(f"Jupyter's packages are installed: {unwanted}")
 
 
 # --- The package, as it goes to PyPI --------------------------------------------------------------

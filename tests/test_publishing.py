@@ -9,8 +9,10 @@ import tarfile
 import zipfile
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 import release
+import rerun
 import webpages
 import yaml
 from contents import ROOT
@@ -60,8 +62,24 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     foot = config.today.replace(COMMIT[:12], link)
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
     assert config.html_theme_options["repository_url"] == ADDRESS
+    assert config.html_theme_options["repository_branch"] == COMMIT  # for Binder
     assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
     assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
+
+
+def test_copies_for_colab_fetch_the_commit_that_is_built(environment, tmp_path):
+    """What the cell does: `nox --session rerun`."""
+    app = SimpleNamespace(outdir=tmp_path / "html")
+    rerun.copy(app)
+    assert not any(tmp_path.iterdir())
+    environment("USERDP_REPOSITORY", ADDRESS)
+    environment("USERDP_STAMP", f"{COMMIT} 5 changed")
+    rerun.copy(app)
+    for path in (ROOT / "book").glob("*.ipynb"):
+        made = nbformat.read(tmp_path / "colab" / "book" / path.name, as_version=4)
+        nbformat.validate(made)
+        assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
+        assert made == nbformat.read(path, as_version=4)
 
 
 # --- How it is cited ------------------------------------------------------------------------------
@@ -199,8 +217,11 @@ def pinned(file, python):
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_locks_hold_what_is_asked_for(python):
-    """On red: `make lock`. Those for the extras change nothing of the book."""
-    book, extras = (pinned(f"{n}.lock", python) for n in ("requirements", "requirements-extras"))
-    assert len(book) > 100
-    assert pinned("requirements.txt", python) <= book <= extras
-    assert pinned("requirements-extras.txt", python) <= extras
+    """On red: `make lock`. What the tests and the extras need changes nothing of the book."""
+    names = ["requirements", "requirements-test", "requirements-extras"]
+    locks = [pinned(f"{name}.lock", python) for name in names]
+    assert len(locks[0]) > 100
+    for name, lock in zip(names, locks, strict=True):
+        assert pinned(f"{name}.txt", python) <= lock
+    together = set().union(*locks)
+    assert len(together) == len(dict(together))

@@ -20,6 +20,7 @@ import pybtex
 from contents import BOOK
 from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
+from rerun import commit
 
 import userdp
 
@@ -46,7 +47,7 @@ def configure(app, config):
         foot = re.sub(r"(?<=commit )\w+", rf'<a href="{address}/commit/\g<0>">\g<0></a>', foot)
         config.html_theme_options |= {
             "repository_url": address,
-            "repository_branch": "main",
+            "repository_branch": commit(),
             "use_repository_button": True,
             "use_issues_button": True,
             "launch_buttons": {

