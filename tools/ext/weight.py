@@ -6,12 +6,11 @@ third of the bytes.
 """
 
 import re
-from functools import cache
+import zlib
 from pathlib import Path
 
 from docutils import nodes
 from fontTools import subset
-from myst_nb.sphinx_ext import add_global_html_resources
 from PIL import Image
 from sphinx.transforms import SphinxTransform
 
@@ -25,44 +24,45 @@ FONT = r'url\(\S+\.woff2\) format\("woff2"\),'
 ICON = r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}'
 
 
-@cache
-def join(folder, parts, to):
-    """Write files, and what would stand in the page, as one that names no font or map left out."""
-    said = [words or (folder / name).read_text("utf-8") for name, words in parts]
-    whole = ("\n;\n" if to.endswith("js") else "\n").join(said).replace("../vendor", "vendor")
-    whole = re.sub(rf"(?m)^/[/*]# sourceMappingURL=.*$|{FONT}", "", whole)
-    (folder / to).write_text(whole, "utf-8")
+PARTS = {"_static/all.css": (), "_static/all.js": ()}
 
 
 def lighten(app, name, template, context, page):
     """Have a page ask for one file of styles, one of scripts, and nothing to run cells."""
-    add_global_html_resources(app, None)  # which comes after all pages by itself
-    for kind, to in {"css": "_static/all.css", "script": "_static/all.js"}.items():
+    for kind, to in zip(THEME, PARTS, strict=True):
         said = {f: f"{f.filename} {f.attributes}" for f in context[f"{kind}_files"]}
         own = [f for f in said if re.search(OWN, said[f])]
         shared = [f for f in said if f not in own and "thebe" not in said[f].lower()]
-        parts = [(name, "") for name in THEME[kind]]
-        parts += [(f.filename, f.attributes.get("body")) for f in shared]
-        join(Path(app.outdir), tuple(parts), to)
+        PARTS[to] = [(f.filename, f.attributes.get("body")) for f in shared]
+        PARTS[to][:0] = [(name, None) for name in THEME[kind]]
         context[f"{kind}_files"] = [type(shared[0])(to), *own]
     context["typesets"] = any("mathjax" in f"{f.filename}" for f in context["script_files"])
 
 
-def clean(app, error):
-    """Leave the icons that pages show, in styles and fonts; and no source maps."""
+def join(app, error):
+    """Write what pages ask for, with the icons that they show; and leave no source maps."""
     if error or app.builder.format != "html":
         return
-    static = Path(app.outdir, "_static")
-    pages = [static / "all.js", *Path(app.outdir).rglob("*.html")]
-    shown = {*re.findall(r"\bfa-[\w-]+", "".join(page.read_text("utf-8") for page in pages))}
+    out = Path(app.outdir)
+    pages = {page: page.read_text("utf-8") for page in out.rglob("*.html")}
+    shown = {*re.findall(r"\bfa-[\w-]+", "".join(pages.values()))}
     drawn = lambda rule: rule[0] if shown & {*re.findall(r"fa-[\w-]+", rule[0])} else ""  # noqa: E731
-    css = re.sub(ICON, drawn, (static / "all.css").read_text("utf-8"))
-    (static / "all.css").write_text(css, "utf-8")
+    for to, parts in PARTS.items():
+        said = [body or (out / name).read_text("utf-8") for name, body in parts]
+        whole = ("\n;\n" if to.endswith("js") else "\n").join(said).replace("../vendor", "vendor")
+        whole = re.sub(rf"(?m)^/[/*]# sourceMappingURL=.*$|{FONT}", "", whole)
+        whole = re.sub(ICON, drawn, whole)
+        (out / to).write_text(whole, "utf-8")
+        version = f"{to}?v={zlib.crc32(whole.encode()):08x}"
+        pages = {page: text.replace(f'{to}"', f'{version}"') for page, text in pages.items()}
+    for page, text in pages.items():
+        page.write_text(text, "utf-8")
+    css = (out / "_static" / "all.css").read_text("utf-8")
     codes = ",".join(re.findall(r'content:"\\(\w{4})"', css))
-    for font in static.rglob("fa-*.ttf"):
+    for font in out.rglob("fa-*.ttf"):
         subset.main([str(font), f"--unicodes={codes}", f"--output-file={font}"])
     for pattern in ("*.map", "fa-*.woff2", "fontawesome.js"):
-        for file in static.rglob(pattern):
+        for file in out.rglob(pattern):
             file.unlink()
 
 
@@ -84,4 +84,4 @@ def setup(app):
     """Register the extension."""
     app.add_transform(Pictures)
     app.connect("html-page-context", lighten, priority=950)
-    app.connect("build-finished", clean)
+    app.connect("build-finished", join, priority=900)  # other extensions write theirs then, too
