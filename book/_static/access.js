@@ -52,6 +52,11 @@ function unfold() {
 }
 
 document.addEventListener("DOMContentLoaded", repair);
+// What is typeset shows: MathJax, which comes before, has begun by then, or will not come at all.
+document.addEventListener("DOMContentLoaded", () => {
+  const show = () => document.documentElement.classList.remove("typesetting");
+  Promise.resolve(window.MathJax?.startup?.promise).then(show, show);
+});
 window.addEventListener("load", unfold); // when all boxes are folded
 window.addEventListener("hashchange", unfold);
 // Sizes change with the window and with what is unfolded; a formula's width also when it is typeset.

@@ -3,7 +3,7 @@
    where that is not possible (file://), only links within the page have previews. */
 "use strict";
 
-{
+(() => {
   const LINKS = '.bd-article a.reference[href*="#"]';
   const SHOWN = ".proof, figure, div.math, div.citation, dt.sig, .unit";
   const DELAY = 250; // ms, both to open and to close: time to move from the link into the preview
@@ -134,4 +134,4 @@
   });
   document.addEventListener("focusout", leave);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && close());
-}
+})();

@@ -1,9 +1,12 @@
 """The built book in a browser: every page, on a wide screen and on a phone, light and dark."""
 
+import gzip
 import re
+from functools import cache
+from urllib.parse import urlsplit
 
 import pytest
-from browser import AXE, PAGES, TYPESET, UNFOLD, every_page, look
+from browser import AXE, BUILT, PAGES, TYPESET, UNFOLD, every_page, look
 
 # Every page in both widths and both themes; wide and dark, narrow and light on every second one.
 LOOKS = [[(1400, "light"), (390, "dark")], [(1400, "dark"), (390, "light")]]
@@ -41,10 +44,28 @@ FAULTS = """(() => {
   return [
     ...all('mjx-merror, mjx-mtext[style*="color: red"]')  // in red: an unknown command
       .map((node) => `TeX error: ${node.closest('.bd-article > *, p').textContent}`),
+    ...all('i[class*="fa-"]').filter((i) => getComputedStyle(i, '::before').content === 'none')
+      .map((i) => `icon not drawn: ${i.className}`),
     ...raw.map((node) => `formula not typeset: ${node.textContent}`),
     ...(shown.length === 1 ? [] : ['not one h1']),
   ];
 })()"""
+
+# A busy machine is no fault of a page: it may wait longer for MathJax before it shows its text.
+PATIENT = """const soon = setTimeout;
+window.setTimeout = (f, after, ...more) => soon(f, after === 2000 ? 60000 : after, ...more);"""
+SHIFT = """document.fonts.ready.then(() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach(({value}) => (sum += value)))
+    .observe({type: 'layout-shift', buffered: true});
+  setTimeout(() => done(sum), 200);
+}))"""
+HEAVIEST, MOST, FURTHEST = 700 * 1024, 24, 0.02  # bytes as sent, requests, share of the window
+
+
+@cache
+def sent(path):
+    return len(gzip.compress((BUILT / path).read_bytes(), 6))
 
 
 def at_home(route):
@@ -59,10 +80,20 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     """Visit a page once, look at it in every way, and say all that is wrong with it."""
     if name == "404":
         page.route("**/404.html", at_home)
-    page.goto(f"{book}/{name}.html")
-    page.wait_for_function(TYPESET)
+    page.add_init_script(PATIENT)
+    found = []
+    for width in (390, 1400):
+        known = len(requests)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{book}/{name}.html")
+        page.wait_for_function(TYPESET)
+        if (shift := page.evaluate(SHIFT)) > FURTHEST:
+            found.append(f"moves by {shift} at {width} pixels")
+        asked = [urlsplit(url).path.lstrip("/") for url in requests[known:] if url.startswith(book)]
+        if (weight := sum(map(sent, asked))) > HEAVIEST or len(asked) > MOST:
+            found.append(f"{weight} bytes in {len(asked)} requests at {width} pixels: {asked}")
     page.evaluate(UNFOLD)
-    found = page.evaluate(FAULTS)
+    found += page.evaluate(FAULTS)
     looks = LOOKS[PAGES.index(name) % 2]
     for width, theme in looks:
         look(page, width, theme)
@@ -78,6 +109,10 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         rules = f"runOnly: {BY_LOOK}"
     abroad = [url for url in requests if not url.startswith((book, "data:"))]
     assert found + errors + abroad == []
+
+
+def test_nothing_is_published_that_no_page_asks_for(book):
+    assert [*BUILT.rglob("*.map"), *BUILT.rglob("fontawesome.js"), *BUILT.rglob("*.woff2")] == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -121,7 +121,7 @@ def in_words(entry):
 
 
 def describe(app, name, template, context, page):
-    """Fill a page's head and foot; and leave out scripts that run cells on a server."""
+    """Fill a page's head and foot."""
     config, render = app.config, app.builder.templates.render
     if described := app.env.get_doctree(config.root_doc) if name == "index" else page:
         context["about"] = description(described)
@@ -131,8 +131,6 @@ def describe(app, name, template, context, page):
         titles = app.env.titles | {config.root_doc: nodes.Text(config.html_title)}
         about["title"] = titles[name].astext()
     context["metatags"] = context.get("metatags", "") + render("about.html", about)
-    thebe = lambda js: re.search("(?i)thebe", f"{js.filename} {js.attributes.get('body')}")  # noqa: E731
-    context["script_files"] = [js for js in context["script_files"] if not thebe(js)]
     if page:  # not the search, an index, a page for wrong addresses
         what, cited = "book", companion(config)
         if name != config.root_doc:
