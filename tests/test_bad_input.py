@@ -259,6 +259,8 @@ ALSO_REFUSED = [
     *[(V, "upper", "farther from", n, {"lower": 1e16, "upper": 1e16 + 2}) for n in RANGES],
     (V, "upper", "farther from", "plan", {"lower": 2.0**52, "upper": 2.0**52 + 255}),
     (V, "objective", "one of", "release_mean", {"total_width": 1, "objective": "l7"}),
+    (V, "variance", "must be positive, got", "gaussian_sums", {"variance": 0}),
+    (T, "users", "users=3", "sensitivity", {"users": 3, "clipping": None}),
     (V, "counts", "shape (0,)", "plan", {"counts": []}),
     (V, "counts", "counts[1]=0", "plan", {"counts": [1, 0]}),
     (V, "lower", "shapes (0,) and (0,)", "Clipping", {"lower": [], "upper": []}),

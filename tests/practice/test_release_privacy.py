@@ -61,6 +61,10 @@ def test_certificate_adds_a_step_for_each_user_and_the_rounding_of_noise(opendp,
     step = USERS.upper * USERS.max_count / opendp.asked[-1].moved / USERS.total
     steps = (made.worst_case_error - noise) / step
     assert steps == pytest.approx(USERS.n_users + rounded, rel=0.01)
+    table = ud.private_mean([1, 2, 2], [0, 9.0, 3], lower=0, upper=10, eps=law)
+    noise = ud.optimal_error(ud.Contributions([1, 2], 10), law)
+    assert table.worst_case_bound - noise == pytest.approx(table.rounding, rel=0.01)
+    assert table.worst_case_l1 == table.worst_case_bound  # without bias they are the same
 
 
 def test_release_stays_between_the_bounds_unless_told():
