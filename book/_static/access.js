@@ -42,8 +42,8 @@ function reach() {
    and what Coq has checked of it does. */
 function unfold() {
   const target = document.getElementById(location.hash.slice(1));
-  const checked = location.hash.startsWith("#machine-") && target?.closest("section");
-  const folded = target?.closest(".toggle-hidden") ?? (checked && checked.querySelector(".toggle-hidden"));
+  const checked = location.hash.startsWith("#machine-") ? target?.closest("section") : null;
+  const folded = target?.closest(".toggle-hidden") ?? checked?.querySelector(".toggle-hidden");
   folded?.querySelector(".toggle-button").click();
   if (folded) target.scrollIntoView();
   if (!location.hash.startsWith("#cell-")) return;
