@@ -70,7 +70,7 @@ def entry(label):
     wanted = [m for m in marks if m.startswith(label) or m.replace("-", "_") in names]
     if not wanted:
         raise ValueError(f"proofs/{file} has no marks around what it says of {label}")
-    title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[{label}](#{label})"
+    title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[](#{label})"
     formal = "\n".join(FORMAL.format(file=file, mark=mark) for mark in wanted)
     said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in `proofs/{file}`."
     return ENTRY.format(
