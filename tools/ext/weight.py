@@ -22,8 +22,7 @@ THEME = {
 OWN = r"[Mm]ath[Jj]ax|DOCUMENTATION_OPTIONS"
 FONT = r'url\(\S+\.woff2\) format\("woff2"\),'
 ICON = r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}'
-
-
+# What the joined files are made of, in order.
 PARTS = {"_static/all.css": (), "_static/all.js": ()}
 
 
