@@ -36,6 +36,14 @@ HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
       : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
     return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
   })"""
+STRANDED = r"""[...document.querySelectorAll('.bd-article span.math')].filter((formula) => {
+  const mark = document.createRange(), after = formula.nextSibling;
+  if (!/^[.,;:!?)]/.test(after?.data)) return false;
+  mark.setStart(after, 0);
+  mark.setEnd(after, 1);
+  const {left, width} = mark.getBoundingClientRect();
+  return width && left < formula.getBoundingClientRect().right - 2;
+}).map((formula) => `a mark stands on the next line: ${formula.textContent}`)"""
 # What neither axe nor the browser complains of.
 FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -99,7 +107,8 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         look(page, width, theme)
         if page.evaluate("document.documentElement.scrollWidth") > width:
             found.append(f"scrolls sideways at {width} pixels")
-        found += [f"{width}: {fault}" for fault in page.evaluate(HIDDEN)]
+        faults = page.evaluate(HIDDEN) + page.evaluate(STRANDED)
+        found += [f"{width}: {fault}" for fault in faults]
     page.evaluate(LIGHTEN)
     page.evaluate(AXE.read_text() + "; 0")
     rules = ""

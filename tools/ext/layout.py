@@ -1,8 +1,9 @@
-"""A Sphinx extension: where the figures that chapters draw stand, and how large.
+"""A Sphinx extension: where the figures that chapters draw stand, and how large; whole lines.
 
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
 sections, though a notebook has to compute it first. Pictures have two pixels for each that is
-shown, and say their size, so that no text moves when they arrive.
+shown, and say their size, so that no text moves when they arrive. A mark stays on the line of the
+formula that it belongs to: browsers would break there.
 """
 
 import re
@@ -13,6 +14,7 @@ from PIL import Image
 from sphinx.transforms import SphinxTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
+LONGEST = 80  # characters of TeX: a longer formula takes most of a line on a phone
 
 
 def shows(node):
@@ -45,6 +47,28 @@ class Figures(SphinxTransform):
         page.insert(page.index(first), drawn)
 
 
+class Marks(SphinxTransform):
+    """Keep short formulas together with the marks around them."""
+
+    default_priority = 690  # glued values and substitutions are in
+
+    def apply(self, **kwargs):
+        """Put both in one element, whose style is to be whole."""
+        short = lambda n: isinstance(n, nodes.math) and len(n.astext()) <= LONGEST  # noqa: E731
+        for formula in list(self.document.findall(short)):
+            line, at = formula.parent, formula.parent.index(formula)
+            before, after = ["", *line.children][at], [*line.children, ""][at + 1]
+            opening = re.search(r"[(\[“‘]*$", before if isinstance(before, nodes.Text) else "")[0]
+            closing = re.match(r"[.,;:!?)\]’'”…]*", after if isinstance(after, nodes.Text) else "")[0]
+            if opening:
+                line.replace(before, nodes.Text(before.removesuffix(opening)))
+            if closing:
+                line.replace(after, nodes.Text(after.removeprefix(closing)))
+            if opening or closing:
+                inside = [nodes.Text(opening), formula.deepcopy(), nodes.Text(closing)]
+                line.replace(formula, nodes.inline("", "", *inside, classes=["whole"]))
+
+
 def say_sizes(app, name, template, context, page):
     """Give sizes as attributes: a browser keeps the shape of the place then, however narrow."""
     size = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
@@ -54,4 +78,5 @@ def say_sizes(app, name, template, context, page):
 def setup(app):
     """Register the extension."""
     app.add_transform(Figures)
+    app.add_transform(Marks)
     app.connect("html-page-context", say_sizes)

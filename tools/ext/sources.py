@@ -106,7 +106,7 @@ def claim(row):
     if role != "ref" and not row["id"].startswith("new-"):
         said += f", in the paper {place}"
     verdict = "" if row["verdict"] == "holds" else f" *{row['verdict'].capitalize()}.*"
-    return re.sub(r"\$(.+?)\$", r"\ :math:`\1`\ ", f"{said}: {row['says']}") + verdict
+    return re.sub(r"\$(.+?)\$", r":math:`\1`", f"{said}: {row['says']}") + verdict
 
 
 def add(app, what, name, obj, options, lines):
