@@ -105,6 +105,8 @@ def test_values_worth_quoting():
     for counts, sums, eps, expected in [
         ([4, 1], [4, 1], "0.1", 8.38962),
         ([4, 1], [4, 0], "0.1", 8.40000),  # all samples at U is not the worst dataset
+        ([2, 1], [2, 1], 8, 0.34133),
+        ([2, 1], [2, 0], 8, 0.41667),
         ([1], [0.1], 10, 0.08124),  # less than the 0.1 of the optimal clipping
     ]:
         error = ud.akmv_error(sums, ud.Contributions(counts, 1), eps)

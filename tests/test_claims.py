@@ -16,7 +16,7 @@ NUMBERED = [
     *("def-II.1", "def-II.2", "thm-II.1", "lem-III.1", "lem-III.2", "thm-III.1"),
     *("fig-1", "fig-2", "fig-3"),
 ]
-VERDICTS = ["holds", "holds, imprecise", "repaired", "wrong as printed", "reproduced", "differs"]
+VERDICTS = ["holds", "holds, imprecise", "repaired", "wrong as printed", "reproduced"]
 VERDICTS += ["ambiguous", "not examined"]
 KEYS = {"id", "where", "says", "verdict", "page", "label", "functions", "tests"}
 

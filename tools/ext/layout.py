@@ -57,9 +57,10 @@ class Marks(SphinxTransform):
         short = lambda n: isinstance(n, nodes.math) and len(n.astext()) <= LONGEST  # noqa: E731
         for formula in list(self.document.findall(short)):
             line, at = formula.parent, formula.parent.index(formula)
-            before, after = ["", *line.children][at], [*line.children, ""][at + 1]
-            opening = re.search(r"[(\[“‘]*$", before if isinstance(before, nodes.Text) else "")[0]
-            closing = re.match(r"[.,;:!?)\]’'”…]*", after if isinstance(after, nodes.Text) else "")[0]
+            around = ["", *line.children, ""][at : at + 3]
+            before, _, after = (n if isinstance(n, nodes.Text) else nodes.Text("") for n in around)
+            opening = re.search(r"[(\[]*$", before)[0]
+            closing = re.match(r"[.,;:!?)\]'…]*", after)[0]
             if opening:
                 line.replace(before, nodes.Text(before.removesuffix(opening)))
             if closing:
