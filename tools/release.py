@@ -1,10 +1,10 @@
 """Put together in dist/ what a release consists of, and tag the commit; nothing is published.
 
-The pages and the PDF are those that `make site` made of this commit. Every file is the same to the
-last byte whoever makes it with the Python and the addresses that the tag's message names, and the
-same TeX, tar and git. Whoever publishes them pushes the tag, uploads the files, and lets an archive
-mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With --check: only say
-whether this commit can be released.
+Pages, PDF and EPUB are those that `make site epub` made of this commit. Every file is the same to
+the last byte whoever makes it with the Python and the addresses that the tag's message names, and
+the same TeX, pandoc, tar and git. Whoever publishes them pushes the tag, uploads the files, and
+lets an archive mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With
+--check: only say whether this commit can be released.
 """
 
 import json
@@ -23,7 +23,8 @@ VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
 TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --create"
 CRATE = "https://w3id.org/ro/crate/1.1"
-KINDS = {".gz": "gzip", ".whl": "zip", ".pdf": "pdf", ".cff": "yaml", ".json": "json"}
+KINDS = {".gz": "gzip", ".whl": "zip", ".pdf": "pdf", ".epub": "epub+zip"}
+KINDS |= {".cff": "yaml", ".json": "json"}
 
 
 def run(*command, **options):
@@ -92,7 +93,8 @@ def main():
     pack(Path("_build/html"), NAME, pages, seconds)
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
-    shutil.copy("_build/companion.pdf", DIST / f"{NAME}.pdf")
+    for end in (".pdf", ".epub"):
+        shutil.copy(f"_build/companion{end}", DIST / f"{NAME}{end}")
     sdist = DIST.resolve() / f"userdp-{VERSION}.tar.gz"
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
