@@ -171,6 +171,7 @@ def write_table(
     made = _curves(frame, made_by)
     clean = _without_noise(frame, noise or {})
     path = Path("data", f"{name}.csv")
+    path.parent.mkdir(exist_ok=True)  # a chapter that was downloaded stands alone
     half = path.with_suffix(f".{os.getpid()}")  # whoever reads meanwhile sees all of it, or the old
     clean.to_csv(half, index=bool(index), index_label=index, float_format="%.6g")
     half.replace(path)
