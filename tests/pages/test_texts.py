@@ -117,8 +117,8 @@ def test_print_shows_the_page_alone_in_black_on_white(page, book):
     page.wait_for_function(f"{theme} === 'dark'")
 
 
-def test_rows_are_chosen_by_verdict_source_and_formal_proof(page, book, errors):
-    page.goto(f"{book}/book/claims.html")
+def test_rows_are_chosen_by_verdict_source_and_formal_proof_from_a_disk_too(page, book, errors):
+    page.goto(f"{BUILT.as_uri()}/book/claims.html")
     rows, count = page.locator(".cell_output dl"), page.locator(".ledger-filter output")
     expect(rows).to_have_count(len(ledger()))
     wrong = [row["id"] for row in ledger() if row["verdict"] == "wrong as printed"]
