@@ -299,11 +299,11 @@ Definition piece (j a : Z) : bool :=
 Lemma pieces_hold : run 1400 (small 20 400) piece 0 whole.
 Proof. by vm_compute. Qed.
 
-Lemma on_grid (n : nat) (x : R) : 0 < x -> x <= n%:R / 400 ->
-  exists2 i, (i < n)%N & i%:R / 400 <= x <= i.+1%:R / 400.
+Lemma on_grid (n : nat) (d x : R) : 0 < x -> x <= n%:R / d ->
+  exists2 i, (i < n)%N & i%:R / d <= x <= i.+1%:R / d.
 Proof.
 move=> x0; elim: n => [|n IH] xn; first by move: xn; rewrite mul0r leNgt x0.
-case: (leP x (n%:R / 400)) => h; first by have [i iN hi] := IH h; exists i => //; exact: ltnW.
+case: (leP x (n%:R / d)) => h; first by have [i iN hi] := IH h; exists i => //; exact: ltnW.
 by exists n => //; rewrite xn ltW.
 Qed.
 
