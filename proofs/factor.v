@@ -76,6 +76,15 @@ Definition share (R : realFieldType) (i n : nat) (b : R) : R :=
   if i == 0%N then 0 else Num.max 1 (i%:R / n%:R) / b.
 (* end thm-factor-definitions *)
 
+Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh q.
+Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
+
+Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh q + n%:R * sinh q.
+Proof.
+move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
+Qed.
+
 Section Bounds.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
 Notation N := (N R m).
@@ -96,15 +105,6 @@ case: (posnP L) => // Z; move: Npos; rewrite big1 // => l.
 by have := ltn_ord l; rewrite [X in (_ < X)%N]Z.
 Qed.
 
-Lemma sinh_gt0 : 0 < sinh q.
-Proof. by have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
-
-Lemma chain_gt0 n : 0 < 1 + cosh q + n%:R * sinh q.
-Proof.
-have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
-by have := mulr_ge0 (ler0n R n) (ltW sinh_gt0); rewrite /cosh; linear.
-Qed.
-
 (* For every n, also beyond the number of users. *)
 Lemma bound_holds n b : (0 < n)%N -> is_bound q n b -> U / N * (M m (n%:R : R) * b) <= r.
 Proof.
@@ -121,7 +121,7 @@ case: hb => [->|one].
   have [h _] := thm_minimax U0 q1 Npos LL priv risk; apply: le_trans h.
   apply: ler_wpmul2l; first exact: ltW; apply: ler_wpmul2l => //.
   rewrite mul1r lef_pinv ?posrE ?chain_gt0 // ler_add2l; apply: ler_wpmul2r => //.
-  exact/ltW/sinh_gt0.
+  exact/ltW/sinh_gt0/q1.
 apply: (lem_one_user U0 q1 Npos LL _ priv risk) => O' p' out' r' priv' risk'.
 apply: one risk' => x x01; have [h1 h2 h3] := priv' x x01; split=> // x' o x'01.
 apply: le_trans (h3 x' o x'01) _; have [h4 _ _] := priv' x' x'01.
@@ -136,6 +136,48 @@ apply: (@le_trans _ _ (Num.max 1 (i%:R / n%:R) * (U / N * (M m (n%:R : R) * b)))
   have := ler_wpmul2l (ltW (mulr_gt0 UN b0)) (M_scaled R m i n0) => h.
   by linear.
 by apply: ler_wpmul2l; [rewrite le_maxr ler01 | exact: bound_holds].
+Qed.
+
+Lemma risk_ge0 : 0 <= r.
+Proof.
+have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
+apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
+by have [law _] := priv; case: (law _ xr).
+Qed.
+
+Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
+Proof.
+move=> xy; apply: ler_wpmul2l; last exact: M_mono.
+by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
+Qed.
+
+Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
+Proof.
+move=> x0; have UN2 : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
+apply: le_trans (ler_wpmul2l UN2 (M_below_first m x0)) _.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
+Qed.
+
+Lemma more_private Q : q <= Q -> finite_private U Q p.
+Proof.
+move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
+apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
+by case: (law x' xr').
+Qed.
+
+(* With one user's bound b the factor is at most x / (2 b). *)
+Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
+  best_error m U x <= F * r.
+Proof.
+move=> x0 b0 one Fb; have F0 : 0 <= F.
+  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
+have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
+have := ler_wpmul2l F0 (bound_holds (ltn0Sn 0) hb); apply: le_trans.
+apply: le_trans (best_error_below (ltW x0)) _.
+have M0 : 0 <= U / N * M m (1 : R).
+  apply: mulr_ge0; first exact: ltW.
+  by rewrite -(M_at0 R m) M_mono ?ler01.
+by have := ler_wpmul2r M0 Fb => h; linear.
 Qed.
 
 End Bounds.
@@ -197,61 +239,6 @@ apply: le_trans; rewrite /best_error !M_first ?ler01 ?lexx ?(ltW x0) //.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite !gt_eqF.
 Qed.
 
-Section Rows.
-Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
-Hypothesis U0 : 0 < U.
-Hypothesis q1 : 1 < q.
-Hypothesis Npos : (0 < \sum_l m l)%N.
-Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
-Hypothesis priv : finite_private U q p.
-Hypothesis risk : finite_risk_at_most U p out r.
-Notation N := (N R m).
-Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
-
-Lemma risk_ge0 : 0 <= r.
-Proof.
-have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
-apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
-by have [law _] := priv; case: (law _ xr).
-Qed.
-
-Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
-Proof.
-move=> xy; apply: ler_wpmul2l; last exact: M_mono.
-by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
-Qed.
-
-Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
-Proof.
-move=> x0; have UN : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
-apply: le_trans (ler_wpmul2l UN (M_below_first m x0)) _.
-by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
-Qed.
-
-Lemma more_private Q : q <= Q -> finite_private U Q p.
-Proof.
-move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
-apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
-by case: (law x' xr').
-Qed.
-
-(* With one user's bound b the factor is at most x / (2 b). *)
-Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
-  best_error m U x <= F * r.
-Proof.
-move=> x0 b0 one Fb; have F0 : 0 <= F.
-  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
-have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
-have := ler_wpmul2l F0 (bound_holds U0 q1 Npos priv risk (ltn0Sn 0) hb); apply: le_trans.
-apply: le_trans (best_error_below (ltW x0)) _.
-have M0 : 0 <= U / N * M m (1 : R).
-  apply: mulr_ge0; first exact/ltW/divr_gt0.
-  by rewrite -(M_at0 R m) M_mono ?ler01.
-by have := ler_wpmul2r M0 Fb => h; linear.
-Qed.
-
-End Rows.
-
 Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
     (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r x : R) (f X Y A B : Z) :
   0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
@@ -279,7 +266,7 @@ have one := lattice_bound Q1 k1 k2; case: says => [le_F|[/andP [z1 z2] le_F]].
   exact: (one_user_factor U0 Q1 Npos priv risk z0 s0).
 apply: le_trans (ler_wpmul2r r0 le_F).
 have hb : is_bound Q 1 (s Q k) by split=> //; right; rewrite expr1.
-have C0 := chain_gt0 U0 Q1 Npos 2.
+have C0 := chain_gt0 2 Q1.
 have hc : is_bound Q 2 (1 / (1 + cosh Q + 2%:R * sinh Q)) by split; [exact: divr_gt0 ltr01 C0 | by left].
 have t01 : 0 <= z - 1 <= 1 by linear.
 have := thm_factor_every 1 U0 Q1 Npos priv risk t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.

@@ -12,9 +12,6 @@ Section Numbers.
 Variable R : realFieldType.
 Notation "$ z" := (@of_Z R z) (at level 2, format "$ z").
 
-Lemma stairs_gt0 (h : R) : 1 < h -> 0 < sinh h.
-Proof. by move=> h1; have := q_inv_lt1 h1; rewrite /sinh; linear. Qed.
-
 Lemma stairs_size (h : R) : 1 < h -> 1 / sinh h = 2 * h / (h ^+ 2 - 1).
 Proof. by move=> h1; rewrite /sinh; field; rewrite !gt_eqF ?q2_gap ?q_pos. Qed.
 
@@ -95,7 +92,7 @@ Hypothesis priv : finite_private U (h ^+ 2) p.
 Hypothesis risk : finite_risk_at_most U p out r.
 
 Let q1 : 1 < h ^+ 2. Proof. exact: exprn_egt1. Qed.
-Let x0 : 0 < 1 / sinh h. Proof. exact: divr_gt0 ltr01 (stairs_gt0 h1). Qed.
+Let x0 : 0 < 1 / sinh h. Proof. exact: divr_gt0 ltr01 (sinh_gt0 h1). Qed.
 
 Lemma on_stairs (k a b : nat) : (0 < k)%N -> (10 < a < b)%N -> stairs k a b ->
   a%:R / 10 < h <= b%:R / 10 -> best_error m U (1 / sinh h) <= 242 / 100 * r.
@@ -134,7 +131,7 @@ Theorem thm_factor_staircase (R : realFieldType) L (m : 'I_L -> nat) (U h : R)
   best_error m U (1 / sinh h) <= 242 / 100 * r.
 (* end thm-factor-staircase *)
 Proof.
-move=> U0 h1 K Npos priv risk; have s0 := stairs_gt0 h1; have r0 := risk_ge0 U0 priv risk.
+move=> U0 h1 K Npos priv risk; have s0 := sinh_gt0 h1; have r0 := risk_ge0 U0 priv risk.
 have h0 := q_pos h1; have g := q2_gap h1.
 have q1 : 1 < h ^+ 2 by exact: exprn_egt1.
 case: (leP h (8 / 5)) => [small|h16].
