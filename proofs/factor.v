@@ -279,7 +279,8 @@ Variables (R : realFieldType) (exp : R -> R).
 Hypothesis is_exp : is_exponential exp.
 
 (* The bound at budgets from j / 400 to (j + 1) / 400, in hundredths. *)
-Definition limit (j : Z) : Z := (if j <? 400 then 245 else if j <? 1000 then 261 else 291)%Z.
+Definition limit (j : Z) : Z :=
+  (if j <? 400 then 245 else if j <? 1000 then 261 else if j <? 1200 then 267 else 291)%Z.
 Definition piece (j a : Z) : bool :=
   if (j <? 133)%Z then true else row (limit j) 800 j (a / 10 ^ 14 + 1) (10 ^ 4).
 
@@ -315,7 +316,8 @@ Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat
   is_exponential exp -> 0 < U -> 0 < eps -> (0 < \sum_l m l)%N ->
   finite_private U (exp eps) p -> finite_risk_at_most U p out r ->
   [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r,
-      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r
+      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r,
+      eps <= 3 -> E_OPT m U eps <= 267 / 100 * r
     & eps <= 7 / 2 -> E_OPT m U eps <= 291 / 100 * r].
 (* end thm-factor-numbers *)
 Proof.
@@ -336,7 +338,7 @@ have small_eps : eps <= 133 / 400 -> E_OPT m U eps <= 245 / 100 * r.
   by move: s_le; rewrite /cosh; move: (sinh q / eps) => t t_le; linear.
 have best : E_OPT m U eps = best_error m U (2 / eps) by [].
 have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
-    E_OPT m U eps <= 245 / 100 * r \/ E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
+    E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
   move=> iN /andP [ei ie].
   have start : below exp (0%:R / 400) whole.
     rewrite /below mul0r (exp0 is_exp) divff // gt_eqF //; exact: whole_gt0.
@@ -344,10 +346,11 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
   have {}step : below exp (1 / 400) (small 20 400) by [].
   have [b eb] := run_sound is_exp step start pieces_hold iN.
   rewrite add0n /piece in eb *; case: ifP => [/Z.ltb_lt i133 _|/Z.ltb_ge i133 good].
-    left; apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
+    have -> : limit (Z.of_nat i) = 245%Z by rewrite /limit (proj2 (Z.ltb_lt _ 400)) //; exact: Z.lt_trans i133 _.
+    apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
     by rewrite ler_nat; clear -i133; apply/ssrnat.leP; lia.
   have i1 : (0 < i)%N by clear -i133; apply/ssrnat.ltP; lia.
-  right; rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
+  rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
   - by rewrite (to_nat R i) ltr0n.
   - exact: (@to_gt0 R (10 ^ 4)%Z (erefl _)).
   - have i0 : 0 < i%:R :> R by rewrite ltr0n.
@@ -356,24 +359,13 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
     apply/andP; split; first by rewrite divr_gt0 ?ltr0n.
     by rewrite e8 (to_nat R i) ler_pdivr_mulr // mulrAC ler_pdivl_mulr //; linear.
   apply: le_trans (exp_mono is_exp ie) _; apply: le_trans eb _; exact: coarser.
-have upto n f : (n <= 1400)%N -> 245 / 100 <= f -> (forall i, (i < n)%N -> of_Z R (limit (Z.of_nat i)) / 100 <= f) ->
-    eps <= n%:R / 400 -> E_OPT m U eps <= f * r.
-  move=> n14 f245 fi /(on_grid eps0) [i iN hi]; have := at_piece i (leq_trans iN n14) hi.
-  by case=> h; apply: le_trans h _; apply: ler_wpmul2r => //; exact: fi.
-have value i : [\/ limit (Z.of_nat i) = 245%Z, (400 <= i)%N /\ limit (Z.of_nat i) = 261%Z
-    | (1000 <= i)%N /\ limit (Z.of_nat i) = 291%Z].
-  rewrite /limit; case: ifP => [_|/Z.ltb_ge h]; first by constructor 1.
-  case: ifP => [_|/Z.ltb_ge h']; [constructor 2 | constructor 3]; split=> //; [clear -h | clear -h']; apply/ssrnat.leP; lia.
-have v1 : of_Z R 245 = 245 by []. have v2 : of_Z R 261 = 261 by []. have v3 : of_Z R 291 = 291 by [].
-split=> e.
-- apply: (upto 400%N); [by [] | by [] | move=> i iN | by rewrite divff ?pnatr_eq0].
-  by case: (value i) => [->|[h _]|[h _]]; [rewrite v1 | |]; move: iN; rewrite ltnNge ?h // (leq_trans _ h).
-- apply: (upto 1000%N); [by [] | linear | move=> i iN |].
-    by case: (value i) => [->|[_ ->]|[h _]]; [rewrite v1; linear | rewrite v2 | move: iN; rewrite ltnNge h].
-  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
-  by [].
-- apply: (upto 1400%N); [by [] | linear | move=> i iN |].
-    by case: (value i) => [->|[_ ->]|[_ ->]]; [rewrite v1; linear | rewrite v2; linear | rewrite v3].
-  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
-  by [].
+have upto (k : nat) (f : Z) : (k <= 7)%N -> all (fun i => limit (Z.of_nat i) <=? f)%Z (iota 0 (200 * k)) ->
+    eps <= k%:R / 2 -> E_OPT m U eps <= of_Z R f / 100 * r.
+  move=> k7 /allP le_f; have -> : k%:R / 2 = (200 * k)%:R / (200 * 2) :> R by rewrite natrM; field.
+  rewrite -[200 * 2]natrM => /(on_grid eps0) [i ik hi].
+  apply: le_trans (at_piece i _ hi) _; first by apply: leq_trans ik _; rewrite (leq_mul2l 200 k 7).
+  do 2 (apply: ler_wpmul2r => //); rewrite ?invr_ge0 ?ler0n //.
+  by apply/of_Z_le/Z.leb_le/le_f; rewrite mem_iota.
+split=> e; [apply: (upto 2%N 245%Z) | apply: (upto 5%N 261%Z) | apply: (upto 6%N 267%Z) | apply: (upto 7%N 291%Z)];
+  by [vm_compute | linear].
 Qed.
