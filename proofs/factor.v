@@ -76,6 +76,15 @@ Definition share (R : realFieldType) (i n : nat) (b : R) : R :=
   if i == 0%N then 0 else Num.max 1 (i%:R / n%:R) / b.
 (* end thm-factor-definitions *)
 
+Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh q.
+Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
+
+Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh q + n%:R * sinh q.
+Proof.
+move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
+Qed.
+
 Section Bounds.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
 Notation N := (N R m).
@@ -96,15 +105,6 @@ case: (posnP L) => // Z; move: Npos; rewrite big1 // => l.
 by have := ltn_ord l; rewrite [X in (_ < X)%N]Z.
 Qed.
 
-Lemma sinh_gt0 : 0 < sinh q.
-Proof. by have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
-
-Lemma chain_gt0 n : 0 < 1 + cosh q + n%:R * sinh q.
-Proof.
-have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
-by have := mulr_ge0 (ler0n R n) (ltW sinh_gt0); rewrite /cosh; linear.
-Qed.
-
 (* For every n, also beyond the number of users. *)
 Lemma bound_holds n b : (0 < n)%N -> is_bound q n b -> U / N * (M m (n%:R : R) * b) <= r.
 Proof.
@@ -121,7 +121,7 @@ case: hb => [->|one].
   have [h _] := thm_minimax U0 q1 Npos LL priv risk; apply: le_trans h.
   apply: ler_wpmul2l; first exact: ltW; apply: ler_wpmul2l => //.
   rewrite mul1r lef_pinv ?posrE ?chain_gt0 // ler_add2l; apply: ler_wpmul2r => //.
-  exact/ltW/sinh_gt0.
+  exact/ltW/sinh_gt0/q1.
 apply: (lem_one_user U0 q1 Npos LL _ priv risk) => O' p' out' r' priv' risk'.
 apply: one risk' => x x01; have [h1 h2 h3] := priv' x x01; split=> // x' o x'01.
 apply: le_trans (h3 x' o x'01) _; have [h4 _ _] := priv' x' x'01.
@@ -136,6 +136,48 @@ apply: (@le_trans _ _ (Num.max 1 (i%:R / n%:R) * (U / N * (M m (n%:R : R) * b)))
   have := ler_wpmul2l (ltW (mulr_gt0 UN b0)) (M_scaled R m i n0) => h.
   by linear.
 by apply: ler_wpmul2l; [rewrite le_maxr ler01 | exact: bound_holds].
+Qed.
+
+Lemma risk_ge0 : 0 <= r.
+Proof.
+have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
+apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
+by have [law _] := priv; case: (law _ xr).
+Qed.
+
+Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
+Proof.
+move=> xy; apply: ler_wpmul2l; last exact: M_mono.
+by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
+Qed.
+
+Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
+Proof.
+move=> x0; have UN2 : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
+apply: le_trans (ler_wpmul2l UN2 (M_below_first m x0)) _.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
+Qed.
+
+Lemma more_private Q : q <= Q -> finite_private U Q p.
+Proof.
+move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
+apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
+by case: (law x' xr').
+Qed.
+
+(* With one user's bound b the factor is at most x / (2 b). *)
+Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
+  best_error m U x <= F * r.
+Proof.
+move=> x0 b0 one Fb; have F0 : 0 <= F.
+  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
+have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
+have := ler_wpmul2l F0 (bound_holds (ltn0Sn 0) hb); apply: le_trans.
+apply: le_trans (best_error_below (ltW x0)) _.
+have M0 : 0 <= U / N * M m (1 : R).
+  apply: mulr_ge0; first exact: ltW.
+  by rewrite -(M_at0 R m) M_mono ?ler01.
+by have := ler_wpmul2r M0 Fb => h; linear.
 Qed.
 
 End Bounds.
@@ -197,61 +239,6 @@ apply: le_trans; rewrite /best_error !M_first ?ler01 ?lexx ?(ltW x0) //.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite !gt_eqF.
 Qed.
 
-Section Rows.
-Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
-Hypothesis U0 : 0 < U.
-Hypothesis q1 : 1 < q.
-Hypothesis Npos : (0 < \sum_l m l)%N.
-Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
-Hypothesis priv : finite_private U q p.
-Hypothesis risk : finite_risk_at_most U p out r.
-Notation N := (N R m).
-Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
-
-Lemma risk_ge0 : 0 <= r.
-Proof.
-have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
-apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
-by have [law _] := priv; case: (law _ xr).
-Qed.
-
-Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
-Proof.
-move=> xy; apply: ler_wpmul2l; last exact: M_mono.
-by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
-Qed.
-
-Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
-Proof.
-move=> x0; have UN : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
-apply: le_trans (ler_wpmul2l UN (M_below_first m x0)) _.
-by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
-Qed.
-
-Lemma more_private Q : q <= Q -> finite_private U Q p.
-Proof.
-move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
-apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
-by case: (law x' xr').
-Qed.
-
-(* With one user's bound b the factor is at most x / (2 b). *)
-Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
-  best_error m U x <= F * r.
-Proof.
-move=> x0 b0 one Fb; have F0 : 0 <= F.
-  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
-have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
-have := ler_wpmul2l F0 (bound_holds U0 q1 Npos priv risk (ltn0Sn 0) hb); apply: le_trans.
-apply: le_trans (best_error_below (ltW x0)) _.
-have M0 : 0 <= U / N * M m (1 : R).
-  apply: mulr_ge0; first exact/ltW/divr_gt0.
-  by rewrite -(M_at0 R m) M_mono ?ler01.
-by have := ler_wpmul2r M0 Fb => h; linear.
-Qed.
-
-End Rows.
-
 Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
     (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r x : R) (f X Y A B : Z) :
   0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
@@ -279,7 +266,7 @@ have one := lattice_bound Q1 k1 k2; case: says => [le_F|[/andP [z1 z2] le_F]].
   exact: (one_user_factor U0 Q1 Npos priv risk z0 s0).
 apply: le_trans (ler_wpmul2r r0 le_F).
 have hb : is_bound Q 1 (s Q k) by split=> //; right; rewrite expr1.
-have C0 := chain_gt0 U0 Q1 Npos 2.
+have C0 := chain_gt0 2 Q1.
 have hc : is_bound Q 2 (1 / (1 + cosh Q + 2%:R * sinh Q)) by split; [exact: divr_gt0 ltr01 C0 | by left].
 have t01 : 0 <= z - 1 <= 1 by linear.
 have := thm_factor_every 1 U0 Q1 Npos priv risk t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.
@@ -292,18 +279,19 @@ Variables (R : realFieldType) (exp : R -> R).
 Hypothesis is_exp : is_exponential exp.
 
 (* The bound at budgets from j / 400 to (j + 1) / 400, in hundredths. *)
-Definition limit (j : Z) : Z := (if j <? 400 then 245 else if j <? 1000 then 261 else 291)%Z.
+Definition limit (j : Z) : Z :=
+  (if j <? 400 then 245 else if j <? 1000 then 261 else if j <? 1200 then 267 else 291)%Z.
 Definition piece (j a : Z) : bool :=
   if (j <? 133)%Z then true else row (limit j) 800 j (a / 10 ^ 14 + 1) (10 ^ 4).
 
 Lemma pieces_hold : run 1400 (small 20 400) piece 0 whole.
 Proof. by vm_compute. Qed.
 
-Lemma on_grid (n : nat) (x : R) : 0 < x -> x <= n%:R / 400 ->
-  exists2 i, (i < n)%N & i%:R / 400 <= x <= i.+1%:R / 400.
+Lemma on_grid (n : nat) (d x : R) : 0 < x -> x <= n%:R / d ->
+  exists2 i, (i < n)%N & i%:R / d <= x <= i.+1%:R / d.
 Proof.
 move=> x0; elim: n => [|n IH] xn; first by move: xn; rewrite mul0r leNgt x0.
-case: (leP x (n%:R / 400)) => h; first by have [i iN hi] := IH h; exists i => //; exact: ltnW.
+case: (leP x (n%:R / d)) => h; first by have [i iN hi] := IH h; exists i => //; exact: ltnW.
 by exists n => //; rewrite xn ltW.
 Qed.
 
@@ -328,7 +316,8 @@ Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat
   is_exponential exp -> 0 < U -> 0 < eps -> (0 < \sum_l m l)%N ->
   finite_private U (exp eps) p -> finite_risk_at_most U p out r ->
   [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r,
-      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r
+      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r,
+      eps <= 3 -> E_OPT m U eps <= 267 / 100 * r
     & eps <= 7 / 2 -> E_OPT m U eps <= 291 / 100 * r].
 (* end thm-factor-numbers *)
 Proof.
@@ -349,7 +338,7 @@ have small_eps : eps <= 133 / 400 -> E_OPT m U eps <= 245 / 100 * r.
   by move: s_le; rewrite /cosh; move: (sinh q / eps) => t t_le; linear.
 have best : E_OPT m U eps = best_error m U (2 / eps) by [].
 have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
-    E_OPT m U eps <= 245 / 100 * r \/ E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
+    E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
   move=> iN /andP [ei ie].
   have start : below exp (0%:R / 400) whole.
     rewrite /below mul0r (exp0 is_exp) divff // gt_eqF //; exact: whole_gt0.
@@ -357,10 +346,11 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
   have {}step : below exp (1 / 400) (small 20 400) by [].
   have [b eb] := run_sound is_exp step start pieces_hold iN.
   rewrite add0n /piece in eb *; case: ifP => [/Z.ltb_lt i133 _|/Z.ltb_ge i133 good].
-    left; apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
+    have -> : limit (Z.of_nat i) = 245%Z by rewrite /limit (proj2 (Z.ltb_lt _ 400)) //; exact: Z.lt_trans i133 _.
+    apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
     by rewrite ler_nat; clear -i133; apply/ssrnat.leP; lia.
   have i1 : (0 < i)%N by clear -i133; apply/ssrnat.ltP; lia.
-  right; rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
+  rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
   - by rewrite (to_nat R i) ltr0n.
   - exact: (@to_gt0 R (10 ^ 4)%Z (erefl _)).
   - have i0 : 0 < i%:R :> R by rewrite ltr0n.
@@ -369,24 +359,13 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
     apply/andP; split; first by rewrite divr_gt0 ?ltr0n.
     by rewrite e8 (to_nat R i) ler_pdivr_mulr // mulrAC ler_pdivl_mulr //; linear.
   apply: le_trans (exp_mono is_exp ie) _; apply: le_trans eb _; exact: coarser.
-have upto n f : (n <= 1400)%N -> 245 / 100 <= f -> (forall i, (i < n)%N -> of_Z R (limit (Z.of_nat i)) / 100 <= f) ->
-    eps <= n%:R / 400 -> E_OPT m U eps <= f * r.
-  move=> n14 f245 fi /(on_grid eps0) [i iN hi]; have := at_piece i (leq_trans iN n14) hi.
-  by case=> h; apply: le_trans h _; apply: ler_wpmul2r => //; exact: fi.
-have value i : [\/ limit (Z.of_nat i) = 245%Z, (400 <= i)%N /\ limit (Z.of_nat i) = 261%Z
-    | (1000 <= i)%N /\ limit (Z.of_nat i) = 291%Z].
-  rewrite /limit; case: ifP => [_|/Z.ltb_ge h]; first by constructor 1.
-  case: ifP => [_|/Z.ltb_ge h']; [constructor 2 | constructor 3]; split=> //; [clear -h | clear -h']; apply/ssrnat.leP; lia.
-have v1 : of_Z R 245 = 245 by []. have v2 : of_Z R 261 = 261 by []. have v3 : of_Z R 291 = 291 by [].
-split=> e.
-- apply: (upto 400%N); [by [] | by [] | move=> i iN | by rewrite divff ?pnatr_eq0].
-  by case: (value i) => [->|[h _]|[h _]]; [rewrite v1 | |]; move: iN; rewrite ltnNge ?h // (leq_trans _ h).
-- apply: (upto 1000%N); [by [] | linear | move=> i iN |].
-    by case: (value i) => [->|[_ ->]|[h _]]; [rewrite v1; linear | rewrite v2 | move: iN; rewrite ltnNge h].
-  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
-  by [].
-- apply: (upto 1400%N); [by [] | linear | move=> i iN |].
-    by case: (value i) => [->|[_ ->]|[_ ->]]; [rewrite v1; linear | rewrite v2; linear | rewrite v3].
-  apply: le_trans e _; rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
-  by [].
+have upto (k : nat) (f : Z) : (k <= 7)%N -> all (fun i => limit (Z.of_nat i) <=? f)%Z (iota 0 (200 * k)) ->
+    eps <= k%:R / 2 -> E_OPT m U eps <= of_Z R f / 100 * r.
+  move=> k7 /allP le_f; have -> : k%:R / 2 = (200 * k)%:R / (200 * 2) :> R by rewrite natrM; field.
+  rewrite -[200 * 2]natrM => /(on_grid eps0) [i ik hi].
+  apply: le_trans (at_piece i _ hi) _; first by apply: leq_trans ik _; rewrite (leq_mul2l 200 k 7).
+  do 2 (apply: ler_wpmul2r => //); rewrite ?invr_ge0 ?ler0n //.
+  by apply/of_Z_le/Z.leb_le/le_f; rewrite mem_iota.
+split=> e; [apply: (upto 2%N 245%Z) | apply: (upto 5%N 261%Z) | apply: (upto 6%N 267%Z) | apply: (upto 7%N 291%Z)];
+  by [vm_compute | linear].
 Qed.

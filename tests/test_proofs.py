@@ -47,6 +47,11 @@ SPOILT = {
         "(u q n.+1 - u q n + 1) / (2 *",
         "(u q n.+1 - u q n + 2) / (2 *",
     ),
+    "one digit of the factor": (
+        "factor",
+        "if j <? 1000 then 261 else if j <? 1200 then 267 else",
+        "if j <? 1000 then 261 else if j <? 1200 then 266 else",
+    ),
     "eta for 2 eta": ("privacy", "q ^+ 2 * density s t <=", "q ^+ 1 * density s t <="),
     "3 eta is tight": ("privacy", "forall z, q ^+ 2 < z ->", "forall z, q ^+ 3 < z ->"),
 }

@@ -62,19 +62,26 @@ def home(label):
     return next((row["page"] for row in ledger() if row["label"] == label), "errata")
 
 
-def entry(label):
-    """Return what the page says of a statement, in Markdown."""
-    file, names, words = checked()[label]
+def marked(file, label, names):
+    """Return what a file says of a statement, between marks."""
     text = (ROOT / "proofs" / file).read_text("utf-8")
     marks = re.findall(r"^\(\* begin (\S+) \*\)", text, re.MULTILINE)
     wanted = [m for m in marks if m.startswith(label) or m.replace("-", "_") in names]
     if not wanted:
         raise ValueError(f"proofs/{file} has no marks around what it says of {label}")
+    return [FORMAL.format(file=file, mark=mark) for mark in wanted]
+
+
+def entry(label):
+    """Return what the page says of a statement, in Markdown."""
+    file, names, words = checked()[label]
+    files = [file, *(name for name in names if name.endswith(".v"))]
+    formal = [part for each in files for part in marked(each, label, names)]
     title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[](#{label})"
-    formal = "\n".join(FORMAL.format(file=file, mark=mark) for mark in wanted)
-    said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in `proofs/{file}`."
+    where = " and ".join(f"`proofs/{each}`" for each in files)
+    said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in {where}."
     return ENTRY.format(
-        target=f"machine-{label}", title=title, words=said, label=label, formal=formal
+        target=f"machine-{label}", title=title, words=said, label=label, formal="\n".join(formal)
     )
 
 
