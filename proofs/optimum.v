@@ -472,7 +472,59 @@ split.
 - by rewrite gapE in gap_sum; minmax; linear.
 Qed.
 
-
+(* With the bias as printed: the same widths, and every single interval in the middle. *)
+(* begin prp-all-minimisers-printed *)
+Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
+  0 < eps -> is_ceil k (2 / eps) -> is_clipping U a b -> is_largest_width a b S ->
+  (forall (a' b' : dataset R m) S', is_clipping U a' b' -> is_largest_width a' b' S' ->
+     printed_bias U a b + S / (eps * N) <= printed_bias U a' b' + S' / (eps * N)) <->
+  [/\ forall S', 0 <= S' -> phi m U eps S <= phi m U eps S',
+      forall l, width a b l = Num.min S (U * (m l)%:R)
+    & forall l j, a l j + b l j = U].
+(* end prp-all-minimisers-printed *)
+Proof.
+move=> eps0 kc cl lw; have [_ _ err] := thm_lemma eps cl lw.
+have all := prp_all_minimisers eps0 kc cl lw err.
+have [/andP [true_le _] sign] := thm_printed Npos cl.
+split=> [best|[S_min Wl mid]]; last first.
+  have AB : \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j).
+    by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite -(mid l j) addrK.
+  have -> : printed_bias U a b = Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j (U - b l j)) / N.
+    by apply/sign; left=> l j; rewrite -(mid l j) addrK.
+  move=> a' b' S' cl' lw'; have [_ _ err'] := thm_lemma eps cl' lw'.
+  apply: le_trans (proj2 all (And3 S_min Wl AB) _ _ _ cl' err') _; rewrite ler_add2r.
+  by have [/andP []] := thm_printed Npos cl'.
+have T0 : 0 <= v m U k by rewrite mulr_ge0 // ler0n.
+have clT := sym_is_clipping T0.
+have [ST lwT] := largest_width_exists (sym_lo U (v m U k)) (@sym_hi R L m U (v m U k)) Npos.
+have [[eT errT bestT] _] := thm_main eps0 kc; have [_ _ errT'] := thm_lemma eps clT lwT.
+have le_eT : printed_bias U a b + S / (eps * N) <= eT.
+  apply: le_trans (best _ _ _ clT lwT) _; rewrite (error_unique errT errT') ler_add2r.
+  have [_ sym_sign] := thm_printed Npos clT; rewrite (proj2 sym_sign) //.
+  by left=> l j; rewrite sym_hiE.
+have [S_min Wl AB] : [/\ forall S', 0 <= S' -> phi m U eps S <= phi m U eps S',
+    forall l, width a b l = Num.min S (U * (m l)%:R) & \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j)].
+  apply/all => a' b' e' cl' err'; apply: le_trans (bestT _ _ _ cl' err'); apply: le_trans le_eT.
+  by rewrite ler_add2r.
+split=> // l j.
+have : printed_bias U a b <= Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j (U - b l j)) / N.
+  by have := le_trans le_eT (bestT _ _ _ cl err); rewrite ler_add2r.
+rewrite ler_pmul2r ?invr_gt0 // -AB maxxx => P_le.
+pose d l j := Num.max (a l j) (U - b l j) - (a l j + (U - b l j)) / 2.
+have d0 l' j' : 0 <= d l' j' by rewrite /d; minmax; linear.
+have split_P : \sum_l \sum_j Num.max (a l j) (U - b l j)
+    = \sum_l \sum_j d l j + (\sum_l \sum_j a l j) / 2 + (\sum_l \sum_j (U - b l j)) / 2.
+  rewrite !mulr_suml -!big_split; apply: eq_bigr => l' _ /=.
+  rewrite !mulr_suml -!big_split; apply: eq_bigr => j' _ /=; rewrite /d.
+  by move: (Num.max _ _) => M; linear.
+have sums0 l' : 0 <= \sum_j d l' j by apply: sumr_ge0 => j' _; exact: d0.
+have : \sum_l \sum_j d l j == 0.
+  rewrite eq_le; apply/andP; split; last by apply: sumr_ge0 => l' _; exact: sums0.
+  by move: P_le; rewrite split_P -AB => h; linear.
+rewrite psumr_eq0 => [/allP /(_ l)|l' _]; last exact: sums0.
+rewrite mem_index_enum => /(_ isT) /=; rewrite psumr_eq0 => [/allP /(_ j)|j' _]; last exact: d0.
+by rewrite mem_index_enum => /(_ isT) /= /eqP; rewrite /d => h; minmax; linear.
+Qed.
 
 (* (12), repaired, in closed form: the error of the best clipping is phi at v k and is
    U / (2 N) M (2 / eps).  No estimator at all has a smaller one.  It is U / 2 for eps <= 2 / L,
