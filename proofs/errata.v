@@ -1,6 +1,6 @@
 (* The smallest examples of the page of errata, in exact arithmetic, from the definitions. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts lemma optimum kkt akmv.
+From UserDP Require Import definitions linear counts lemma optimum kkt chain akmv.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -294,6 +294,41 @@ have z0 : q ^+ (0 - 1 + (1 - 0)) = q by [].
 have z1 : q ^+ (1 - 1 + (1 - 1)) = 1 by [].
 rewrite z0 z1; clear -q0 q1.
 by rewrite ltr_pdivr_mulr; linear.
+Qed.
+
+(* The same for the mean absolute error: whatever noise of mean size 1 is scaled, and averaged over by
+   mean_z, that of the optimal strategy is 1/10, and that of AKMV is smaller. *)
+(* begin prp-akmv-can-win *)
+Theorem prp_akmv_can_win (q : R) (H K : (R -> R) -> Prop) (mean_z mean_t : (R -> R) -> R) :
+  0 < q -> (1 + 5%:R / 2) * q <= 1 ->
+  is_class H -> is_mean H mean_z -> mean_z (fun z => `|z|) = 1 ->
+  let tenth (l : 'I_1) : R := 1 / 10%:R in
+  let x : dataset R (one_user 1) := fun l _ => tenth l in
+  let T := v (one_user 1) 1 1 in
+  let f z := clipped_mean (sym_lo 1 T) (sym_hi 1 T) x + T / 10%:R / N R (one_user 1) * z in
+  is_mean_over_cells tenth 1 K mean_t q 1 -> K (absolute_error_at (one_user 1) tenth mean_z 10%:R) ->
+  [/\ is_ceil 1 (2 / 10%:R : R), mean_z (fun z => `|mean x - f z|) = 1 / 10%:R
+    & mean_t (absolute_error_at (one_user 1) tenth mean_z 10%:R) < 1 / 10%:R].
+(* end prp-akmv-can-win *)
+Proof.
+move=> q0 q1 cH mZ size1 s x T f drawn Kabs; have [[ceil _ less] nothing] := err_uniformly q0 q1.
+have [//|_ /(_ x) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rewrite ler_nat.
+split=> //; last first.
+  apply: le_lt_trans (absolute_error_le _ _ _ cH mZ size1 drawn Kabs) less; rewrite ?ltr01 ?ltr0n //.
+  by move=> l; rewrite /s; apply/andP; split; linear.
+have [ext H1 Habs Hlin] := cH; have [E1 Elin Emono] := mZ.
+have Hsize : H (fun z => `|z|) by apply: ext (Habs 0) _ => z; rewrite sub0r normrN.
+have H0 : H (fun=> -1 * 1 + 1) by exact: Hlin.
+have zero : -1 * 1 + 1 = 0 :> R by rewrite mulr1 addNr.
+have noise z : `|mean x - f z| = 1 / 10%:R * `|z| + (-1 * 1 + 1).
+  rewrite zero addr0 /f same; last by move=> l j; rewrite /x /s; apply/andP; split; linear.
+  rewrite N1 divr1 /T /v /nth_count sorted1 /= mulr1 opprD addrA subrr sub0r normrN normrM.
+  by rewrite [`|1 / _|]ger0_norm // divr_ge0 ?ler0n ?ler01.
+have Hn : H (fun z => 1 / 10%:R * `|z| + (-1 * 1 + 1)) by exact: Hlin.
+have e : mean_z (fun z => 1 / 10%:R * `|z| + (-1 * 1 + 1)) = 1 / 10%:R.
+  by rewrite !Elin // size1 E1 zero mulr1 addr0.
+have Hf : H (fun z => `|mean x - f z|) by apply: ext Hn _ => z; rewrite noise.
+by apply: etrans e; apply: le_anti; rewrite !Emono // => z; rewrite noise.
 Qed.
 
 End Examples.

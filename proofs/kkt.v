@@ -391,14 +391,16 @@ by rewrite lS sumE half in sum_lam; linear.
 Qed.
 
 (* The dual of (8) is a fractional knapsack: every filling bounds the cost of every feasible point,
-   and the best filling is worth U / 2 M (2 / eps). *)
+   the best filling is worth U / 2 M (2 / eps), which is N E_OPT, and some point has this cost. *)
 (* begin thm-dual *)
 Theorem thm_dual :
   let filling lambda := (forall l, 0 <= lambda l <= 1 / 2) /\ \sum_l lambda l <= 1 / eps in
   let worth lambda := \sum_l lambda l * (U * (m l)%:R) in
   [/\ forall lambda alpha S, filling lambda -> feasible alpha S -> worth lambda <= h alpha S,
-      exists2 lambda, filling lambda & worth lambda = U / 2 * M m (2 / eps)
-    & forall lambda, filling lambda -> worth lambda <= U / 2 * M m (2 / eps)].
+      exists2 lambda, filling lambda & worth lambda = U / 2 * M m (2 / eps),
+      forall lambda, filling lambda -> worth lambda <= U / 2 * M m (2 / eps),
+      exists alpha S, feasible alpha S /\ h alpha S = U / 2 * M m (2 / eps)
+    & U / 2 * M m (2 / eps) = N R m * E_OPT m U eps].
 (* end thm-dual *)
 Proof.
 move=> filling worth; have [feas kkt] := thm_multipliers.
@@ -421,6 +423,10 @@ split.
   have := s1 l; have := s2 l => e1 e2.
   by linear.
 - by move=> lambda [f1 f2]; rewrite -value; apply: weak_duality => //; exact: best_feasible.
+- by exists (best_alpha T), T.
+case: (posnP (\sum_l m l)) => N0; last by rewrite /E_OPT; field; rewrite pnatr_eq0 -lt0n.
+rewrite /M /N N0 mul0r big1 ?mulr0 // => i _; have := m0 i.
+by move/eqP: N0; rewrite sum_nat_eq0 => /forallP /(_ i) /eqP ->.
 Qed.
 
 End Program.

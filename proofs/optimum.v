@@ -472,28 +472,86 @@ split.
 - by rewrite gapE in gap_sum; minmax; linear.
 Qed.
 
-
+(* With the bias as printed: the same widths, and every single interval in the middle. *)
+(* begin prp-all-minimisers-printed *)
+Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
+  0 < eps -> is_ceil k (2 / eps) -> is_clipping U a b -> is_largest_width a b S ->
+  (forall (a' b' : dataset R m) S', is_clipping U a' b' -> is_largest_width a' b' S' ->
+     printed_bias U a b + S / (eps * N) <= printed_bias U a' b' + S' / (eps * N)) <->
+  [/\ forall S', 0 <= S' -> phi m U eps S <= phi m U eps S',
+      forall l, width a b l = Num.min S (U * (m l)%:R)
+    & forall l j, a l j + b l j = U].
+(* end prp-all-minimisers-printed *)
+Proof.
+move=> eps0 kc cl lw; have [_ _ err] := thm_lemma eps cl lw.
+have all := prp_all_minimisers eps0 kc cl lw err.
+have [/andP [true_le _] sign] := thm_printed Npos cl.
+split=> [best|[S_min Wl mid]]; last first.
+  have AB : \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j).
+    by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite -(mid l j) addrK.
+  have -> : printed_bias U a b = Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j (U - b l j)) / N.
+    by apply/sign; left=> l j; rewrite -(mid l j) addrK.
+  move=> a' b' S' cl' lw'; have [_ _ err'] := thm_lemma eps cl' lw'.
+  apply: le_trans (proj2 all (And3 S_min Wl AB) _ _ _ cl' err') _; rewrite ler_add2r.
+  by have [/andP []] := thm_printed Npos cl'.
+have T0 : 0 <= v m U k by rewrite mulr_ge0 // ler0n.
+have clT := sym_is_clipping T0.
+have [ST lwT] := largest_width_exists (sym_lo U (v m U k)) (@sym_hi R L m U (v m U k)) Npos.
+have [[eT errT bestT] _] := thm_main eps0 kc; have [_ _ errT'] := thm_lemma eps clT lwT.
+have le_eT : printed_bias U a b + S / (eps * N) <= eT.
+  apply: le_trans (best _ _ _ clT lwT) _; rewrite (error_unique errT errT') ler_add2r.
+  have [_ sym_sign] := thm_printed Npos clT; rewrite (proj2 sym_sign) //.
+  by left=> l j; rewrite sym_hiE.
+have [S_min Wl AB] : [/\ forall S', 0 <= S' -> phi m U eps S <= phi m U eps S',
+    forall l, width a b l = Num.min S (U * (m l)%:R) & \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j)].
+  apply/all => a' b' e' cl' err'; apply: le_trans (bestT _ _ _ cl' err'); apply: le_trans le_eT.
+  by rewrite ler_add2r.
+split=> // l j.
+have : printed_bias U a b <= Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j (U - b l j)) / N.
+  by have := le_trans le_eT (bestT _ _ _ cl err); rewrite ler_add2r.
+rewrite ler_pmul2r ?invr_gt0 // -AB maxxx => P_le.
+pose d l j := Num.max (a l j) (U - b l j) - (a l j + (U - b l j)) / 2.
+have d0 l' j' : 0 <= d l' j' by rewrite /d; minmax; linear.
+have split_P : \sum_l \sum_j Num.max (a l j) (U - b l j)
+    = \sum_l \sum_j d l j + (\sum_l \sum_j a l j) / 2 + (\sum_l \sum_j (U - b l j)) / 2.
+  rewrite !mulr_suml -!big_split; apply: eq_bigr => l' _ /=.
+  rewrite !mulr_suml -!big_split; apply: eq_bigr => j' _ /=; rewrite /d.
+  by move: (Num.max _ _) => M; linear.
+have sums0 l' : 0 <= \sum_j d l' j by apply: sumr_ge0 => j' _; exact: d0.
+have : \sum_l \sum_j d l j == 0.
+  rewrite eq_le; apply/andP; split; last by apply: sumr_ge0 => l' _; exact: sums0.
+  by move: P_le; rewrite split_P -AB => h; linear.
+rewrite psumr_eq0 => [/allP /(_ l)|l' _]; last exact: sums0.
+rewrite mem_index_enum => /(_ isT) /=; rewrite psumr_eq0 => [/allP /(_ j)|j' _]; last exact: d0.
+by rewrite mem_index_enum => /(_ isT) /= /eqP; rewrite /d => h; minmax; linear.
+Qed.
 
 (* (12), repaired, in closed form: the error of the best clipping is phi at v k and is
-   U / (2 N) M (2 / eps).  No estimator at all has a smaller one.  It is U / 2 for eps <= 2 / L,
-   falls strictly from there on, and is U m* / (N eps) for eps >= 2. *)
+   U / (2 N) M (2 / eps).  No estimator at all has a smaller one, whether or not its bias beta and its
+   sensitivity delta are attained.  It is U / 2 for eps <= 2 / L, falls strictly from there on, and is
+   U m* / (N eps) for eps >= 2, where nothing is clipped. *)
 (* begin thm-optimum *)
 Theorem thm_optimum (eps : R) (k : nat) : 0 < eps -> is_ceil k (2 / eps) ->
   let T := v m U k in
   [/\ is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R L m U T)) (E_OPT m U eps),
       E_OPT m U eps = (\sum_l Num.max ((U * (m l)%:R - T) / 2) 0 + T / eps) / N
-    & forall (g : estimator R m) e, is_worst_case_error U eps g e -> E_OPT m U eps <= e]
+    & forall (g : estimator R m) beta delta, (forall x, in_range U x -> `|mean x - g x| <= beta) ->
+        sensitivity_at_most U g delta -> E_OPT m U eps <= beta + delta / eps]
   /\ [/\ L%:R <= 2 / eps -> E_OPT m U eps = U / 2,
          0 < U -> (forall l, 0 < m l)%N ->
            forall eps', eps < eps' -> 2 / eps <= L%:R -> E_OPT m U eps' < E_OPT m U eps
-       & 2 <= eps -> E_OPT m U eps = v m U 1 / (N * eps)].
+       & 2 <= eps -> E_OPT m U eps = v m U 1 / (N * eps) /\ forall x, in_range U x ->
+           clipped_mean (sym_lo U T) (@sym_hi R L m U T) x = mean x].
 (* end thm-optimum *)
 Proof.
 move=> eps0 kc T; have T0 : 0 <= T by rewrite mulr_ge0 // ler0n.
 have min_T : phi m U eps T = E_OPT m U eps := phi_at_T eps0 kc.
-have E_le (g : estimator R m) e : is_worst_case_error U eps g e -> E_OPT m U eps <= e.
-  case=> beta [delta [[_ bias] [[x [y [xr yr xy xyd]]] sens] ->]].
-  have d0 : 0 <= delta by rewrite -xyd normr_ge0.
+have [l0 l0E] := first_count Npos.
+have E_le (g : estimator R m) beta delta : (forall x, in_range U x -> `|mean x - g x| <= beta) ->
+    sensitivity_at_most U g delta -> E_OPT m U eps <= beta + delta / eps.
+  move=> bias sens; pose zeros : dataset R m := fun _ _ => 0.
+  have zeros_in : in_range U zeros by move=> l j; rewrite lexx U0.
+  have d0 : 0 <= delta by have := sens _ _ zeros_in zeros_in; rewrite subrr normr0; apply; exists l0.
   have sens' : sensitivity_at_most U g (N * delta / N) by rewrite mulrAC divff ?gt_eqF // mul1r.
   have [z zr hz] := frontier U0 Npos sens'.
   apply: le_trans (E_OPT_le_phi eps0 (mulr_ge0 (ltW N0) d0)) _; apply: by_bracket.
@@ -506,16 +564,22 @@ have E_le (g : estimator R m) e : is_worst_case_error U eps g e -> E_OPT m U eps
   by rewrite ler_add2r.
 split; split=> //.
 - have [e err le_e] := sym_error eps0 T0; rewrite min_T in le_e.
-  by rewrite (@le_anti _ _ (E_OPT m U eps) e) // (E_le _ _ err).
+  suff ge_e : E_OPT m U eps <= e by rewrite (@le_anti _ _ (E_OPT m U eps) e) // ge_e.
+  by case: err => beta [delta [[_ bias] [_ sens] ->]]; apply: E_le bias sens.
 - rewrite -min_T /phi mulr_suml; congr ((_ + _) / _); apply: eq_bigr => l _; minmax; linear.
 - move=> Lx; rewrite /E_OPT M_all //; by field; rewrite gt_eqF.
 - move=> Upos m0 eps' lt_eps le_L; have eps0' := lt_trans eps0 lt_eps; rewrite /E_OPT ltr_pmul2l ?divr_gt0 ?mulr_gt0 ?ltr0n //.
   have lt_x : 2 / eps' < 2 / eps by rewrite ltr_pmul2l ?ltr0n // ltf_pinv ?posrE.
   rewrite -subr_gt0; apply: lt_le_trans (M_grows m0 _ (ltW lt_x) le_L); first by rewrite subr_gt0.
   by rewrite divr_ge0 ?ler0n // ltW.
-- move=> eps2; rewrite /E_OPT M_first ?divr_ge0 ?ler0n ?(ltW eps0) //.
-    by rewrite /v /=; field; rewrite !gt_eqF.
-  by rewrite ler_pdivr_mulr // mul1r.
+- move=> eps2; have le1 : 2 / eps <= 1 by rewrite ler_pdivr_mulr // mul1r.
+  split; first by rewrite /E_OPT M_first ?divr_ge0 ?ler0n ?(ltW eps0) // /v /=; field; rewrite !gt_eqF.
+  move=> x; apply: nothing_clipped => // l; apply: ler_wpmul2l; rewrite // ler_nat /T.
+  suff -> : k = 1%N by exact: le_first_count.
+  have x0 : 0 < 2 / eps by rewrite divr_gt0 ?ltr0n.
+  have k0 := is_ceil_pos x0 kc; case: kc => k_lt _.
+  have : k%:R < 2 :> R by linear.
+  by rewrite ltr_nat; case: (k) k0 => [|[|]].
 Qed.
 
 End Optimum.

@@ -40,11 +40,11 @@ apply: ler_pmul; [by case: (lawp x) | by case: (lr x) | exact: pp | exact: rr].
 Qed.
 
 (* An event: the sum over any set of outputs changes by the factor q at most, as Definition II.1 says. *)
-(* begin events *)
+(* begin private-events *)
 Theorem private_events (D : Type) (near : D -> D -> Prop) (O : finType) (q : R) (p : D -> O -> R) :
   is_private near q p ->
   forall x y (E : {set O}), near x y -> \sum_(o in E) p x o <= q * \sum_(o in E) p y o.
-(* end events *)
+(* end private-events *)
 Proof. by move=> [_ pp] x y E xy; rewrite mulr_sumr; apply: ler_sum => o _; exact: pp. Qed.
 End Composition.
 

@@ -288,15 +288,16 @@ by rewrite -subr_ge0; move: h; rewrite mul1r expr2 => h; linear.
 Qed.
 
 (* No estimator of this sensitivity that is right where all samples are 0, or where all are U, has a
-   smaller worst-case bias than weighing. *)
+   smaller worst-case bias than weighing, attained or not. *)
 (* begin thm-weighing-best *)
 Theorem weighing_best (g : estimator R m) (beta : R) : sensitivity_at_most U g (T_k / N) ->
   (forall x, (forall l j, x l j = 0) -> g x = mean x)
     \/ (forall x, (forall l j, x l j = U) -> g x = mean x) ->
-  is_worst_case_bias U g beta -> (\sum_l Num.max (U * (m l)%:R - T_k) 0) / N <= beta.
+  (forall x, in_range U x -> `|mean x - g x| <= beta) ->
+  (\sum_l Num.max (U * (m l)%:R - T_k) 0) / N <= beta.
 (* end thm-weighing-best *)
 Proof.
-move=> sens right [_ bias]; have [x xr] := right_at_zero (ltW U0) Npos sens right.
+move=> sens right bias; have [x xr] := right_at_zero (ltW U0) Npos sens right.
 move=> h; apply: le_trans (bias x xr); apply: le_trans h.
 rewrite mulr_suml; apply: ler_sum => l _.
 by rewrite maxr_pmull ?invr_ge0 ?(ltW N0) // mul0r mulrBl.

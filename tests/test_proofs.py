@@ -32,6 +32,11 @@ SPOILT = {
         "KKT (best_alpha T) T (printed_lambda T) (fun l => 1 - 2 * printed_lambda T l)\n"
         "       (repaired_lambdaS T).\n(* end",
     ),
+    "capped sums as good as centred ones": (
+        "frontier",
+        "(U * (m l)%:R / N - Delta) 0)]",
+        "(U * (m l)%:R / N - Delta) 0 / 2)]",
+    ),
     "factor 3 for AKMV": (
         "akmv",
         "2 * E_OPT m U eps <= akmv_error",

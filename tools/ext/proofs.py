@@ -1,12 +1,14 @@
 """A Sphinx extension: statements of the book beside what Coq has checked of them.
 
 The table in proofs/README.md says which. {{ proofs }} sets each statement, copied from its page,
-beside the formal one, taken from its file between two marks; so neither can drift. Each statement
-in the table carries a mark that leads there.
+beside the formal one, taken from its file between two marks, with what its section assumes and the
+definitions that it rests on; so none can drift. Each statement in the table carries a mark that
+leads there.
 """
 
 import re
 from functools import cache
+from itertools import groupby
 
 from contents import ROOT, ledger
 from docutils import nodes
@@ -36,12 +38,8 @@ ENTRY = """({target})=
 :::::::
 
 """
-FORMAL = """```{{literalinclude}} ../proofs/{file}
-:language: coq
-:start-after: (* begin {mark} *)
-:end-before: (* end {mark} *)
-```
-"""
+BLOCK = re.compile(r"^\(\* begin (\S+) \*\)\n(.*?)^\(\* end", re.MULTILINE | re.DOTALL)
+FIXED = re.compile(r"^(?:(?:Var|Hyp).*|(?:Let|Notation) (\w+) .*:= .*)\n", re.MULTILINE)
 
 
 @cache
@@ -62,26 +60,59 @@ def home(label):
     return next((row["page"] for row in ledger() if row["label"] == label), "errata")
 
 
-def marked(file, label, names):
-    """Return what a file says of a statement, between marks."""
+@cache
+def blocks(file):
+    """Return, for each mark of a file, what it is around, and before it what its section fixes."""
     text = (ROOT / "proofs" / file).read_text("utf-8")
-    marks = re.findall(r"^\(\* begin (\S+) \*\)", text, re.MULTILINE)
-    wanted = [m for m in marks if m.startswith(label) or m.replace("-", "_") in names]
+    found = {}
+    for block in BLOCK.finditer(text):
+        section = re.split(r"^(?:Section|End) ", text[: block.start()], flags=re.MULTILINE)[-1]
+        used = re.findall(r"\w+", block[2])
+        fixed = [x[0] for x in FIXED.finditer(section) if not x[1] or x[1] in used]
+        found[block[1]] = ("".join(fixed), block[2])
+    return found
+
+
+def definitions(file, text):
+    """Return the blocks of definitions, beyond definitions.v, that a text of a file rests on."""
+    source = (ROOT / "proofs" / file).read_text("utf-8")
+    imports = re.search(r"^From UserDP Require Import (.*)\.$", source, re.MULTILINE)[1].split()
+    words, found = set(re.findall(r"\w+", text)), []
+    for other in [file, *(f"{name}.v" for name in reversed(imports) if name != "definitions")]:
+        for mark, block in reversed(blocks(other).items()):
+            names = set(re.findall(r"^(?:Definition|Fixpoint) (\w\w+)", block[1], re.MULTILINE))
+            if mark.startswith("def-") and names & words:
+                words = (words | set(re.findall(r"\w+", block[1]))) - names
+                found.insert(0, block)
+    return found
+
+
+def formal(file, label, names):
+    """Return, in Markdown, what a file says of a statement, and all that this rests on."""
+    wanted = [
+        block
+        for mark, block in blocks(file).items()
+        if mark.startswith(label) or mark.replace("-", "_") in names
+    ]
     if not wanted:
         raise ValueError(f"proofs/{file} has no marks around what it says of {label}")
-    return [FORMAL.format(file=file, mark=mark) for mark in wanted]
+    used = definitions(file, "".join(text for _, text in wanted))
+    return "\n".join(
+        f"```coq\n{fixed}" + "\n".join(text for _, text in same) + "```\n"
+        for fixed, same in groupby([*used, *wanted], key=lambda block: block[0])
+    )
 
 
 def entry(label):
     """Return what the page says of a statement, in Markdown."""
     file, names, words = checked()[label]
     files = [file, *(name for name in names if name.endswith(".v"))]
-    formal = [part for each in files for part in marked(each, label, names)]
     title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[](#{label})"
     where = " and ".join(f"`proofs/{each}`" for each in files)
     said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in {where}."
+    stated = "\n".join(formal(each, label, names) for each in files)
     return ENTRY.format(
-        target=f"machine-{label}", title=title, words=said, label=label, formal="\n".join(formal)
+        target=f"machine-{label}", title=title, words=said, label=label, formal=stated
     )
 
 
