@@ -10,21 +10,22 @@ Local Open Scope ring_scope.
 Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
-(* A mechanism draws a number Y for each dataset x.  All that is used of it are means: E x h is the
-   mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
-   function is written) that is closed under sums and multiples, and has the constants and the
-   distances from points.  Means are linear and monotone, and that of 1 is 1.  So any law with a finite
-   mean distance is covered, discrete or not. *)
+(* A mechanism draws an output Y in T for each dataset x.  All that is used of it are means: E x h is
+   the mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
+   function is written) that is closed under sums and multiples, and has the constants; where Y is a
+   number, also the distances from points.  Means are linear and monotone, and that of 1 is 1.  So any
+   law is covered, discrete or not; if Y is a number, any with a finite mean distance. *)
 (* begin def-mechanism *)
-Definition is_class (H : (R -> R) -> Prop) : Prop :=
-  [/\ forall h h', H h -> (forall y, h y = h' y) -> H h',
-      H (fun=> 1), forall a, H (fun y => `|a - y|)
+Definition is_space (T : Type) (H : (T -> R) -> Prop) : Prop :=
+  [/\ forall h h', H h -> (forall y, h y = h' y) -> H h', H (fun=> 1)
     & forall s h h', H h -> H h' -> H (fun y => s * h y + h' y)].
-Definition is_mean (H : (R -> R) -> Prop) (E : (R -> R) -> R) : Prop :=
+Definition is_class (H : (R -> R) -> Prop) : Prop := is_space H /\ forall a, H (fun y => `|a - y|).
+Definition is_mean (T : Type) (H : (T -> R) -> Prop) (E : (T -> R) -> R) : Prop :=
   [/\ E (fun=> 1) = 1, forall s h h', H h -> H h' -> E (fun y => s * h y + h' y) = s * E h + E h'
     & forall h h', H h -> H h' -> (forall y, h y <= h' y) -> E h <= E h'].
-(* q stands for exp eps. *)
-Definition is_private (H : (R -> R) -> Prop) (q : R) (E : dataset R m -> (R -> R) -> R) : Prop :=
+(* q stands for exp eps.  An event is a function h with the values 0 and 1. *)
+Definition is_private (T : Type) (H : (T -> R) -> Prop) (q : R)
+    (E : dataset R m -> (T -> R) -> R) : Prop :=
   forall x x', in_range U x -> in_range U x' -> neighbours x x' ->
   forall h, H h -> (forall y, 0 <= h y) -> E x h <= q * E x' h.
 Definition risk_at_most (E : dataset R m -> (R -> R) -> R) (r : R) : Prop :=
@@ -37,6 +38,30 @@ Definition minimax_risk_at_least (q b : R) : Prop :=
 Definition cosh (q : R) : R := (q + q^-1) / 2.
 Definition sinh (q : R) : R := (q - q^-1) / 2.
 (* end def-mechanism *)
+
+(* The function 0 has the mean 0, so that means of functions from 0 on are from 0 on. *)
+Lemma space_scale (T : Type) (H : (T -> R) -> Prop) a h : is_space H -> H h -> H (fun y => a * h y).
+Proof.
+case=> ext H1 lin Hh; apply: (ext (fun y => a * h y + (-1 * 1 + 1))); last by move=> y; linear.
+by apply: (lin) => //; exact: lin.
+Qed.
+
+Lemma mean_scale (T : Type) (H : (T -> R) -> Prop) E a h : is_space H -> is_mean H E -> H h ->
+  E (fun y => a * h y) = a * E h.
+Proof.
+move=> sH [E1 lin mono] Hh; have [ext H1 clin] := sH; have Ha := space_scale a sH Hh.
+have H0 : H (fun=> -1 * 1 + 1) by exact: clin.
+have E0 : E (fun=> -1 * 1 + 1) = 0 by rewrite lin // E1; linear.
+rewrite -[RHS]addr0 -E0 -lin //; have Hc := clin a _ _ Hh H0.
+by apply: le_anti; apply/andP; split; apply: mono => // y; linear.
+Qed.
+
+Lemma mean_ge0 (T : Type) (H : (T -> R) -> Prop) E h : is_space H -> is_mean H E -> H h ->
+  (forall y, 0 <= h y) -> 0 <= E h.
+Proof.
+move=> sH mE Hh h0; have [_ _ mono] := mE; rewrite -(mul0r (E h)) -(mean_scale _ sH mE Hh).
+by apply: mono => // [|y]; [exact: space_scale | rewrite mul0r].
+Qed.
 End Mechanism.
 
 
@@ -198,7 +223,7 @@ Theorem thm_chain n : (0 < n <= L)%N ->
 (* end thm-chain *)
 Proof.
 move=> /andP [n0 nL] H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
-have [ext H1 Habs Hlin] := cH.
+have [[ext H1 Hlin] Habs] := cH.
 have Dr j : in_range U (D j) by exact: on_in_range.
 pose F := step_mean; have FD j : (j <= n)%N -> mean (D j) = F j.
   by move=> jn; apply: mean_chain; exact: leq_trans nL.
