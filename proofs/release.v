@@ -221,34 +221,36 @@ move: (capped_mean _ x) (capped_mean _ x') => c c' near.
 rewrite -(ler_pmul2r b0) mulrDl !mulNr !mulfVK ?gt_eqF //.
 by have := ler_norm_add (y - c) (c - c'); rewrite addrA subrK => far; linear.
 Qed.
+End Release.
 
 (* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-private, and so is publishing the
    mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
 (* begin prop-akmv-private *)
-Theorem prop_akmv_private H I H' J (eps' eps'' : R) (k : nat) : 0 <= eps' -> 0 < eps'' ->
-  is_integral H I -> has_lengths H I -> is_integral H' J -> has_laplace H' J ->
-  [/\ is_mechanism U (akmv_space H H' J eps' eps'' k) (akmv I J eps' eps'' k),
-      is_private U (akmv_space H H' J eps' eps'' k) (exp (eps' + eps'')) (akmv I J eps' eps'' k)
-    & (L <= k)%N ->
-      is_private U (akmv_space H H' J eps' eps'' k) (exp (eps' / 2 + eps'')) (akmv I J eps' eps'' k)].
+Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
+    (H : (threshold m U -> R) -> Prop) (I : (threshold m U -> R) -> R)
+    (H' : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
+  is_exponential exp -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
+  is_integral H I -> has_lengths H I -> is_integral H' J -> has_laplace exp H' J ->
+  let space := akmv_space exp H H' J eps' eps'' k in
+  let E := akmv exp I J eps' eps'' k in
+  [/\ is_mechanism U space E, is_private U space (exp (eps' + eps'')) E
+    & (L <= k)%N -> is_private U space (exp (eps' / 2 + eps'')) E].
 (* end prop-akmv-private *)
 Proof.
-move=> e0 e1 HI len HJ lap.
-have mT := density_mechanism HI (fun x xr => threshold_law k HI len e0 xr).
-have mY (t : threshold) : is_mechanism U (drawn U H' (noisy_density eps'' t)) (draw J (noisy_density eps'' t)).
+move=> is_exp U0 Npos e0 e1 HI len HJ lap space E; have N0 : 0 < N R m by rewrite ltr0n.
+have mT := density_mechanism HI (fun x xr => threshold_law is_exp U0 Npos k HI len e0 xr).
+have mY (t : threshold m U) : is_mechanism U (drawn U H' (noisy_density exp eps'' t)) (draw J (noisy_density exp eps'' t)).
   apply: (density_mechanism HJ) => x xr; have /andP [t0 _] := svalP t.
-  have b0 : 0 < sval t / (eps'' * N) by rewrite divr_gt0 // mulr_gt0.
+  have b0 : 0 < sval t / (eps'' * N R m) by rewrite divr_gt0 // mulr_gt0.
   have [Hl Jl] := lap _ (capped_mean (sval t) x) b0; split=> // y.
-  by apply: divr_ge0; [exact/ltW/exp_gt0 | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
-have pY (t : threshold) : is_private U (drawn U H' (noisy_density eps'' t)) (exp eps'') (draw J (noisy_density eps'' t)).
-  by apply: (density_private HJ) => x x' y _ _ xx; exact: laplace_ratio.
-have whole z : is_private U (drawn U H (threshold_density eps' k)) (exp z) (draw I (threshold_density eps' k)) ->
-    is_mechanism U (akmv_space H H' J eps' eps'' k) (akmv I J eps' eps'' k)
-    /\ is_private U (akmv_space H H' J eps' eps'' k) (exp (z + eps'')) (akmv I J eps' eps'' k).
-  move=> pT; rewrite exp_split //; apply: composition => //; exact/ltW/exp_gt0.
+  by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
+have pY (t : threshold m U) : is_private U (drawn U H' (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
+  by apply: (density_private HJ) => x x' y _ _ xx; exact: (laplace_ratio is_exp U0 Npos).
+have whole z : is_private U (drawn U H (threshold_density exp eps' k)) (exp z) (draw I (threshold_density exp eps' k)) ->
+    is_mechanism U space E /\ is_private U space (exp (z + eps'')) E.
+  move=> pT; rewrite exp_split //; apply: composition => //; exact/ltW/(exp_gt0 is_exp).
 have [|mech priv] := whole eps'; last split=> // Lk; last have [] // := whole (eps' / 2).
-  by apply: (density_private HI) => x x' t xr xr' xx; have [] := threshold_ratio k t e0 xr xr' xx.
+  by apply: (density_private HI) => x x' t xr xr' xx; have [] := threshold_ratio is_exp U0 Npos k t e0 xr xr' xx.
 apply: (density_private HI) => x x' t xr xr' xx.
-by have [_] := threshold_ratio k t e0 xr xr' xx; apply.
+by have [_] := threshold_ratio is_exp U0 Npos k t e0 xr xr' xx; apply.
 Qed.
-End Release.
