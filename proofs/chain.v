@@ -62,6 +62,48 @@ Proof.
 move=> sH mE Hh h0; have [_ _ mono] := mE; rewrite -(mul0r (E h)) -(mean_scale _ sH mE Hh).
 by apply: mono => // [|y]; [exact: space_scale | rewrite mul0r].
 Qed.
+
+Lemma mean_sum (T : Type) (H : (T -> R) -> Prop) E n (a : 'I_n -> R) (h : 'I_n -> T -> R) :
+  is_space H -> is_mean H E -> (forall k, H (h k)) ->
+  H (fun y => \sum_k a k * h k y) /\ E (fun y => \sum_k a k * h k y) = \sum_k a k * E (h k).
+Proof.
+move=> sH mE Hh; have [ext H1 clin] := sH; have [_ lin mono] := mE.
+have eq f g : H f -> (forall y, f y = g y) -> H g /\ E g = E f.
+  move=> Hf e; have Hg := ext _ _ Hf e; split=> //.
+  by apply: le_anti; rewrite !mono // => y; rewrite e.
+elim: n a h Hh => [|n IH] a h Hh.
+  have [|H0 e] := eq _ (fun y => \sum_(k < 0) a k * h k y) (space_scale 0 sH H1).
+    by move=> y; rewrite big_ord0 mul0r.
+  by split=> //; rewrite e (mean_scale 0 sH mE H1) big_ord0 mul0r.
+have [Hr Er] := IH (fun k => a (lift ord0 k)) (fun k => h (lift ord0 k)) (fun k => Hh _).
+have [|Hs e] := eq _ (fun y => \sum_k a k * h k y) (clin (a ord0) _ _ (Hh ord0) Hr).
+  by move=> y; rewrite big_ord_recl.
+by split=> //; rewrite e lin // Er big_ord_recl.
+Qed.
+
+Lemma minimax_ge0 q : 0 <= U -> minimax_risk_at_least q 0.
+Proof.
+move=> U0 H E r [sH Habs] mE _ risk; have xr : @in_range R L m U (fun _ _ => 0).
+  by move=> l j; apply/andP; split; [exact: lexx | exact: U0].
+by apply: le_trans (risk _ xr); apply: (mean_ge0 sH (mE _ xr)).
+Qed.
+
+(* More privacy, no smaller risk. *)
+Lemma more_private q Q b : q <= Q -> minimax_risk_at_least Q b -> minimax_risk_at_least q b.
+Proof.
+move=> qQ bound H E r cH mE priv; apply: (bound H E r cH mE) => x x' xr xr' xx h Hh h0.
+apply: le_trans (priv x x' xr xr' xx h Hh h0) _; apply: ler_wpmul2r => //.
+by case: cH => sH _; apply: (mean_ge0 sH (mE _ xr')).
+Qed.
+
+(* What is at most F times each r that no bound exceeds. *)
+Lemma within_factor q e F : 0 < F ->
+  (forall r, (forall b, minimax_risk_at_least q b -> b <= r) -> e <= F * r) ->
+  minimax_risk_at_least q (e / F).
+Proof.
+move=> F0 h H E r cH mE priv risk; rewrite ler_pdivr_mulr // mulrC; apply: h => b bound.
+exact: bound cH mE priv risk.
+Qed.
 End Mechanism.
 
 

@@ -47,6 +47,11 @@ SPOILT = {
         "(u q n.+1 - u q n + 1) / (2 *",
         "(u q n.+1 - u q n + 2) / (2 *",
     ),
+    "n users for one less": (
+        "minimax",
+        "one_user_risk_at_least (q ^+ n) b",
+        "one_user_risk_at_least (q ^+ n.-1) b",
+    ),
     "eta for 2 eta": ("privacy", "q ^+ 2 * density s t <=", "q ^+ 1 * density s t <="),
     "half of eps' at every rank": ("release", "& (L <= k)%N ->", "& (0 <= k)%N ->"),
     "3 eta is tight": ("privacy", "forall z, q ^+ 2 < z ->", "forall z, q ^+ 3 < z ->"),
