@@ -1,4 +1,4 @@
-(* Privacy: the quantile, and sums of whole numbers. *)
+(* The private quantile. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From UserDP Require Import linear.
 Set Implicit Arguments.
@@ -6,34 +6,6 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
-
-(* What is released starts from a sum of whole numbers. *)
-Section Whole.
-Variables (L : nat) (low high : int).
-(* begin def-whole *)
-Definition clip_whole (n : int) : int := Num.min (Num.max n low) high.
-Definition total (levels : 'I_L -> int) : int := \sum_l clip_whole (levels l).
-(* end def-whole *)
-
-(* Each user's whole number is clipped to [low, high]: replacing one user moves the total by at most
-   high - low, and no smaller number will do. *)
-(* begin prp-grid *)
-Theorem prp_grid : low <= high ->
-  (forall x y l, (forall l', l' != l -> x l' = y l') -> `|total x - total y| <= high - low)
-  /\ forall l : 'I_L, exists x y,
-       (forall l', l' != l -> x l' = y l') /\ `|total x - total y| = high - low.
-(* end prp-grid *)
-Proof.
-move=> lh.
-have diff x y l : (forall l', l' != l -> x l' = y l') ->
-    total x - total y = clip_whole (x l) - clip_whole (y l).
-  by move=> same; rewrite /total -sumrB (bigD1 l) //= big1 ?addr0 // => l' ll'; rewrite same ?subrr.
-split=> [x y l same|l]; first by rewrite (diff _ _ _ same) /clip_whole ler_norml; lia.
-exists (fun l' => if l' == l then high else low), (fun=> low).
-have same l' : l' != l -> (if l' == l then high else low) = low by move/negbTE ->.
-by split=> //; rewrite (diff _ _ _ same) eqxx /clip_whole; lia.
-Qed.
-End Whole.
 
 (* The private quantile.  The range [0, V] of thresholds is cut at the sums; between two cuts the
    density of eq-quantile is constant.  What a function of the threshold that is constant there

@@ -13,7 +13,7 @@ Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (T : Type).
 
 (* I h is the integral of h over T, for functions h in a set H that is closed under sums and multiples:
    Riemann's, Lebesgue's, or any other that is linear and monotone.  d x is a density for each x. *)
-(* begin def-density *)
+(* begin prop-akmv-private-densities *)
 Definition is_integral (H : (T -> R) -> Prop) (I : (T -> R) -> R) : Prop :=
   [/\ forall h h', H h -> (forall t, h t = h' t) -> H h',
       forall s h h', H h -> H h' ->
@@ -23,7 +23,7 @@ Definition draw (I : (T -> R) -> R) (d : dataset R m -> T -> R) : dataset R m ->
   fun x h => I (fun t => h t * d x t).
 Definition drawn (H : (T -> R) -> Prop) (d : dataset R m -> T -> R) (h : T -> R) : Prop :=
   forall x, in_range U x -> H (fun t => h t * d x t).
-(* end def-density *)
+(* end prop-akmv-private-densities *)
 
 Variables (H : (T -> R) -> Prop) (I : (T -> R) -> R) (d : dataset R m -> T -> R).
 Hypothesis HI : is_integral H I.
@@ -74,7 +74,7 @@ Notation N := (N R m).
 (* V is the largest sum that a user can have.  The threshold t lies above 0 and not above V, and has the
    density of the private quantile of rank k with eta = eps' / 2.  The output y is the mean of the sums,
    each clipped to [0, t], with Laplace noise of scale t / (eps'' N). *)
-(* begin def-release *)
+(* begin prop-akmv-private-definitions *)
 Definition V : R := v m U 1.
 Definition threshold : Type := {t : R | 0 < t <= V}.
 Definition sums (x : dataset R m) (l : 'I_L) : R := \sum_j x l j.
@@ -98,7 +98,7 @@ Definition akmv I J (eps' eps'' : R) (k : nat) : dataset R m -> (threshold * R -
 Definition akmv_space H H' J (eps' eps'' : R) (k : nat) : (threshold * R -> R) -> Prop :=
   space_in_turn U (drawn U H (threshold_density eps' k)) (fun t => drawn U H' (noisy_density eps'' t))
     (fun t => draw J (noisy_density eps'' t)).
-(* end def-release *)
+(* end prop-akmv-private-definitions *)
 
 Hypothesis is_exp : is_exponential exp.
 Hypothesis U0 : 0 < U.
