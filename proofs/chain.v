@@ -10,21 +10,22 @@ Local Open Scope ring_scope.
 Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
-(* A mechanism draws a number Y for each dataset x.  All that is used of it are means: E x h is the
-   mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
-   function is written) that is closed under sums and multiples, and has the constants and the
-   distances from points.  Means are linear and monotone, and that of 1 is 1.  So any law with a finite
-   mean distance is covered, discrete or not. *)
+(* A mechanism draws an output Y in T for each dataset x.  All that is used of it are means: E x h is
+   the mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
+   function is written) that is closed under sums and multiples, and has the constants; where Y is a
+   number, also the distances from points.  Means are linear and monotone, and that of 1 is 1.  So any
+   law is covered, discrete or not; if Y is a number, any with a finite mean distance. *)
 (* begin def-mechanism *)
-Definition is_class (H : (R -> R) -> Prop) : Prop :=
-  [/\ forall h h', H h -> (forall y, h y = h' y) -> H h',
-      H (fun=> 1), forall a, H (fun y => `|a - y|)
+Definition is_space (T : Type) (H : (T -> R) -> Prop) : Prop :=
+  [/\ forall h h', H h -> (forall y, h y = h' y) -> H h', H (fun=> 1)
     & forall s h h', H h -> H h' -> H (fun y => s * h y + h' y)].
-Definition is_mean (H : (R -> R) -> Prop) (E : (R -> R) -> R) : Prop :=
+Definition is_class (H : (R -> R) -> Prop) : Prop := is_space H /\ forall a, H (fun y => `|a - y|).
+Definition is_mean (T : Type) (H : (T -> R) -> Prop) (E : (T -> R) -> R) : Prop :=
   [/\ E (fun=> 1) = 1, forall s h h', H h -> H h' -> E (fun y => s * h y + h' y) = s * E h + E h'
     & forall h h', H h -> H h' -> (forall y, h y <= h' y) -> E h <= E h'].
-(* q stands for exp eps. *)
-Definition is_private (H : (R -> R) -> Prop) (q : R) (E : dataset R m -> (R -> R) -> R) : Prop :=
+(* q stands for exp eps.  An event is a function h with the values 0 and 1. *)
+Definition is_private (T : Type) (H : (T -> R) -> Prop) (q : R)
+    (E : dataset R m -> (T -> R) -> R) : Prop :=
   forall x x', in_range U x -> in_range U x' -> neighbours x x' ->
   forall h, H h -> (forall y, 0 <= h y) -> E x h <= q * E x' h.
 Definition risk_at_most (E : dataset R m -> (R -> R) -> R) (r : R) : Prop :=
@@ -37,6 +38,72 @@ Definition minimax_risk_at_least (q b : R) : Prop :=
 Definition cosh (q : R) : R := (q + q^-1) / 2.
 Definition sinh (q : R) : R := (q - q^-1) / 2.
 (* end def-mechanism *)
+
+(* The function 0 has the mean 0, so that means of functions from 0 on are from 0 on. *)
+Lemma space_scale (T : Type) (H : (T -> R) -> Prop) a h : is_space H -> H h -> H (fun y => a * h y).
+Proof.
+case=> ext H1 lin Hh; apply: (ext (fun y => a * h y + (-1 * 1 + 1))); last by move=> y; linear.
+by apply: (lin) => //; exact: lin.
+Qed.
+
+Lemma mean_scale (T : Type) (H : (T -> R) -> Prop) E a h : is_space H -> is_mean H E -> H h ->
+  E (fun y => a * h y) = a * E h.
+Proof.
+move=> sH [E1 lin mono] Hh; have [ext H1 clin] := sH; have Ha := space_scale a sH Hh.
+have H0 : H (fun=> -1 * 1 + 1) by exact: clin.
+have E0 : E (fun=> -1 * 1 + 1) = 0 by rewrite lin // E1; linear.
+rewrite -[RHS]addr0 -E0 -lin //; have Hc := clin a _ _ Hh H0.
+by apply: le_anti; apply/andP; split; apply: mono => // y; linear.
+Qed.
+
+Lemma mean_ge0 (T : Type) (H : (T -> R) -> Prop) E h : is_space H -> is_mean H E -> H h ->
+  (forall y, 0 <= h y) -> 0 <= E h.
+Proof.
+move=> sH mE Hh h0; have [_ _ mono] := mE; rewrite -(mul0r (E h)) -(mean_scale _ sH mE Hh).
+by apply: mono => // [|y]; [exact: space_scale | rewrite mul0r].
+Qed.
+
+Lemma mean_sum (T : Type) (H : (T -> R) -> Prop) E n (a : 'I_n -> R) (h : 'I_n -> T -> R) :
+  is_space H -> is_mean H E -> (forall k, H (h k)) ->
+  H (fun y => \sum_k a k * h k y) /\ E (fun y => \sum_k a k * h k y) = \sum_k a k * E (h k).
+Proof.
+move=> sH mE Hh; have [ext H1 clin] := sH; have [_ lin mono] := mE.
+have eq f g : H f -> (forall y, f y = g y) -> H g /\ E g = E f.
+  move=> Hf e; have Hg := ext _ _ Hf e; split=> //.
+  by apply: le_anti; rewrite !mono // => y; rewrite e.
+elim: n a h Hh => [|n IH] a h Hh.
+  have [|H0 e] := eq _ (fun y => \sum_(k < 0) a k * h k y) (space_scale 0 sH H1).
+    by move=> y; rewrite big_ord0 mul0r.
+  by split=> //; rewrite e (mean_scale 0 sH mE H1) big_ord0 mul0r.
+have [Hr Er] := IH (fun k => a (lift ord0 k)) (fun k => h (lift ord0 k)) (fun k => Hh _).
+have [|Hs e] := eq _ (fun y => \sum_k a k * h k y) (clin (a ord0) _ _ (Hh ord0) Hr).
+  by move=> y; rewrite big_ord_recl.
+by split=> //; rewrite e lin // Er big_ord_recl.
+Qed.
+
+Lemma minimax_ge0 q : 0 <= U -> minimax_risk_at_least q 0.
+Proof.
+move=> U0 H E r [sH Habs] mE _ risk; have xr : @in_range R L m U (fun _ _ => 0).
+  by move=> l j; apply/andP; split; [exact: lexx | exact: U0].
+by apply: le_trans (risk _ xr); apply: (mean_ge0 sH (mE _ xr)).
+Qed.
+
+(* More privacy, no smaller risk. *)
+Lemma more_private q Q b : q <= Q -> minimax_risk_at_least Q b -> minimax_risk_at_least q b.
+Proof.
+move=> qQ bound H E r cH mE priv; apply: (bound H E r cH mE) => x x' xr xr' xx h Hh h0.
+apply: le_trans (priv x x' xr xr' xx h Hh h0) _; apply: ler_wpmul2r => //.
+by case: cH => sH _; apply: (mean_ge0 sH (mE _ xr')).
+Qed.
+
+(* What is at most F times each r that no bound exceeds. *)
+Lemma within_factor q e F : 0 < F ->
+  (forall r, (forall b, minimax_risk_at_least q b -> b <= r) -> e <= F * r) ->
+  minimax_risk_at_least q (e / F).
+Proof.
+move=> F0 h H E r cH mE priv risk; rewrite ler_pdivr_mulr // mulrC; apply: h => b bound.
+exact: bound cH mE priv risk.
+Qed.
 End Mechanism.
 
 
@@ -198,7 +265,7 @@ Theorem thm_chain n : (0 < n <= L)%N ->
 (* end thm-chain *)
 Proof.
 move=> /andP [n0 nL] H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
-have [ext H1 Habs Hlin] := cH.
+have [[ext H1 Hlin] Habs] := cH.
 have Dr j : in_range U (D j) by exact: on_in_range.
 pose F := step_mean; have FD j : (j <= n)%N -> mean (D j) = F j.
   by move=> jn; apply: mean_chain; exact: leq_trans nL.

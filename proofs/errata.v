@@ -316,7 +316,7 @@ have [//|_ /(_ x) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rewrit
 split=> //; last first.
   apply: le_lt_trans (absolute_error_le _ _ _ cH mZ size1 drawn Kabs) less; rewrite ?ltr01 ?ltr0n //.
   by move=> l; rewrite /s; apply/andP; split; linear.
-have [ext H1 Habs Hlin] := cH; have [E1 Elin Emono] := mZ.
+have [[ext H1 Hlin] Habs] := cH; have [E1 Elin Emono] := mZ.
 have Hsize : H (fun z => `|z|) by apply: ext (Habs 0) _ => z; rewrite sub0r normrN.
 have H0 : H (fun=> -1 * 1 + 1) by exact: Hlin.
 have zero : -1 * 1 + 1 = 0 :> R by rewrite mulr1 addNr.

@@ -85,6 +85,12 @@ move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
 by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
 Qed.
 
+Lemma K_gt0 (R : realFieldType) (q eps : R) : 1 < q -> 0 < eps -> 0 < (1 + cosh q) / 2 + sinh q / eps.
+Proof.
+move=> q1 eps0; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+by have := divr_gt0 (sinh_gt0 q1) eps0; rewrite /cosh; linear.
+Qed.
+
 Section Bounds.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
 Notation N := (N R m).
@@ -92,9 +98,9 @@ Hypothesis U0 : 0 < U.
 Hypothesis q1 : 1 < q.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
-Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
-Hypothesis priv : finite_private U q p.
-Hypothesis risk : finite_risk_at_most U p out r.
+(* r is the risk of some private mechanism: no bound exceeds it. *)
+Variable r : R.
+Hypothesis risk : forall b, minimax_risk_at_least m U q b -> b <= r.
 
 Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
 Let UN : 0 < U / N. Proof. exact: divr_gt0. Qed.
@@ -111,21 +117,18 @@ Proof.
 move=> n0 [b0 hb]; have M0 k : 0 <= M m (k%:R : R) by rewrite -(M_at0 R m) M_mono ?ler0n.
 case: (leqP n L) => nL.
   have nn : (0 < n <= L)%N by rewrite n0.
-  case: hb => [->|one]; last exact: lem_one_user priv risk.
-  have [h _] := thm_minimax U0 q1 Npos nn priv risk.
-  by rewrite mul1r.
+  case: hb => [->|one]; apply: risk; last exact: lem_one_user.
+  by rewrite mul1r; exact: (thm_chain (ltW U0) q1 Npos).
 have LL : (0 < L <= L)%N by rewrite L0 leqnn.
 have nLR : L%:R <= n%:R :> R by rewrite ler_nat ltnW.
 have -> : M m (n%:R : R) = M m (L%:R : R) by rewrite !M_all.
 case: hb => [->|one].
-  have [h _] := thm_minimax U0 q1 Npos LL priv risk; apply: le_trans h.
+  apply: le_trans (risk (thm_chain (ltW U0) q1 Npos LL)).
   apply: ler_wpmul2l; first exact: ltW; apply: ler_wpmul2l => //.
   rewrite mul1r lef_pinv ?posrE ?chain_gt0 // ler_add2l; apply: ler_wpmul2r => //.
   exact/ltW/sinh_gt0/q1.
-apply: (lem_one_user U0 q1 Npos LL _ priv risk) => O' p' out' r' priv' risk'.
-apply: one risk' => x x01; have [h1 h2 h3] := priv' x x01; split=> // x' o x'01.
-apply: le_trans (h3 x' o x'01) _; have [h4 _ _] := priv' x' x'01.
-by apply: ler_wpmul2r => //; apply: ler_weexpn2l; rewrite ?(ltW q1) // ltnW.
+apply: risk; apply: (lem_one_user U0 q1 Npos LL); apply: more_private one.
+by apply: ler_weexpn2l; rewrite ?(ltW q1) // ltnW.
 Qed.
 
 Lemma share_holds i n b : (0 < n)%N -> is_bound q n b -> U / N * M m (i%:R : R) <= share i n b * r.
@@ -139,11 +142,7 @@ by apply: ler_wpmul2l; [rewrite le_maxr ler01 | exact: bound_holds].
 Qed.
 
 Lemma risk_ge0 : 0 <= r.
-Proof.
-have xr : @in_range R L m U (fun _ _ => 0) by move=> l j; apply/andP; split; [exact: lexx | exact: ltW].
-apply: le_trans (risk xr); apply: sumr_ge0 => o _; apply: mulr_ge0 => //.
-by have [law _] := priv; case: (law _ xr).
-Qed.
+Proof. exact/risk/minimax_ge0/ltW. Qed.
 
 Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
 Proof.
@@ -156,13 +155,6 @@ Proof.
 move=> x0; have UN2 : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
 apply: le_trans (ler_wpmul2l UN2 (M_below_first m x0)) _.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
-Qed.
-
-Lemma more_private Q : q <= Q -> finite_private U Q p.
-Proof.
-move=> qQ; have [law ratio] := priv; split=> // x x' o xr xr' xx'.
-apply: le_trans (ratio x x' o xr xr' xx') _; apply: ler_wpmul2r => //.
-by case: (law x' xr').
 Qed.
 
 (* With one user's bound b the factor is at most x / (2 b). *)
@@ -180,96 +172,102 @@ have M0 : 0 <= U / N * M m (1 : R).
 by have := ler_wpmul2r M0 Fb => h; linear.
 Qed.
 
+Lemma between_shares (i n n' : nat) t b b' :
+  0 <= t <= 1 -> (0 < n)%N -> is_bound q n b -> (0 < n')%N -> is_bound q n' b' ->
+  best_error m U (i%:R + t) <= ((1 - t) * share i n b + t * share i.+1 n' b') / 2 * r.
+Proof.
+move=> /andP [t0 t1] n0 hb n0' hb'.
+have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
+have h := share_holds i n0 hb.
+have h' := share_holds i.+1 n0' hb'.
+rewrite /best_error (M_between m (i := i)); last by rewrite iS; linear.
+rewrite iS; have -> : i%:R + 1 - (i%:R + t) = 1 - t by ring.
+have -> : i%:R + t - i%:R = t by ring.
+have -> : U / (2 * N) = U / N / 2 by field; rewrite gt_eqF.
+rewrite -iS; have t1' : 0 <= 1 - t by rewrite subr_ge0.
+have := ler_wpmul2l t1' h; have := ler_wpmul2l t0 h' => k k'.
+by linear.
+Qed.
+
 End Bounds.
 
 (* Statement 1: C_i is the smallest of the shares over n, so let n be any number for i and for i + 1. *)
 (* begin thm-factor-every *)
-Theorem thm_factor_every (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
-    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r t b b' : R) (i n n' : nat) :
-  0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
+Theorem thm_factor_every (R : realFieldType) L (m : 'I_L -> nat) (U q t b b' : R) (i n n' : nat) :
+  0 < U -> 1 < q -> (0 < \sum_l m l)%N ->
   0 <= t <= 1 -> (0 < n)%N -> is_bound q n b -> (0 < n')%N -> is_bound q n' b' ->
-  best_error m U (i%:R + t) <= ((1 - t) * share i n b + t * share i.+1 n' b') / 2 * r.
+  minimax_risk_at_least m U q
+    (best_error m U (i%:R + t) / (((1 - t) * share i n b + t * share i.+1 n' b') / 2)).
 (* end thm-factor-every *)
 Proof.
-move=> U0 q1 Npos priv risk /andP [t0 t1] n0 hb n0' hb'.
-have N0 : 0 < N R m by rewrite ltr0n.
-have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
-have h := share_holds U0 q1 Npos priv risk i n0 hb.
-have h' := share_holds U0 q1 Npos priv risk i.+1 n0' hb'.
-rewrite /best_error (M_between m (i := i)); last by rewrite iS; linear.
-rewrite iS; have -> : i%:R + 1 - (i%:R + t) = 1 - t by ring.
-have -> : i%:R + t - i%:R = t by ring.
-have -> : U / (2 * N R m) = U / N R m / 2 by field; rewrite gt_eqF.
-rewrite -iS; have t1' : 0 <= 1 - t by rewrite subr_ge0.
-have := ler_wpmul2l t1' h; have := ler_wpmul2l t0 h' => k k'.
-by linear.
+move=> U0 q1 Npos t01 n0 hb n0' hb'; set F := _ / 2.
+have share0 j k c : is_bound q k c -> 0 <= share j k c.
+  by case=> c0 _; rewrite /share; case: eqP => // _; rewrite divr_ge0 ?(ltW c0) // le_maxr ler01.
+have : 0 <= F.
+  have /andP [t0 t1] := t01; rewrite divr_ge0 ?ler0n // addr_ge0 // mulr_ge0 ?subr_ge0 ?(share0 _ _ _ hb) //.
+  exact: share0 hb'.
+rewrite le_eqVlt => /orP [/eqP <-|F0]; first by rewrite invr0 mulr0; exact: minimax_ge0 (ltW U0).
+by apply: within_factor => // r risk; exact: (between_shares U0 q1 Npos risk).
 Qed.
 
 (* Statement 2: if x <= 1, a factor F serves every collection if and only if it serves one user with one
    sample; that is, if F >= x / (2 R_1).  By thm_lattice, x / (2 s) is such an F. *)
 (* begin thm-factor-one-user *)
 Theorem thm_factor_one_user (R : realFieldType) (q x F : R) : 1 < q -> 0 < x <= 1 -> 0 < F ->
-  (forall L (m : 'I_L -> nat) (U : R) (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R),
-     0 < U -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
-     best_error m U x <= F * r)
+  (forall L (m : 'I_L -> nat) (U : R), 0 < U -> (0 < \sum_l m l)%N ->
+     minimax_risk_at_least m U q (best_error m U x / F))
   <-> one_user_risk_at_least q (x / (2 * F)).
 (* end thm-factor-one-user *)
 Proof.
-move=> q1 /andP [x0 x1] F0; split=> [every O p out r priv risk|one L m U O p out r U0 Npos priv risk].
+move=> q1 /andP [x0 x1] F0; split=> [every|one L m U U0 Npos].
   pose m (l : 'I_1) := 1%N.
   have e1 : (\sum_l m l = 1)%N by rewrite big_ord_recl big_ord0.
-  have N1 : N R m = 1 by rewrite /N e1.
   have E1 : best_error m 1 x = x / 2.
-    rewrite /best_error N1 mulr1 M_first ?(ltW x0) //.
+    rewrite /best_error /N e1 mulr1 M_first ?(ltW x0) //.
     have -> : nth_count m 0 = 1%N; last by linear.
     by have [l <-] := first_count (m := m) (ltac:(by rewrite e1)).
-  have meanE (d : dataset R m) : mean d = d ord0 ord0.
-    by rewrite /mean N1 divr1 big_ord_recl big_ord0 addr0 big_ord_recl big_ord0 addr0.
-  rewrite ler_pdivr_mulr ?mulr_gt0 ?ltr0n //.
-  suff : best_error m 1 x <= F * r by rewrite E1; linear.
-  apply: (every 1%N m 1 O (fun d => p (d ord0 ord0)) out r); rewrite ?e1 ?ltr01 //.
-    split=> [d dr|d d' o dr dr' _]; first by have [h1 h2 _] := priv _ (dr ord0 ord0).
-    by have [_ _ h] := priv _ (dr ord0 ord0); apply: h.
-  by move=> d dr; rewrite meanE; exact: risk.
-have N0 : 0 < N R m by rewrite ltr0n.
+  have -> : x / (2 * F) = best_error m 1 x / F by rewrite E1; field; rewrite gt_eqF.
+  by apply: (every 1%N m 1); rewrite ?e1 ?ltr01.
+apply: within_factor => // r risk; have N0 : 0 < N R m by rewrite ltr0n.
 have b0 : 0 < x / (2 * F) by rewrite divr_gt0 // mulr_gt0 ?ltr0n.
 have hb : is_bound q 1 (x / (2 * F)) by split=> //; right; rewrite expr1.
-have := bound_holds U0 q1 Npos priv risk (ltn0Sn 0) hb => /(ler_wpmul2l (ltW F0)).
+have := bound_holds U0 q1 Npos risk (ltn0Sn 0) hb => /(ler_wpmul2l (ltW F0)).
 apply: le_trans; rewrite /best_error !M_first ?ler01 ?lexx ?(ltW x0) //.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite !gt_eqF.
 Qed.
 
-Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q : R)
-    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r x : R) (f X Y A B : Z) :
-  0 < U -> 1 < q -> (0 < \sum_l m l)%N -> finite_private U q p -> finite_risk_at_most U p out r ->
+Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q r x : R) (f X Y A B : Z) :
+  0 < U -> 1 < q -> (0 < \sum_l m l)%N -> (forall b, minimax_risk_at_least m U q b -> b <= r) ->
   0 < of_Z R Y -> 0 < of_Z R B -> 0 < x <= of_Z R X / of_Z R Y -> q <= of_Z R A / of_Z R B ->
   row f X Y A B -> best_error m U x <= of_Z R f / 100 * r.
 Proof.
-move=> U0 q1 Npos priv risk Y0 B0 /andP [x0 xX] qQ.
+move=> U0 q1 Npos risk Y0 B0 /andP [x0 xX] qQ.
 have Q1 : 1 < of_Z R A / of_Z R B by exact: lt_le_trans qQ.
 have AB : of_Z R B < of_Z R A by move: Q1; rewrite ltr_pdivl_mulr // mul1r.
 have X0 : 0 < of_Z R X / of_Z R Y by exact: lt_le_trans xX.
 have X0' : 0 <= of_Z R X by move: X0; rewrite pmulr_lgt0 ?invr_gt0 //; exact: ltW.
 move=> /(row_sound Y0 B0 AB X0'); rewrite /row_says.
-have := more_private priv qQ; have r0 := risk_ge0 U0 priv risk.
+have := fun b bound => risk b (more_private qQ bound); have r0 := risk_ge0 U0 risk.
 move: (of_Z R X / of_Z R Y) (of_Z R A / of_Z R B) (of_Z R f / 100) xX X0 Q1.
-move=> z Q F xz z0 Q1 {}priv says.
+move=> z Q F xz z0 Q1 {}risk says.
 apply: le_trans (best_error_mono m U0 xz) _.
 case: says => [chain|[k [[k1 k2 s0] says]]].
   apply: (@le_trans _ _ (((1 + cosh Q) / 2 + sinh Q / (2 / z)) * r)).
     have -> : best_error m U z = E_OPT m U (2 / z).
       by rewrite /best_error /E_OPT; congr (_ * M m _); field; rewrite gt_eqF.
-    by apply: cor_chain_finite priv risk; rewrite ?divr_gt0 ?ltr0n.
+    have e0 : 0 < 2 / z by rewrite divr_gt0 ?ltr0n.
+    rewrite [leRHS]mulrC -ler_pdivr_mulr ?(K_gt0 Q1) //.
+    exact: (risk _ (cor_chain (ltW U0) Q1 Npos e0)).
   apply: ler_wpmul2r => //; apply: le_trans chain.
   by rewrite le_eqVlt; apply/orP; left; apply/eqP; congr (_ + _); field; rewrite gt_eqF.
 have one := lattice_bound Q1 k1 k2; case: says => [le_F|[/andP [z1 z2] le_F]].
-  exact: (one_user_factor U0 Q1 Npos priv risk z0 s0).
+  exact: (one_user_factor U0 Q1 Npos risk z0 s0).
 apply: le_trans (ler_wpmul2r r0 le_F).
 have hb : is_bound Q 1 (s Q k) by split=> //; right; rewrite expr1.
 have C0 := chain_gt0 2 Q1.
 have hc : is_bound Q 2 (1 / (1 + cosh Q + 2%:R * sinh Q)) by split; [exact: divr_gt0 ltr01 C0 | by left].
 have t01 : 0 <= z - 1 <= 1 by linear.
-have := thm_factor_every 1 U0 Q1 Npos priv risk t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.
+have := between_shares U0 Q1 Npos risk 1 t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.
 rewrite /share /= !divff ?pnatr_eq0 // maxxx !div1r invrK [1%:R + _]addrC subrK.
 by have -> : 1 - (z - 1) = 2 - z by ring.
 Qed.
@@ -311,20 +309,23 @@ End Numbers.
 (* Laplace noise, in numbers.  On each of 1400 pieces the error is at most that at its beginning, and the
    smallest possible risk at least that at its end. *)
 (* begin thm-factor-numbers *)
-Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R)
-    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R) :
+Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R) :
   is_exponential exp -> 0 < U -> 0 < eps -> (0 < \sum_l m l)%N ->
-  finite_private U (exp eps) p -> finite_risk_at_most U p out r ->
-  [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r,
-      eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r,
-      eps <= 3 -> E_OPT m U eps <= 267 / 100 * r
-    & eps <= 7 / 2 -> E_OPT m U eps <= 291 / 100 * r].
+  [/\ eps <= 1 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (245 / 100)),
+      eps <= 5 / 2 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (261 / 100)),
+      eps <= 3 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (267 / 100))
+    & eps <= 7 / 2 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (291 / 100))].
 (* end thm-factor-numbers *)
 Proof.
-move=> is_exp U0 eps0 Npos priv risk; have q1 := exp_gt1 is_exp eps0.
-have r0 := risk_ge0 U0 priv risk.
+move=> is_exp U0 eps0 Npos; have q1 := exp_gt1 is_exp eps0.
+suff all r : (forall b, minimax_risk_at_least m U (exp eps) b -> b <= r) ->
+    [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r, eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r,
+      eps <= 3 -> E_OPT m U eps <= 267 / 100 * r & eps <= 7 / 2 -> E_OPT m U eps <= 291 / 100 * r].
+  by split=> e; (apply: within_factor => [|r /all [h1 h2 h3 h4]]; first by rewrite divr_gt0 ?ltr0n); auto.
+move=> risk; have r0 := risk_ge0 U0 risk.
 have small_eps : eps <= 133 / 400 -> E_OPT m U eps <= 245 / 100 * r.
-  move=> e; apply: le_trans (cor_chain_finite U0 q1 Npos eps0 priv risk) _; apply: ler_wpmul2r => //.
+  move=> e; have := risk _ (cor_chain (ltW U0) q1 Npos eps0).
+  rewrite ler_pdivr_mulr ?(K_gt0 q1) // [r * _]mulrC => /le_trans; apply; apply: ler_wpmul2r => //.
   have := exp_le is_exp eps; move: (exp eps) q1 => q q1 h.
   have p0 := q_pos q1; have qi := q_inv_lt1 q1.
   have q32 : q <= 3 / 2.
@@ -350,7 +351,7 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
     apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
     by rewrite ler_nat; clear -i133; apply/ssrnat.leP; lia.
   have i1 : (0 < i)%N by clear -i133; apply/ssrnat.ltP; lia.
-  rewrite best; apply: (row_holds U0 q1 Npos priv risk _ _ _ _ good).
+  rewrite best; apply: (row_holds U0 q1 Npos risk _ _ _ _ good).
   - by rewrite (to_nat R i) ltr0n.
   - exact: (@to_gt0 R (10 ^ 4)%Z (erefl _)).
   - have i0 : 0 < i%:R :> R by rewrite ltr0n.

@@ -1,28 +1,90 @@
 (* What one user costs: a prior on two lattices. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import linear.
+From UserDP Require Import definitions linear chain.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
+(* Functions on the line between nodes t 0 < ... < t n: hat k is 1 at t k and 0 at all other nodes. *)
+Section Hats.
+Variables (R : realFieldType) (t : nat -> R) (n : nat).
+Hypothesis grows : forall k, (k < n)%N -> t k < t k.+1.
+
+(* From 0 below t k' to 1 above the next node. *)
+Definition ramp (k : nat) (y : R) : R :=
+  if k is k'.+1 then
+    if (k' < n)%N then (t k - t k' + `|t k' - y| - `|t k - y|) / (2 * (t k - t k')) else 0
+  else 1.
+Definition hat (k : nat) (y : R) : R := ramp k y - ramp k.+1 y.
+
+Lemma hat_ge0 k y : 0 <= hat k y.
+Proof.
+rewrite /hat subr_ge0 [ramp k.+1 _]/=; case: ltnP => kn; last first.
+  case: k kn => [|k] _ /=; first exact: ler01.
+  case: ltnP => // kn; have g := grows kn; rewrite divr_ge0 ?mulr_ge0 ?ler0n ?subr_ge0 ?(ltW g) //.
+  by case: (ger0P (t k - y)) => h; case: (ger0P (t k.+1 - y)) => h'; linear.
+have g := grows kn; have d0 : 0 < 2 * (t k.+1 - t k) by linear.
+rewrite ler_pdivr_mulr //; case: k kn g d0 => [|k] kn g d0.
+  by rewrite /= mul1r; case: (ger0P (t 0%N - y)) => h; case: (ger0P (t 1%N - y)) => h'; linear.
+rewrite /= (ltnW kn); have g' := grows (ltnW kn); have d1 : 0 < 2 * (t k.+1 - t k) by linear.
+case: (ltP y (t k.+1)) => yt.
+  rewrite [`|t k.+1 - y|]gtr0_norm ?subr_gt0 // [`|t k.+2 - y|]gtr0_norm ?subr_gt0 ?(lt_trans yt) //.
+  apply: (@le_trans _ _ 0); first by linear.
+  rewrite mulr_ge0 ?(ltW d0) // divr_ge0 ?(ltW d1) //.
+  by case: (ger0P (t k - y)) => h; linear.
+rewrite ![`|_ - y|]distrC [`|y - t k.+1|]ger0_norm ?subr_ge0 // [`|y - t k|]ger0_norm ?subr_ge0 ?(le_trans (ltW g')) //.
+have -> : (t k.+1 - t k + (y - t k) - (y - t k.+1)) / (2 * (t k.+1 - t k)) = 1.
+  by field; rewrite gt_eqF // subr_gt0.
+by case: (ger0P (y - t k.+2)) => h; linear.
+Qed.
+
+Lemma hats_one y : \sum_(k < n.+1) hat k y = 1.
+Proof.
+rewrite -(big_mkord xpredT (fun k => hat k y)) (eq_bigr (fun k => - (ramp k.+1 y - ramp k y))) => [|k _]; last first.
+  by rewrite opprB.
+by rewrite sumrN telescope_sumr // /= ltnn sub0r opprK.
+Qed.
+
+Lemma by_steps (r g : nat -> R) k : \sum_(i < k.+1) (r i - r i.+1) * g i
+  = r 0%N * g 0%N + \sum_(0 <= i < k) r i.+1 * (g i.+1 - g i) - r k.+1 * g k.
+Proof.
+elim: k => [|k IH]; first by rewrite big_ord_recl big_ord0 big_geq //=; linear.
+by rewrite big_ord_recr IH big_nat_recr //=; linear.
+Qed.
+
+(* A distance from a node, read at the nodes only, is no more than it is. *)
+Lemma hats_distance j y : (j <= n)%N -> \sum_(k < n.+1) hat k y * `|t j - t k| <= `|t j - y|.
+Proof.
+move=> jn; have mono a b : (a <= b <= n)%N -> t a <= t b.
+  move=> /andP []; elim: b => [|b IH]; first by rewrite leqn0 => /eqP ->.
+  rewrite leq_eqVlt => /orP [/eqP -> //|ab] bn; apply: le_trans (IH ab (ltnW bn)) _.
+  exact/ltW/grows.
+pose G k : R := (t k - `|t k - y|) / 2.
+have slope k : (k < n)%N -> ramp k.+1 y * (t k.+1 - t k) = G k.+1 - G k.
+  move=> kn; rewrite /= kn /G; have g : t k.+1 - t k != 0 by rewrite gt_eqF // subr_gt0 grows.
+  by move: (`|t k - y|) (`|t k.+1 - y|) => u v; field.
+rewrite (by_steps (ramp^~ y) (fun k => `|t j - t k|)) [ramp n.+1 y]/= ltnn mul0r subr0 mul1r.
+rewrite (big_cat_nat _ (n := j)) //.
+rewrite (@eq_big_nat _ _ _ 0 j _ (fun k => - (G k.+1 - G k))) => [|k /andP [_ kj]]; last first.
+  have [h h'] : t k <= t j /\ t k.+1 <= t j by split; apply: mono; rewrite jn ?kj ?(ltnW kj).
+  by rewrite -slope ?(leq_trans kj) // !ger0_norm ?subr_ge0 // -mulrN; congr (_ * _); ring.
+rewrite (@eq_big_nat _ _ _ j n _ (fun k => G k.+1 - G k)) => [|k /andP [jk kn]]; last first.
+  have [h h'] : t j <= t k /\ t j <= t k.+1 by split; apply: mono; rewrite ?jk ?(ltnW kn) ?leqW.
+  by rewrite -slope // ![`|t j - _|]distrC !ger0_norm ?subr_ge0 //; congr (_ * _); ring.
+rewrite /= sumrN !telescope_sumr // ger0_norm ?subr_ge0 ?mono // /G.
+have h1 := ler_norm (t n - y); have h2 := ler_norm (y - t 0%N).
+by rewrite distrC in h2; linear.
+Qed.
+End Hats.
+
 Section OneUser.
 Variable R : realFieldType.
 
-(* A mechanism for one user with one sample in [0, 1]: p x o is the probability of the output o, which
-   stands for the number out o, at the sample x.  q stands for exp eps. *)
 (* begin def-one-user *)
-Definition is_private (O : finType) (p : R -> O -> R) (q : R) : Prop :=
-  forall x, 0 <= x <= 1 ->
-    [/\ forall o, 0 <= p x o, \sum_o p x o = 1
-      & forall x' o, 0 <= x' <= 1 -> p x o <= q * p x' o].
-Definition risk_at_most (O : finType) (p : R -> O -> R) (out : O -> R) (r : R) : Prop :=
-  forall x, 0 <= x <= 1 -> \sum_o p x o * `|x - out o| <= r.
-(* No private mechanism with finitely many outputs has a risk below b. *)
-Definition one_user_risk_at_least (q b : R) : Prop :=
-  forall (O : finType) (p : R -> O -> R) (out : O -> R) (r : R),
-    is_private p q -> risk_at_most p out r -> b <= r.
+(* One user with one sample in [0, 1]: no private mechanism has a risk below b.  q stands for exp eps. *)
+Definition one_user_risk_at_least (q b : R) : Prop := minimax_risk_at_least (fun _ : 'I_1 => 1%N) 1 q b.
 
 (* The Chebyshev polynomials u_0, u_1, ... at c = q / (q - 1), and s_n, equation (eq-lattice). *)
 Fixpoint chebyshev (c : R) (n : nat) : R * R :=
@@ -35,7 +97,13 @@ Variable q : R.
 Hypothesis q1 : 1 < q.
 
 Let psi (t : R) : R := Num.min t (q * t).
-Let clip01 (y : R) : R := Num.min (Num.max y 0) 1.
+Notation one_sample := (dataset R (fun _ : 'I_1 => 1%N)).
+
+Lemma mean_one (x : one_sample) : mean x = x ord0 ord0.
+Proof.
+have e1 : (\sum_(l < 1) 1 = 1)%N by rewrite big_ord_recl big_ord0.
+by rewrite /mean /N e1 divr1 big_ord_recl big_ord0 addr0 big_ord_recl big_ord0 addr0.
+Qed.
 
 (* A certificate for one user: a prior under which no answer is good. *)
 (* begin lem-prior *)
@@ -46,39 +114,66 @@ Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
   one_user_risk_at_least q r.
 (* end lem-prior *)
 Proof.
-move=> th01 w0 W0 cert O p out R0 priv risk.
+move=> th01 w0 W0 cert H E R0 [sH Habs] mE priv risk.
 have i0 : K.
   case: (pickP (@predT K)) => [i _ //|none]; move: W0; rewrite big1 ?ltxx // => i _.
   by have := none i.
 have q0 : 0 < q by exact: lt_trans ltr01 q1.
-have near x y : 0 <= x <= 1 -> `|x - clip01 y| <= `|x - y|.
-  move=> /andP [x0 x1]; have a := ler_norm (x - y); have b := ler_norm (y - x).
-  rewrite distrC in b; rewrite ler_norml /clip01; minmax; linear.
-have c01 y : 0 <= clip01 y <= 1 by rewrite /clip01; minmax; linear.
-have pos o : 0 <= \sum_i weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r).
-  case: (arg_minP (P := predT) (i0 := i0) (fun i => p (theta i) o)) => // k _ kmin.
-  have pk0 : 0 <= p (theta k) o by case: (priv _ (th01 k)).
-  apply: (@le_trans _ _ (p (theta k) o * \sum_i weight i * psi (`|theta i - clip01 (out o)| - r))).
-    by rewrite mulr_ge0 // cert.
+pose D i : one_sample := fun _ _ => theta i.
+have Dr i : in_range 1 (D i) by move=> l j; exact: th01.
+have DD i k : neighbours (D i) (D k) by exists ord0 => l; rewrite ord1 eqxx.
+have mD i : is_mean H (E (D i)) by exact: mE.
+(* the nodes *)
+pose nodes := sort <=%O (undup (codom theta)); pose t k := nth 0 nodes k; pose n := (size nodes).-1.
+have mem i : theta i \in nodes by rewrite mem_sort mem_undup codom_f.
+have sz : size nodes = n.+1 by rewrite prednK //; case: (nodes) (mem i0).
+have grows k : (k < n)%N -> t k < t k.+1.
+  move=> kn; have up : sorted <%O nodes by rewrite sort_lt_sorted undup_uniq.
+  have kn' : (k.+1 < size nodes)%N by rewrite sz.
+  exact: (sorted_ltn_nth lt_trans 0 up k k.+1 (ltnW kn') kn' (ltnSn k)).
+have t01 k : (k < n.+1)%N -> 0 <= t k <= 1.
+  rewrite -sz => /(mem_nth 0); rewrite mem_sort mem_undup /t => /codomP [i ->]; exact: th01.
+have at_node i : exists2 j, (j <= n)%N & t j = theta i.
+  by exists (index (theta i) nodes); [rewrite -ltnS -sz index_mem | rewrite /t nth_index].
+have [ext H1 lin] := sH.
+have Hramp k : H (ramp t n k).
+  case: k => [|k]; first exact: H1.
+  rewrite /ramp; case: ltnP => kn; last by apply: ext (space_scale 0 sH H1) _ => y; rewrite mul0r.
+  apply: ext (lin (1 / (2 * (t k.+1 - t k))) _ _ (lin (-1) _ _ (Habs (t k.+1))
+    (lin 1 _ _ (Habs (t k)) (space_scale (t k.+1 - t k) sH H1))) (space_scale 0 sH H1)) _ => y /=.
+  by move: (`|t k - y|) (`|t k.+1 - y|) (2 * _) => a b d; linear.
+have Hhat k : H (hat t n k) by apply: ext (lin (-1) _ _ (Hramp k.+1) (Hramp k)) _ => y; rewrite /hat; linear.
+pose p i (k : 'I_n.+1) := E (D i) (hat t n k).
+have p0 i k : 0 <= p i k by apply: (mean_ge0 sH) => // y; exact: hat_ge0.
+have ratio i j k : p i k <= q * p j k by apply: priv => // y; exact: hat_ge0.
+have pos k : 0 <= \sum_i weight i * p i k * (`|theta i - t k| - r).
+  case: (arg_minP (P := predT) (i0 := i0) (fun i => p i k)) => // z _ kmin.
+  apply: (@le_trans _ _ (p z k * \sum_i weight i * psi (`|theta i - t k| - r))).
+    by rewrite mulr_ge0 // cert // t01.
   rewrite mulr_sumr; apply: ler_sum => i _; rewrite mulrCA -mulrA; apply: ler_wpmul2l => //.
-  set d := _ - r; have le_p := kmin i isT.
-  have le_q : p (theta i) o <= q * p (theta k) o by case: (priv _ (th01 i)) => _ _; apply.
-  rewrite /psi; case: (leP 0 d) => d0.
-    apply: (@le_trans _ _ (p (theta k) o * d)); last by rewrite ler_wpmul2r.
+  set d := _ - r; have le_p := kmin i isT; rewrite /psi; case: (leP 0 d) => d0.
+    apply: (@le_trans _ _ (p z k * d)); last by rewrite ler_wpmul2r.
     by rewrite ler_wpmul2l // le_minl lexx.
-  apply: (@le_trans _ _ (p (theta k) o * (q * d))); first by rewrite ler_wpmul2l // le_minl lexx orbT.
+  apply: (@le_trans _ _ (p z k * (q * d))); first by rewrite ler_wpmul2l // le_minl lexx orbT.
   by rewrite mulrA [_ * q]mulrC; apply: ler_wnmul2r; rewrite ?(ltW d0).
-have : 0 <= \sum_o \sum_i weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r).
-  by apply: sumr_ge0.
+have : 0 <= \sum_(k < n.+1) \sum_i weight i * p i k * (`|theta i - t k| - r) by exact: sumr_ge0.
 rewrite exchange_big /=.
-have le_i i : \sum_o weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r) <= weight i * (R0 - r).
-  have [p0 one _] := priv _ (th01 i).
-  have -> : \sum_o weight i * p (theta i) o * (`|theta i - clip01 (out o)| - r)
-      = weight i * (\sum_o p (theta i) o * `|theta i - clip01 (out o)| - r).
-    have {2}-> : r = \sum_o p (theta i) o * r by rewrite -mulr_suml one mul1r.
-    by rewrite -sumrB mulr_sumr; apply: eq_bigr => o _; ring.
-  apply: ler_wpmul2l => //; rewrite ler_add2r; apply: le_trans (risk _ (th01 i)).
-  by apply: ler_sum => o _; apply: ler_wpmul2l; rewrite ?near.
+have le_i i : \sum_(k < n.+1) weight i * p i k * (`|theta i - t k| - r) <= weight i * (R0 - r).
+  have [E1 _ mono] := mD i; have [j jn tj] := at_node i.
+  have [Hd Ed] := mean_sum (fun k : 'I_n.+1 => `|theta i - t k|) sH (mD i) (fun k => Hhat k).
+  have [Hs Es] := mean_sum (fun k : 'I_n.+1 => 1) sH (mD i) (fun k => Hhat k).
+  have one : \sum_k p i k = 1.
+    rewrite -E1 -[LHS](eq_bigr _ (fun k _ => mul1r _)) -Es.
+    have e y : \sum_(k < n.+1) 1 * hat t n k y = 1.
+      by rewrite (eq_bigr _ (fun k _ => mul1r _)) hats_one.
+    by apply: le_anti; rewrite !mono // => y; rewrite e.
+  have -> : \sum_(k < n.+1) weight i * p i k * (`|theta i - t k| - r)
+      = weight i * (\sum_(k < n.+1) `|theta i - t k| * p i k - r).
+    have {2}-> : r = \sum_k p i k * r by rewrite -mulr_suml one mul1r.
+    by rewrite -sumrB mulr_sumr; apply: eq_bigr => k _; ring.
+  apply: ler_wpmul2l => //; rewrite ler_add2r -Ed; apply: le_trans (risk _ (Dr i)).
+  rewrite mean_one; apply: mono => // y; rewrite /D -tj; apply: le_trans (hats_distance grows y jn).
+  by apply: ler_sum => k _; rewrite mulrC.
 move/le_trans => /(_ _ (ler_sum _ (fun i _ => le_i i))); rewrite -mulr_suml.
 by rewrite pmulr_rge0 // subr_ge0.
 Qed.
@@ -229,7 +324,7 @@ by linear.
 Qed.
 
 (* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
-   with finitely many outputs has a risk below s_n. *)
+   has a risk below s_n. *)
 (* begin thm-lattice *)
 Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
   (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->

@@ -1,7 +1,7 @@
 (* With staircase noise one number bounds the factor at every budget. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear lattice chain minimax rows factor even.
+From UserDP Require Import definitions linear lattice chain within minimax rows factor even.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -87,9 +87,8 @@ Notation "$ z" := (@of_Z R z) (at level 2, format "$ z").
 Hypothesis U0 : 0 < U.
 Hypothesis h1 : 1 < h.
 Hypothesis Npos : (0 < \sum_l m l)%N.
-Variables (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R).
-Hypothesis priv : finite_private U (h ^+ 2) p.
-Hypothesis risk : finite_risk_at_most U p out r.
+Variable r : R.
+Hypothesis risk : forall b, minimax_risk_at_least m U (h ^+ 2) b -> b <= r.
 
 Let q1 : 1 < h ^+ 2. Proof. exact: exprn_egt1. Qed.
 Let x0 : 0 < 1 / sinh h. Proof. exact: divr_gt0 ltr01 (sinh_gt0 h1). Qed.
@@ -109,7 +108,7 @@ have ai : (a * k <= i)%N.
 have := allP good i; rewrite mem_iota ai subnKC ?leq_mul2r ?(ltnW ab) ?orbT // i_n => /(_ isT) i_row.
 have Di : 1 < i%:R / D%:R :> R by rewrite ltr_pdivl_mulr // mul1r ltr_nat (leq_trans Da).
 have Z_i : $(Z.of_nat i) = i%:R := to_nat R i; have Z_D : $(Z.of_nat D) = D%:R := to_nat R D.
-apply: (row_holds U0 q1 Npos priv risk _ _ _ _ i_row).
+apply: (row_holds U0 q1 Npos risk _ _ _ _ i_row).
 - rewrite toB !of_ZM Z_i Z_D subr_gt0; apply: ltr_pmul; rewrite ?ler0n // ltr_nat; exact: leq_trans Da ai.
 - by rewrite of_ZM Z_D mulr_gt0.
 - by rewrite x0 toB !of_ZM Z_i Z_D to_small -stairs_ratio ?dR ?ltr_nat ?(leq_trans Da) ?stairs_fall.
@@ -124,31 +123,30 @@ End Stairs.
    1 / sinh (eps / 2).  h = exp (eps / 2) is any number above 1; some whole number is as large, as among
    the reals. *)
 (* begin thm-factor-staircase *)
-Theorem thm_factor_staircase (R : realFieldType) L (m : 'I_L -> nat) (U h : R)
-    (O : finType) (p : dataset R m -> O -> R) (out : O -> R) (r : R) :
+Theorem thm_factor_staircase (R : realFieldType) L (m : 'I_L -> nat) (U h : R) :
   0 < U -> 1 < h -> (exists K : nat, h <= K%:R) -> (0 < \sum_l m l)%N ->
-  finite_private U (h ^+ 2) p -> finite_risk_at_most U p out r ->
-  best_error m U (1 / sinh h) <= 242 / 100 * r.
+  minimax_risk_at_least m U (h ^+ 2) (best_error m U (1 / sinh h) / (242 / 100)).
 (* end thm-factor-staircase *)
 Proof.
-move=> U0 h1 K Npos priv risk; have s0 := sinh_gt0 h1; have r0 := risk_ge0 U0 priv risk.
-have h0 := q_pos h1; have g := q2_gap h1.
+move=> U0 h1 K Npos; have s0 := sinh_gt0 h1; have h0 := q_pos h1; have g := q2_gap h1.
 have q1 : 1 < h ^+ 2 by exact: exprn_egt1.
+apply: within_factor => [|r risk]; first by rewrite divr_gt0 ?ltr0n.
+have r0 := risk_ge0 U0 risk.
 case: (leP h (8 / 5)) => [small|h16].
   have e0 : 0 < 2 * sinh h by rewrite mulr_gt0 ?ltr0n.
   have -> : best_error m U (1 / sinh h) = E_OPT m U (2 * sinh h).
     by rewrite /best_error /E_OPT; congr (_ * M m _); field; rewrite gt_eqF.
-  apply: le_trans (cor_chain_finite U0 q1 Npos e0 priv risk) _.
-  apply: ler_wpmul2r => //.
+  have := risk _ (cor_chain (ltW U0) q1 Npos e0).
+  rewrite ler_pdivr_mulr ?(K_gt0 q1) // [r * _]mulrC => /le_trans; apply; apply: ler_wpmul2r => //.
   have -> : sinh (h ^+ 2) / (2 * sinh h) = cosh h; last exact: chain_small.
   by rewrite /cosh /sinh; field; rewrite !gt_eqF.
 case: (leP h (5 / 2)) => [small|h25].
-  by apply: (on_stairs U0 h1 Npos priv risk _ _ fine_stairs) => //; linear.
+  by apply: (on_stairs U0 h1 Npos risk _ _ fine_stairs) => //; linear.
 case: (leP h 6) => [small|/ltW large].
-  by apply: (on_stairs U0 h1 Npos priv risk _ _ coarse_stairs) => //; linear.
+  by apply: (on_stairs U0 h1 Npos risk _ _ coarse_stairs) => //; linear.
 have [n [n0 good] hn] := even_large large K.
 have nR : 0 < n%:R :> R by rewrite ltr0n.
-apply: (one_user_factor U0 q1 Npos priv risk _ _ (even_prior q1 n0 good)).
+apply: (one_user_factor U0 q1 Npos risk _ _ (even_prior q1 n0 good)).
 - exact: divr_gt0 ltr01 s0.
 - exact: divr_gt0 ltr01 nR.
 rewrite stairs_size // mulrAC ler_pdivr_mulr // [1 / _]mul1r [leRHS]mulrAC ler_pdivl_mulr //.

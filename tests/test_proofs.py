@@ -57,7 +57,14 @@ SPOILT = {
         "if j <? 1000 then 261 else if j <? 1200 then 267 else",
         "if j <? 1000 then 261 else if j <? 1200 then 266 else",
     ),
+    "n users for one less": (
+        "minimax",
+        "one_user_risk_at_least (q ^+ n) b",
+        "one_user_risk_at_least (q ^+ n.-1) b",
+    ),
+    "43 bits in a double": ("levels", "(b + 13 <= p)%N", "(b + 10 <= p)%N"),
     "eta for 2 eta": ("privacy", "q ^+ 2 * density s t <=", "q ^+ 1 * density s t <="),
+    "half of eps' at every rank": ("release", "& (L <= k)%N ->", "& (0 <= k)%N ->"),
     "3 eta is tight": ("privacy", "forall z, q ^+ 2 < z ->", "forall z, q ^+ 3 < z ->"),
 }
 

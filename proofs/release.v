@@ -1,0 +1,256 @@
+(* The whole release of the rival is private: a threshold, then a mean of sums capped at it, with noise. *)
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
+From UserDP Require Import definitions linear counts chain exponential privacy composition.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* Mechanisms that are given by densities. *)
+Section Densities.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (T : Type).
+
+(* I h is the integral of h over T, for functions h in a set H that is closed under sums and multiples:
+   Riemann's, Lebesgue's, or any other that is linear and monotone.  d x is a density for each x. *)
+(* begin prop-akmv-private-densities *)
+Definition is_integral (H : (T -> R) -> Prop) (I : (T -> R) -> R) : Prop :=
+  [/\ forall h h', H h -> (forall t, h t = h' t) -> H h',
+      forall s h h', H h -> H h' ->
+        H (fun t => s * h t + h' t) /\ I (fun t => s * h t + h' t) = s * I h + I h'
+    & forall h h', H h -> H h' -> (forall t, h t <= h' t) -> I h <= I h'].
+Definition draw (I : (T -> R) -> R) (d : dataset R m -> T -> R) : dataset R m -> (T -> R) -> R :=
+  fun x h => I (fun t => h t * d x t).
+Definition drawn (H : (T -> R) -> Prop) (d : dataset R m -> T -> R) (h : T -> R) : Prop :=
+  forall x, in_range U x -> H (fun t => h t * d x t).
+(* end prop-akmv-private-densities *)
+
+Variables (H : (T -> R) -> Prop) (I : (T -> R) -> R) (d : dataset R m -> T -> R).
+Hypothesis HI : is_integral H I.
+
+Lemma integral_ext h h' : H h -> (forall t, h t = h' t) -> I h = I h'.
+Proof.
+have [ext _ mono] := HI => Hh e; have Hh' := ext _ _ Hh e.
+by apply: le_anti; rewrite !mono // => t; rewrite e.
+Qed.
+
+Lemma integral_scale a h : H h -> H (fun t => a * h t) /\ I (fun t => a * h t) = a * I h.
+Proof.
+have [ext lin _] := HI => Hh; have [H0 I0] := lin (-1) _ _ Hh Hh.
+have [Ha Ia] := lin a _ _ Hh H0; have e t : a * h t + (-1 * h t + h t) = a * h t by linear.
+split; first exact: ext Ha e.
+by rewrite -(integral_ext Ha e) Ia I0; linear.
+Qed.
+
+Lemma density_mechanism :
+  (forall x, in_range U x -> [/\ forall t, 0 <= d x t, H (d x) & I (d x) = 1]) ->
+  is_mechanism U (drawn H d) (draw I d).
+Proof.
+move=> law; have [ext lin mono] := HI; split=> [|x xr]; last have [d0 Hd Id] := law x xr; split.
+- by move=> h h' Hh e x xr; apply: ext (Hh x xr) _ => t; rewrite e.
+- by move=> x xr; have [_ Hd _] := law x xr; apply: ext Hd _ => t; rewrite mul1r.
+- move=> s h h' Hh Hh' x xr; have [Hl _] := lin s _ _ (Hh x xr) (Hh' x xr).
+  by apply: ext Hl _ => t; ring.
+- by rewrite -[RHS]Id; apply/esym/integral_ext => // t; rewrite mul1r.
+- move=> s h h' Hh Hh'; have [Hl <-] := lin s _ _ (Hh x xr) (Hh' x xr).
+  by apply/esym/integral_ext => // t; ring.
+by move=> h h' Hh Hh' hh; apply: mono; [exact: Hh | exact: Hh' | move=> t; apply: ler_wpmul2r].
+Qed.
+
+Lemma density_private q :
+  (forall x x' t, in_range U x -> in_range U x' -> neighbours x x' -> d x t <= q * d x' t) ->
+  is_private U (drawn H d) q (draw I d).
+Proof.
+move=> ratio x x' xr xr' xx h Hh h0; have [_ _ mono] := HI.
+have [Hq <-] := integral_scale q (Hh x' xr'); apply: mono; [exact: Hh | exact: Hq | move=> t].
+by rewrite mulrCA; apply: ler_wpmul2l => //; exact: ratio.
+Qed.
+End Densities.
+
+Section Release.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (exp : R -> R).
+Notation N := (N R m).
+
+(* V is the largest sum that a user can have.  The threshold t lies above 0 and not above V, and has the
+   density of the private quantile of rank k with eta = eps' / 2.  The output y is the mean of the sums,
+   each clipped to [0, t], with Laplace noise of scale t / (eps'' N). *)
+(* begin prop-akmv-private-definitions *)
+Definition V : R := v m U 1.
+Definition threshold : Type := {t : R | 0 < t <= V}.
+Definition sums (x : dataset R m) (l : 'I_L) : R := \sum_j x l j.
+Definition threshold_density (eps' : R) (k : nat) (x : dataset R m) (t : threshold) : R :=
+  density V k (exp (- (eps' / 2))) (sums x) (sval t).
+Definition capped_mean (t : R) (x : dataset R m) : R := (\sum_l clip 0 t (sums x l)) / N.
+Definition laplace (scale centre y : R) : R := exp (- (`|y - centre| / scale)) / (2 * scale).
+Definition noisy_density (eps'' : R) (t : threshold) (x : dataset R m) (y : R) : R :=
+  laplace (sval t / (eps'' * N)) (capped_mean (sval t) x) y.
+
+(* I gives each interval of thresholds its length; J gives each Laplace density the mass 1. *)
+Definition has_lengths (H : (threshold -> R) -> Prop) (I : (threshold -> R) -> R) : Prop :=
+  forall a b, 0 <= a <= b -> b <= V ->
+    let inside := fun t => if a < sval t <= b then 1 else 0 in H inside /\ I inside = b - a.
+Definition has_laplace (H : (R -> R) -> Prop) (J : (R -> R) -> R) : Prop :=
+  forall scale centre, 0 < scale -> H (laplace scale centre) /\ J (laplace scale centre) = 1.
+
+(* The pair of threshold and output. *)
+Definition akmv I J (eps' eps'' : R) (k : nat) : dataset R m -> (threshold * R -> R) -> R :=
+  in_turn (draw I (threshold_density eps' k)) (fun t => draw J (noisy_density eps'' t)).
+Definition akmv_space H H' J (eps' eps'' : R) (k : nat) : (threshold * R -> R) -> Prop :=
+  space_in_turn U (drawn U H (threshold_density eps' k)) (fun t => drawn U H' (noisy_density eps'' t))
+    (fun t => draw J (noisy_density eps'' t)).
+(* end prop-akmv-private-definitions *)
+
+Hypothesis is_exp : is_exponential exp.
+Hypothesis U0 : 0 < U.
+Hypothesis Npos : (0 < \sum_l m l)%N.
+
+Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
+
+Lemma V_gt0 : 0 < V.
+Proof.
+rewrite mulr_gt0 // ltr0n lt0n; apply/negP => /eqP c0; move: Npos; rewrite big1 // => l _.
+by apply/eqP; rewrite -leqn0 -c0; exact: le_first_count.
+Qed.
+
+Lemma sums_range x : in_range U x -> forall l, 0 <= sums x l <= V.
+Proof.
+move=> xr l; rewrite sumr_ge0 => [|j _]; last by case/andP: (xr l j).
+apply: (@le_trans _ _ (\sum_(j < m l) U)); first by apply: ler_sum => j _; case/andP: (xr l j).
+by rewrite sumr_const card_ord -mulr_natr ler_pmul2l // ler_nat le_first_count.
+Qed.
+
+(* A function that is constant between cuts has the integral of privacy.v. *)
+Lemma steps H I (g : R -> R) a s : is_integral H I -> has_lengths H I -> 0 <= a ->
+  path <=%O a s -> last a s = V -> constant g a s ->
+  let f := fun t : threshold => if a < sval t then g (sval t) else 0 in
+  H f /\ I f = integral g a s.
+Proof.
+move=> HI len; have [ext lin mono] := HI.
+elim: s a => [|b s IH] a a0 /=.
+  move=> _ aV _; have [|H0 I0] := len a a _ (ltac:(by rewrite aV)); first by rewrite a0 lexx.
+  have e (t : threshold) : (if a < sval t <= a then 1 else 0) = (if a < sval t then g (sval t) else 0).
+    by have /andP [_ tV] := svalP t; rewrite aV ltNge tV.
+  split; first exact: ext H0 e.
+  by rewrite -(integral_ext HI H0 e) I0 subrr.
+move=> /andP [ab bs] lastV [gb gs]; have b0 := le_trans a0 ab.
+have bV : b <= V.
+  by rewrite -lastV; elim: (s) (b) bs => //= c s' IH' b' /andP [bc cs]; apply: le_trans bc (IH' _ cs).
+have [Hr Ir] := IH b b0 bs lastV gs.
+have [|Hc Ic] := len a b _ bV; first by rewrite a0.
+have [Hl Il] := lin (g b) _ _ Hc Hr.
+have e (t : threshold) : g b * (if a < sval t <= b then 1 else 0)
+    + (if b < sval t then g (sval t) else 0) = if a < sval t then g (sval t) else 0.
+  case: (leP (sval t) b) => tb; case: (ltP a (sval t)) => at_ /=; rewrite ?mulr1 ?mulr0 ?addr0 ?add0r //.
+    by rewrite (gb _ at_ tb).
+  by move: (lt_le_trans tb at_); rewrite ltNge ab.
+split; first exact: ext Hl e.
+by rewrite -(integral_ext HI Hl e) Il Ic Ir mulrC.
+Qed.
+
+Lemma q_range eps' : 0 <= eps' -> 0 < exp (- (eps' / 2)) <= 1.
+Proof.
+move=> e0; rewrite exp_gt0 //= -[leRHS](exp0 is_exp); apply: (exp_mono is_exp).
+by rewrite oppr_le0 divr_ge0 ?ler0n.
+Qed.
+
+Lemma threshold_law H I eps' k x : is_integral H I -> has_lengths H I -> 0 <= eps' -> in_range U x ->
+  [/\ forall t, 0 <= threshold_density eps' k x t, H (threshold_density eps' k x)
+    & I (threshold_density eps' k x) = 1].
+Proof.
+move=> HI len e0 xr; have range := sums_range xr; have q01 := q_range e0.
+have [c p Vc] := cuts_ok k (exp (- (eps' / 2))) range (ltW V_gt0).
+set w := weight k _ (sums x) in c; set cs := cuts V (sums x) in c p Vc.
+have w0 t : 0 < w t by exact: weight_pos.
+have I0 : 0 < integral w 0 cs by apply: integral_gt0 Vc V_gt0.
+have lastV : last 0 cs = V.
+  apply: le_anti; apply/andP; split.
+    have : last 0 cs \in 0 :: cs by exact: mem_last.
+    rewrite in_cons => /orP [/eqP ->|]; first exact/ltW/V_gt0.
+    by rewrite mem_sort in_cons => /orP [/eqP -> //|/mapP [l _ ->]]; case/andP: (range l).
+  move: p Vc; elim: (cs) (0) => //= b s IH a /andP [ab bs].
+  rewrite in_cons => /orP [/eqP ->|Vs]; last exact: IH bs Vs.
+  elim: (s) (b) bs => //= c' s' IH' b' /andP [bc cs']; apply: le_trans bc _; exact: IH'.
+have [Hw Iw] := steps HI len (lexx 0) p lastV c.
+have e (t : threshold) : (if 0 < sval t then w (sval t) else 0) = w (sval t).
+  by have /andP [-> _] := svalP t.
+have [ext _ _] := HI; have {}Iw : I (fun t => w (sval t)) = integral w 0 cs.
+  by rewrite -(integral_ext HI Hw e).
+have {}Hw : H (fun t => w (sval t)) by exact: ext Hw e.
+have [Hd Id] := integral_scale HI (integral w 0 cs)^-1 Hw.
+have ed (t : threshold) : (integral w 0 cs)^-1 * w (sval t) = threshold_density eps' k x t by exact: mulrC.
+split=> [t||]; [by rewrite -ed mulr_ge0 ?invr_ge0 ?ltW | exact: ext Hd ed |].
+by rewrite -(integral_ext HI Hd ed) Id Iw mulVf ?gt_eqF.
+Qed.
+
+Lemma threshold_ratio eps' k x x' t : 0 <= eps' -> in_range U x -> in_range U x' -> neighbours x x' ->
+  threshold_density eps' k x t <= exp eps' * threshold_density eps' k x' t
+  /\ ((L <= k)%N -> threshold_density eps' k x t <= exp (eps' / 2) * threshold_density eps' k x' t).
+Proof.
+move=> e0 xr xr' [l same].
+have [l0 sums_same] : exists l0, forall l', l' != l0 -> sums x l' = sums x' l'.
+  by exists l => l' ll'; apply: eq_bigr => j _; exact: same.
+have [two one] := thm_quantile k (q_range e0) (sval t) V_gt0 (sums_range xr) (sums_range xr') sums_same.
+have inv (a b z : R) : exp (- z) * a <= b -> a <= exp z * b.
+  move=> /(ler_wpmul2l (ltW (exp_gt0 is_exp z))); rewrite mulrA -exp_split // subrr exp0 //.
+  by rewrite mul1r.
+split=> [|Lk]; apply: inv; last exact: one.
+by have -> : - eps' = - (eps' / 2) + - (eps' / 2); [linear | rewrite exp_split // -expr2].
+Qed.
+
+(* One user moves the mean of clipped sums by t / N at most. *)
+Lemma capped_moves t x x' : 0 <= t -> neighbours x x' -> `|capped_mean t x - capped_mean t x'| <= t / N.
+Proof.
+move=> t0 [l same]; rewrite /capped_mean -mulrBl normrM [`|N^-1|]ger0_norm ?invr_ge0 ?(ltW N0) //.
+apply: ler_wpmul2r; first by rewrite invr_ge0 ltW.
+rewrite -sumrB (bigD1 l) //= big1 ?addr0 => [|l' ll']; last first.
+  by rewrite (_ : sums x l' = sums x' l') ?subrr //; apply: eq_bigr => j _; exact: same.
+by rewrite ler_norml /clip; minmax; linear.
+Qed.
+
+Lemma laplace_ratio eps'' t x x' y : 0 < eps'' -> neighbours x x' ->
+  noisy_density eps'' t x y <= exp eps'' * noisy_density eps'' t x' y.
+Proof.
+move=> e0 xx; have /andP [t0 _] := svalP t; have b0 : 0 < sval t / (eps'' * N).
+  by rewrite divr_gt0 // mulr_gt0.
+rewrite /noisy_density /laplace [leRHS]mulrA; apply: ler_wpmul2r.
+  by rewrite invr_ge0 mulr_ge0 ?ler0n ?(ltW b0).
+rewrite -exp_split //; apply: (exp_mono is_exp).
+have eb : eps'' * (sval t / (eps'' * N)) = sval t / N by field; rewrite !gt_eqF.
+have := capped_moves (ltW t0) xx; rewrite -{}eb; move: (sval t / _) b0 => b b0.
+move: (capped_mean _ x) (capped_mean _ x') => c c' near.
+rewrite -(ler_pmul2r b0) mulrDl !mulNr !mulfVK ?gt_eqF //.
+by have := ler_norm_add (y - c) (c - c'); rewrite addrA subrK => far; linear.
+Qed.
+End Release.
+
+(* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-private, and so is publishing the
+   mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
+(* begin prop-akmv-private *)
+Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
+    (H : (threshold m U -> R) -> Prop) (I : (threshold m U -> R) -> R)
+    (H' : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
+  is_exponential exp -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
+  is_integral H I -> has_lengths H I -> is_integral H' J -> has_laplace exp H' J ->
+  let space := akmv_space exp H H' J eps' eps'' k in
+  let E := akmv exp I J eps' eps'' k in
+  [/\ is_mechanism U space E, is_private U space (exp (eps' + eps'')) E
+    & (L <= k)%N -> is_private U space (exp (eps' / 2 + eps'')) E].
+(* end prop-akmv-private *)
+Proof.
+move=> is_exp U0 Npos e0 e1 HI len HJ lap space E; have N0 : 0 < N R m by rewrite ltr0n.
+have mT := density_mechanism HI (fun x xr => threshold_law is_exp U0 Npos k HI len e0 xr).
+have mY (t : threshold m U) : is_mechanism U (drawn U H' (noisy_density exp eps'' t)) (draw J (noisy_density exp eps'' t)).
+  apply: (density_mechanism HJ) => x xr; have /andP [t0 _] := svalP t.
+  have b0 : 0 < sval t / (eps'' * N R m) by rewrite divr_gt0 // mulr_gt0.
+  have [Hl Jl] := lap _ (capped_mean (sval t) x) b0; split=> // y.
+  by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
+have pY (t : threshold m U) : is_private U (drawn U H' (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
+  by apply: (density_private HJ) => x x' y _ _ xx; exact: (laplace_ratio is_exp U0 Npos).
+have whole z : is_private U (drawn U H (threshold_density exp eps' k)) (exp z) (draw I (threshold_density exp eps' k)) ->
+    is_mechanism U space E /\ is_private U space (exp (z + eps'')) E.
+  move=> pT; rewrite exp_split //; apply: composition => //; exact/ltW/(exp_gt0 is_exp).
+have [|mech priv] := whole eps'; last split=> // Lk; last have [] // := whole (eps' / 2).
+  by apply: (density_private HI) => x x' t xr xr' xx; have [] := threshold_ratio is_exp U0 Npos k t e0 xr xr' xx.
+apply: (density_private HI) => x x' t xr xr' xx.
+by have [_] := threshold_ratio is_exp U0 Npos k t e0 xr xr' xx; apply.
+Qed.
