@@ -66,7 +66,7 @@ USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
 REFUSED = [
     (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
     ((USERS, USERS), "`value` must be another column than `user`"),
-    (("who", "what", None), "`user` is text: pass `data=`, the table whose column it names"),
+    (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table"),
     (("who", 3, ROWS), "`value` must be the name of a column of `data`, got value=3"),
     ((None, "what", ROWS), "`user` must be the name of a column of `data`, got user=None"),
     (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),

@@ -121,7 +121,7 @@ def _plain(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.boo
         return np.fromiter(column, object), None
     array = check.array(name, column)
     if isinstance(column, str):
-        raise TypeError(f"`{name}` is text: pass `data=`, the table whose column it names.")
+        raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "V":
