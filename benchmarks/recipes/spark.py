@@ -9,5 +9,6 @@ import userdp as ud
 
 session = SparkSession.builder.appName("private mean").getOrCreate()
 records = ibis.pyspark.connect(session).read_parquet(sys.argv[1])
-print(ud.private_mean("user", "value", lower=0, upper=65, eps=0.3, data=records))
+how = {"objective": "l1", "outside": "clamp", "missing": "centre"}
+print(ud.private_mean("user", "value", lower=0, upper=65, eps=0.3, data=records, **how))
 session.stop()

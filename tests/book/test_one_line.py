@@ -74,4 +74,4 @@ def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
         samples, users = 65 * rng.beta(0.3, 0.3, size=user.size), ud.Contributions(counts, 65)
         arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
         expected = ud.opt_worst_case(np.bincount(user, samples), users, eps, rng=seed)
-        assert page.private_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        assert page.demonstration_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)

@@ -118,8 +118,8 @@ NO_IDS = [
     ([2.0**53 + 2], "too large"),
     (np.array([2.0**53 + 2], np.longdouble), "too large"),
     ([1, "1"], "of one type, got integer and text"),
-    ([1, True], "of one type, got integer and truth"),
-    ([1.0, True], "of one type, got float and truth"),
+    (np.array([True]), "user of dtype bool"),
+    (pa.array([True]), "an entry of type bool"),
     ([1, 1.0], "of one type, got float and integer"),
     ([Decimal(1), 1], "of one type, got decimal and integer"),
     (["a", b"a"], "of one type, got bytes and text"),
@@ -139,7 +139,7 @@ NO_VALUES = [
     (np.array([1], "m8[s]"), "value of dtype timedelta64"),
     (pa.array([NOON]), r"value of type timestamp\[us\]"),
     (pd.Series([NOON]), "value of dtype datetime64"),
-    (pa.array([True]), "value of dtype bool"),
+    (pa.array([True]), "an entry of type bool"),
 ]
 
 

@@ -69,7 +69,7 @@ def test_recommendation_is_data(objective):
 
 def test_error_of_the_middle_needs_no_budget():
     for error, objective in ((25, "l1"), (25, "bound"), (625, "mse")):
-        with pytest.raises(ValueError, match="`error` must be less than that of the middle"):
+        with pytest.raises(ValueError, match=f"`error` must be less than {error}, the error of"):
             PLAN.smallest_eps(error, objective)
         assert PLAN.smallest_eps(error * (1 - 1e-6), objective) < 0.02
     many = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)

@@ -16,7 +16,7 @@ from userdp.practice import _protected as protected
 MADE = protected.ProtectedCountsMean(
     **{"mean": 5.0, "eps": 1.0, "promise": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
     **{"reach": 3.0, "cap": 2, "noisy_sum": 12.0, "noisy_weight": 20, "sum_scale": 6.0},
-    **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25},
+    **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25, "outside": "clamp", "missing": "drop"},
 )
 WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 
@@ -110,14 +110,15 @@ def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
 
 
 def test_it_is_shown_as_a_table(opendp):
-    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5)
+    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre")
     shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
         "95 % interval": "4.48734 to 19.5127 (but for the cap)",
         "budget": f"eps = 2, {protected.STATED}",
         "weight": "120 (95 %: 110.013 to 129.987), of a user at most 3",
-        "error on the worst dataset": "at most 8.621 on average, at the smallest of these weights",
+        "error on the worst dataset": "at most 8.621 on average over the noise, at the smallest "
+        "of these weights, missing ones at the centre",
         "noise": "whole numbers by OpenDP, scales 15 of the sum, 3 of the weight",
         "users clipped to": "7 to 17",
         "values": "in [0, 24]",

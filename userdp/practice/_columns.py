@@ -22,7 +22,6 @@ from userdp import _checks as check
 KINDS: dict[type, str] = {
     **dict.fromkeys((str, np.str_), "text"),
     **dict.fromkeys((bytes, np.bytes_), "bytes"),
-    **dict.fromkeys((bool, np.bool_), "truth"),
     **dict.fromkeys((int, *(np.dtype(c).type for c in "bhilqBHILQ")), "integer"),
     **dict.fromkeys((float, *(np.dtype(c).type for c in "efdg")), "float"),
     Decimal: "decimal",
@@ -31,10 +30,10 @@ KINDS: dict[type, str] = {
     datetime.timedelta: "duration",
     uuid.UUID: "UUID",
 }
-"""Types of an id that stands alone; no two kinds are ever equal, though Python says 1 == True."""
+"""Types of an id that stands alone; no two kinds are ever equal. True is nobody's id."""
 
 
-WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iubUS"
+WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iuUS"
 """Kinds of numpy's dtypes."""
 
 
@@ -121,6 +120,8 @@ def _plain(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.boo
         # Else numpy would make text of numbers, and numbers of booleans.
         return np.fromiter(column, object), None
     array = check.array(name, column)
+    if isinstance(column, str):
+        raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "V":
@@ -169,8 +170,6 @@ def _plain_arrow(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[
         kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return np.array(column.fill_null(0)), absent
-    if pa.types.is_boolean(kind) and not absent.any():
-        return np.array(column), None
     if pa.types.is_nested(kind):
         raise TypeError(f"`{name}` must be a plain column, got {name} of type {kind}.")
     return np.fromiter(column.to_pylist(), object), None

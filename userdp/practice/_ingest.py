@@ -47,7 +47,9 @@ def _check_names(columns: Any, user: str, value: str | None) -> None:
     """Refuse names that no column has."""
     for name, column in {"user": user, "value": value}.items():
         if column is not None and column not in columns:
-            check.refuse_value(name, "the name of a column of `data`", column)
+            there = ", ".join(map(repr, columns)) or "none"
+            rule = "be the name of a column of `data`"
+            check.refuse(name, rule, f"{name}={column!r}; it has {there}")
 
 
 def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
@@ -69,7 +71,7 @@ def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
     elif comes_from("pyarrow", data) and hasattr(data, "column_names"):
         _check_names(data.column_names, user, value)
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
-        _check_names(data, user, value)
+        _check_names(getattr(data, "columns", data), user, value)
     else:
         kind = type(data).__name__
         raise TypeError(f"`data` must be a file, a frame or an Ibis table, got a {kind}.")
@@ -103,7 +105,7 @@ def _read_table(user: str, value: str | None, data: Any, *, is_file: bool) -> Qu
             f"{', '.join(sorted(engines))}: fetch the two columns as an Arrow table."
         )
     kind = data[user].type()
-    if kind.is_nested() or kind.is_json() or kind.is_interval():
+    if kind.is_nested() or kind.is_json() or kind.is_interval() or kind.is_boolean():
         raise TypeError(f"`user` must be a plain column, got {user!r} of type {kind}.")
     table = data.select(user=data[user])
     if value is None:

@@ -92,4 +92,4 @@ def _release(sums: list[float], how: Decided) -> PrivateMean:
     steps = np.rint((values - counts * (grid.lower + grid.middle)) / grid.step)
     steps = np.clip(np.nan_to_num(steps), how.lowest, how.highest)
     total = int(steps.astype(np.int64).sum())
-    return make_result(how, noisy_total(total, how.moved, how.budget))
+    return make_result(how, noisy_total(total, how.moved, how.budget), "clamp", "refuse")

@@ -107,9 +107,10 @@ class Plan:
         from scipy.optimize import brentq  # slow to import
 
         target = check.positive("error", error)
-        trivial = float(self.users.upper) / 2
-        if target >= (trivial**2 if objective == "mse" else trivial):
-            check.refuse_value("error", "less than that of the middle of the range", error)
+        trivial = (float(self.users.upper) / 2) ** (2 if objective == "mse" else 1)
+        if target >= trivial:
+            rule = f"less than {trivial:g}, the error of publishing the middle, which needs no data"
+            check.refuse_value("error", rule, error)
 
         def excess(power: float) -> float:
             eps = float(2.0**power)

@@ -14,8 +14,8 @@ from userdp.noise import noisy_error
 from userdp.practice._grid import LEVEL_ERROR, Grid, grid_of_bits, read_bounds, whole
 from userdp.practice._ingest import Data, read_records
 from userdp.practice._noise import LARGEST_SCALE_BITS, Noisy, noisy_total
-from userdp.practice._release import Missing, Outside, read_rules, refuse_rows
-from userdp.practice._result import Shown, read_level
+from userdp.practice._release import read_rules, refuse_rows
+from userdp.practice._result import Missing, Outside, Shown, read_level
 
 MOST_BITS = 24
 """Of a level: the levels of half a thousand million rows of one user have an exact sum."""
@@ -47,6 +47,9 @@ class ProtectedCountsMean(Shown):
     lower: float
     upper: float
     """The public bounds of a value."""
+    outside: Outside
+    missing: Missing
+    """What was to be done with values beyond the bounds, and with rows without a value."""
     centre: float
     reach: float
     """The average of every user is clipped to `centre` +- `reach`."""
@@ -177,7 +180,7 @@ class ProtectedCountsMean(Shown):
             "weight": f"{self.noisy_weight} (95 %: {fewest:.6g} to {most:.6g}), "
             f"of a user at most {self.cap}",
             "error on the worst dataset": f"at most {self.worst_case_l1(max(fewest, 1.0)):.4g} "
-            "on average, at the smallest of these weights",
+            f"on average over the noise, at the smallest of these weights{self._mended}",
             "noise": f"whole numbers by OpenDP, scales {self.sum_scale:.4g} of the sum, "
             f"{self.weight_scale:.4g} of the weight",
             "users clipped to": f"{max(self.centre - self.reach, self.lower):.4g} to "
@@ -253,7 +256,7 @@ def private_mean_protected_counts(
     # Each is asked for half of the budget: of the two a user moves one fully only if the other not.
     noisy_sum = noisy_total(found.total, steps * most, budget / 2)
     noisy_weight = noisy_total(found.weight, most, budget / 2)
-    return _result(grid, steps, most, budget, noisy_sum, noisy_weight)
+    return _result(grid, steps, most, budget, noisy_sum, noisy_weight, outside, missing)
 
 
 def _public(
@@ -276,7 +279,14 @@ def _public(
 
 
 def _result(
-    grid: Grid, steps: int, cap: int, budget: Fraction, total: Noisy, weight: Noisy
+    grid: Grid,
+    steps: int,
+    cap: int,
+    budget: Fraction,
+    total: Noisy,
+    weight: Noisy,
+    outside: Outside,
+    missing: Missing,
 ) -> ProtectedCountsMean:
     """Say what is known of two noisy totals: post-processing, with public numbers only."""
     centre, noise = grid.lower + grid.middle, 2 * cap / float(budget)
@@ -289,6 +299,8 @@ def _result(
         promise=STATED,
         lower=grid.lower,
         upper=grid.upper,
+        outside=outside,
+        missing=missing,
         centre=centre,
         reach=steps * grid.step,
         cap=cap,

@@ -1,7 +1,7 @@
 """From a table of records to a private mean, with a certificate of its error."""
 
 import warnings
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +21,17 @@ from userdp.practice._noise import (
     share_of_scale,
 )
 from userdp.practice._records import Rules, Survey
-from userdp.practice._result import NOT_STATED, NOTHING, STATED, Clip, PrivateMean
+from userdp.practice._result import (
+    NOT_STATED,
+    NOTHING,
+    STATED,
+    Clip,
+    Missing,
+    Outside,
+    PrivateMean,
+)
 from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_bias
-
-Outside = Literal["refuse", "clamp", "drop"]
-"""What to do with values beyond the bounds."""
-
-Missing = Literal["refuse", "centre", "drop"]
-"""What to do with rows without a value."""
-
 
 ANY_VALUE = Rules(0.0, 0.0)
 TOLERANT: tuple[Outside, Missing] = ("clamp", "centre")
@@ -178,10 +179,9 @@ def private_mean(
     how = decide(users, low, high, eps, objective, total_width, centre, project)
     total, seen = records.clipped_total(rules, how.grid, how.lowest, how.highest)
     refuse_change(survey, seen)
-    dropping = rules.drop_missing or rules.drop_outside
-    if dropping:
+    if rules.drop_missing or rules.drop_outside:
         warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=2)
-    return make_result(how, noisy_total(total, how.moved, budget), dropping)
+    return make_result(how, noisy_total(total, how.moved, budget), outside, missing)
 
 
 def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
@@ -319,8 +319,9 @@ def decide(
     return Decided(users, grid, lowest, highest, half, budget, objective, project)
 
 
-def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMean:
+def make_result(how: Decided, noisy: Noisy, outside: Outside, missing: Missing) -> PrivateMean:
     """Say what is known of a noisy total: post-processing, with public numbers only."""
+    dropping = "drop" in (outside, missing)
     users, grid = how.users, how.grid
     unit, total_width = grid.step / users.total, 2 * how.half * grid.step
     clipping = centred_clipping(users, total_width, grid.middle)
@@ -343,6 +344,8 @@ def make_result(how: Decided, noisy: Noisy, dropping: bool = False) -> PrivateMe
         promise=promise,
         lower=grid.lower,
         upper=grid.upper,
+        outside=outside,
+        missing=missing,
         project=how.project,
         n_records=users.total,
         n_users=users.n_users,

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from math import expm1
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from userdp.vectors import GaussianNoise
 STATED = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: at this budget the release is the centre, whatever the data are"
 NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
+
+MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
+"""Of which table an error is, if not of the one that was given."""
 
 
 class Clip(NamedTuple):
@@ -33,6 +42,12 @@ class Shown:
     """A result that is shown as a table, and that says what may be published."""
 
     kind: ClassVar[str]
+    outside: Outside
+    missing: Missing
+
+    @property
+    def _mended(self) -> str:
+        return MENDED.get(self.outside, "") + MENDED.get(self.missing, "")
 
     def _shown(self) -> list[list[str]]:
         raise NotImplementedError
@@ -68,8 +83,9 @@ class PrivateMean(Shown):
     """A private mean, what is known of its error, and how it was made.
 
     Errors and intervals are about the mean of the records used, on the worst of all datasets with
-    the same counts, in the unit of the values. A missing value, where it is allowed, stands for the
-    centre. All of it may be published if `eps` is stated.
+    the same counts, in the unit of the values: as `outside` and `missing` say, with a value beyond
+    the bounds moved to the nearer one, and the centre in place of a missing one. How far that moves
+    the mean, nothing here counts. All of it may be published if `eps` is stated.
     """
 
     kind: ClassVar[str] = "private mean"
@@ -77,7 +93,8 @@ class PrivateMean(Shown):
     mean: float
     """The release."""
     eps: float | None
-    """The budget spent; None if rows were to be dropped, where no budget can be stated."""
+    """The budget spent, by OpenDP's account (its last digits may be below what was asked for); None
+    if rows were to be dropped, where no budget can be stated."""
     rho: float | None
     """The same of Gaussian noise, in zCDP; for its (eps, delta) see `delta`."""
     sigma: float | None
@@ -87,6 +104,9 @@ class PrivateMean(Shown):
     lower: float
     upper: float
     """The public bounds of a value."""
+    outside: Outside
+    missing: Missing
+    """What was to be done with values beyond the bounds, and with rows without a value."""
     project: bool
     """Whether the release was moved to the nearest number between the bounds."""
     n_records: int
@@ -196,8 +216,9 @@ class PrivateMean(Shown):
             "private mean": f"{self.mean:.6g}",
             "95 % interval": f"{low:.6g} to {high:.6g} (on every dataset with these counts)",
             "budget": spent + self.promise,
-            "error on the worst dataset": f"{self.worst_case_l1:.4g} on average "
-            f"(bound {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})",
+            "error on the worst dataset": f"{self.worst_case_l1:.4g} on average over the noise "
+            f"(bias plus mean noise {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})"
+            + self._mended,
             "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}",
             "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
             f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
