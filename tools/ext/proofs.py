@@ -10,26 +10,23 @@ import re
 from functools import cache
 from itertools import groupby
 
-from contents import ROOT, ledger
+from contents import ROOT, ledger, page
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 ROW = re.compile(r"^\| (`.*`) \| `(\w+\.v)`(?:: (.*?))? \| (.*) \|$", re.MULTILINE)
 ENTRY = """({target})=
 ### {title}
 
-{words}
+{said}
 
 :::::::{{admonition}} The book's statement, and the formal one
 :class: dropdown
 
 ::::::{{grid}} 1 1 1 2
 :::::{{grid-item}}
-:::{{stated}} {label}
-:::
+{words}
 :::::
 :::::{{grid-item}}
 {formal}
@@ -58,6 +55,15 @@ def checked():
 def home(label):
     """Return the page of a statement."""
     return next((row["page"] for row in ledger() if row["label"] == label), "errata")
+
+
+def stated(label):
+    """Return a statement of the book, or an erratum, its formulas without their numbers."""
+    text = "\n\n".join(c.source for c in page(home(label)).cells if c.cell_type == "markdown")
+    box = rf"^(:{{3,}})\{{prf:.*\n:label: {label}\n\n(?P<words>.*?)^\1$"
+    section = rf"^\({label}\)=\n### .*\n\n(?P<words>.*?)(?=^\(|^#|\Z)"
+    found = re.search(section if label.startswith("err-") else box, text, re.M | re.S)
+    return re.sub(r"^\$\$ \(.*\)$", "$$", found["words"], flags=re.M)
 
 
 @cache
@@ -110,46 +116,9 @@ def entry(label):
     title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[](#{label})"
     where = " and ".join(f"`proofs/{each}`" for each in files)
     said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in {where}."
-    stated = "\n".join(formal(each, label, names) for each in files)
-    return ENTRY.format(
-        target=f"machine-{label}", title=title, words=said, label=label, formal=stated
-    )
-
-
-class stated(nodes.General, nodes.Element):  # noqa: N801
-    """Where a statement goes that stands on another page."""
-
-
-class Stated(Directive):
-    """Name a statement."""
-
-    required_arguments = 1
-
-    def run(self):
-        """Keep its place."""
-        return [stated(label=self.arguments[0])]
-
-
-class Copy(SphinxPostTransform):
-    """Put the statements in, before their references are resolved."""
-
-    default_priority = 5
-
-    def run(self, **kwargs):
-        """Copy each from its page."""
-        for place in list(self.document.findall(stated)):
-            label = place["label"]
-            page = self.env.get_doctree(f"book/{home(label)}")
-            found = [n[1] for n in page.findall(nodes.Element) if n.get("label") == label]
-            found += [n for n in page.findall(nodes.section) if label in n["ids"]]
-            words = found[0].children[isinstance(found[0], nodes.section) :]  # no title
-            inside = [node.deepcopy() for node in words if not isinstance(node, nodes.container)]
-            copy = nodes.container("", *inside)
-            for formula in copy.findall(nodes.math_block):
-                formula["number"] = formula["label"] = None
-            for link in copy.findall(addnodes.pending_xref):
-                link["refdoc"] = self.env.docname
-            place.replace_self(copy)
+    proved = "\n".join(formal(each, label, names) for each in files)
+    known = {"target": f"machine-{label}", "title": title, "said": said}
+    return ENTRY.format(words=stated(label), formal=proved, **known)
 
 
 class Mark(SphinxTransform):
@@ -174,8 +143,5 @@ def tell(app, config):
 
 def setup(app):
     """Register the extension."""
-    app.add_node(stated)
-    app.add_directive("stated", Stated)
     app.add_transform(Mark)
-    app.add_post_transform(Copy)
     app.connect("config-inited", tell)
