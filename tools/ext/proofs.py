@@ -24,11 +24,15 @@ ENTRY = """({target})=
 :::::::{{admonition}} The book's statement, and the formal one
 :class: dropdown
 
-::::::{{grid}} 1 1 1 2
+::::::{{grid}}
 :::::{{grid-item}}
+:columns: 12 12 4 4
+
 {words}
 :::::
 :::::{{grid-item}}
+:columns: 12 12 8 8
+
 {formal}
 :::::
 ::::::
