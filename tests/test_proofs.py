@@ -22,9 +22,10 @@ SPOILT = {
     "the multipliers as printed": (
         "kkt",
         "T «(repaired_lambda T) (fun l => 1 - 2 * repaired_lambda→"
-        "(printed_lambda T) (fun l => 1 - 2 * printed_lambda» T l)\n       (repaired_lambdaS T).\n(* end",
+        "(printed_lambda T) (fun l => 1 - 2 * printed_lambda» T l)\n"
+        "       (repaired_lambdaS T).\n(* end",
     ),
-    "capped sums as good as centred ones": ("frontier", "/ N - Delta) «0→0 / 2»)]"),
+    "half of what capped sums cost": ("frontier", "- Delta) «0→0 / 2»)]"),
     "factor 3 for AKMV": ("akmv", "«2→3» * E_OPT m U eps <= akmv_error"),
     "K with a third": ("within", "cosh q) / «2→3» + sinh q / eps)).\n(* end"),
     "one number of the certificate": ("lattice", "- u q n + «1→2») / (2 *"),
