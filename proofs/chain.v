@@ -10,12 +10,12 @@ Local Open Scope ring_scope.
 Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
+(* begin def-mechanism *)
 (* A mechanism draws an output Y in T for each dataset x.  All that is used of it are means: E x h is
    the mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
    function is written) that is closed under sums and multiples, and has the constants; where Y is a
    number, also the distances from points.  Means are linear and monotone, and that of 1 is 1.  So any
    law is covered, discrete or not; if Y is a number, any with a finite mean distance. *)
-(* begin def-mechanism *)
 Definition is_space (T : Type) (H : (T -> R) -> Prop) : Prop :=
   [/\ forall h h', H h -> (forall y, h y = h' y) -> H h', H (fun=> 1)
     & forall s h h', H h -> H h' -> H (fun y => s * h y + h' y)].
@@ -257,9 +257,9 @@ exists (nth l0 users j) => l' ll' i; rewrite /D /on (take_nth l0) ?size_users //
 by rewrite mem_rcons in_cons (negbTE ll').
 Qed.
 
+(* begin thm-chain *)
 (* Every private mechanism, whatever it does, has on some dataset a mean distance from the mean of
    at least U / N M n / (1 + cosh eps + n sinh eps), for n = 1, ..., L. *)
-(* begin thm-chain *)
 Theorem thm_chain n : (0 < n <= L)%N ->
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))).
 (* end thm-chain *)

@@ -10,9 +10,9 @@ Local Open Scope ring_scope.
 Section Composition.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
+(* begin def-composition *)
 (* First P, which draws t; then Q t, which knows t and the dataset, and draws t'.  What the pair (t, t')
    is on average is the mean of a mean, for all functions of which both exist. *)
-(* begin def-composition *)
 Definition is_mechanism (T : Type) (H : (T -> R) -> Prop) (E : dataset R m -> (T -> R) -> R) : Prop :=
   is_space H /\ forall x, in_range U x -> is_mean H (E x).
 
@@ -25,8 +25,8 @@ Definition space_in_turn (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop)
   /\ forall x, in_range U x -> H (fun t => Q t x (fun t' => h (t, t'))).
 (* end def-composition *)
 
-(* Outputs of any kind.  Their budgets add: the q multiply. *)
 (* begin composition *)
+(* Outputs of any kind.  Their budgets add: the q multiply. *)
 Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' : R)
     (P : dataset R m -> (T -> R) -> R) (Q : T -> dataset R m -> (T' -> R) -> R) : 0 <= q ->
   is_mechanism H P -> is_private U H q P ->

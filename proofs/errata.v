@@ -10,9 +10,9 @@ Local Open Scope ring_scope.
 Section Examples.
 Variable R : realFieldType.
 
+(* begin def-examples *)
 (* One user with two samples, or with one; two users with one sample each, with two and one, or with
    four and one; three users with 3, 1 and 1. *)
-(* begin def-examples *)
 Definition one_user (n : nat) (l : 'I_1) : nat := n.
 Definition m11 (l : 'I_2) : nat := 1%N.
 Definition m21 (l : 'I_2) : nat := (if l == ord0 then 2 else 1)%N.
@@ -38,8 +38,8 @@ Qed.
 Lemma N1 n : N R (one_user n) = n%:R. Proof. by rewrite /N big_ord_recl big_ord0 addn0. Qed.
 Lemma N21 : N R m21 = 3%:R. Proof. by rewrite /N !big_ord_recl big_ord0. Qed.
 
-(* Lemma III.1: one user with two samples, intervals {1} and {0}, U = 1.  Printed 1, true 1/2. *)
 (* begin err-lemma *)
+(* Lemma III.1: one user with two samples, intervals {1} and {0}, U = 1.  Printed 1, true 1/2. *)
 Theorem err_lemma :
   let a : dataset R (one_user 2) := fun l j => if j == ord0 then 1 else 0 in
   printed_bias 1 a a = 1 /\ is_worst_case_bias 1 (clipped_mean a a) (1 / 2).
@@ -51,9 +51,9 @@ have := bias_of_clipped_mean cl; rewrite N1 !big_ord_recl !big_ord0 /a /=.
 by rewrite (_ : Num.max _ _ / _ = 1 / 2) //; minmax; linear.
 Qed.
 
+(* begin err-worst *)
 (* The remark after it: one sample, sent to U = 1.  With the sample at U there is no bias; the worst
    dataset is the other one. *)
-(* begin err-worst *)
 Theorem err_worst :
   let a : dataset R (one_user 1) := fun _ _ => 1 in
   `|mean a - clipped_mean a a a| = 0 /\ is_worst_case_bias 1 (clipped_mean a a) 1.
@@ -65,8 +65,8 @@ have := bias_of_clipped_mean cl; rewrite N1 !big_ord_recl !big_ord0 /a /=.
 by rewrite divr1 (_ : Num.max _ _ = 1) //; minmax; linear.
 Qed.
 
-(* The multipliers: one user, one sample, eps = 2.  With the printed ones slackness fails. *)
 (* begin err-multipliers-example *)
+(* The multipliers: one user, one sample, eps = 2.  With the printed ones slackness fails. *)
 Theorem err_multipliers_example :
   v (one_user 1) 1 1 = 1 :> R
   /\ forall mu lambdaS, ~ KKT (one_user 1) 1 2 (best_alpha (one_user 1) 1 1) (1 : R)
@@ -80,9 +80,9 @@ split=> // mu lambdaS; have := @printed_multipliers_fail R 1 (one_user 1) 1 2 e0
 by rewrite vE; apply; exact: ltr01.
 Qed.
 
+(* begin err-twelve *)
 (* (12): counts (2), eps = 1, where T = 0: printed 1/4, true 1/2; counts (2, 1), eps = 2, where T = 2:
    printed 1/6, true 1/3. *)
-(* begin err-twelve *)
 Theorem err_twelve :
   [/\ v (one_user 2) 1 2 = 0 :> R, E_OPT (one_user 2) 1 1 = 1 / 2 :> R
     & printed_12 (one_user 2) 2 1 0 = 1 / 4%:R :> R]
@@ -103,16 +103,16 @@ split; split.
   by rewrite i4 mulr1; minmax; linear.
 Qed.
 
-(* The proof of Lemma III.2, first gap: its step turns [4/5, 9/10] into [4/5, 1/5], U = 1. *)
 (* begin err-symmetric *)
+(* The proof of Lemma III.2, first gap: its step turns [4/5, 9/10] into [4/5, 1/5], U = 1. *)
 Theorem err_symmetric : let a : R := 4 / 5%:R in let b : R := 9%:R / 10%:R in
   [/\ 0 <= a, a <= b, b <= 1 & b - (a + b - 1) < a].
 (* end err-symmetric *)
 Proof. by move=> a b; rewrite /a /b; split; linear. Qed.
 
+(* begin err-symmetric-noise *)
 (* Second gap: two users with one sample each, and [1/4, 1].  The step turns the first interval into
    [1/4, 3/4]; neither the printed bias nor the largest width falls. *)
-(* begin err-symmetric-noise *)
 Theorem err_symmetric_noise :
   let a : dataset R m11 := fun _ _ => 1 / 4%:R in
   let b : dataset R m11 := fun _ _ => 1 in
@@ -134,15 +134,15 @@ split.
   by rewrite /width big_ord_recl big_ord0 /b' /a /b /=; linear.
 Qed.
 
-(* Instead: the width of an interval bounds its bias, wherever it lies. *)
 (* begin err-symmetric-instead *)
+(* Instead: the width of an interval bounds its bias, wherever it lies. *)
 Theorem err_symmetric_instead (U a b : R) :
   (U - (b - a)) / 2 <= Num.max a (U - b) /\ (Num.max a (U - b) = (U - (b - a)) / 2 <-> a + b = U).
 (* end err-symmetric-instead *)
 Proof. by split; [minmax; linear | split=> h; minmax; linear]. Qed.
 
-(* E_OPT never rises with eps, but its noise term can: counts (2, 1), eps = 19/10 and 2. *)
 (* begin err-monotone *)
+(* E_OPT never rises with eps, but its noise term can: counts (2, 1), eps = 19/10 and 2. *)
 Theorem err_monotone :
   [/\ is_ceil 2 (2 / (19%:R / 10%:R) : R), is_ceil 1 (2 / 2 : R)
     & v m21 1 2 / (19%:R / 10%:R) / N R m21 < v m21 1 1 / 2 / N R m21].
@@ -188,9 +188,9 @@ Proof. by rewrite big_nat_recr //= sum2. Qed.
 Lemma sum4 (F : nat -> R) : \sum_(0 <= n < 4) F n = F 0%N + F 1%N + F 2%N + F 3%N.
 Proof. by rewrite big_nat_recr //= sum3. Qed.
 
+(* begin err-akmv-worst *)
 (* All samples at U is not AKMV's worst dataset: counts (4, 1), U = 1, eps = 1/10, rank 20.  With the
    light user's sample at 0 the error is larger.  q is exp (- 1/40), of which only 1 + x <= exp x is used. *)
-(* begin err-akmv-worst *)
 Theorem err_akmv_worst (q : R) : 0 < q -> (1 + 1 / 40%:R) * q <= 1 ->
   let eps := 1 / 10%:R in
   let light_at_0 (l : 'I_2) : R := if l == ord0 then 4%:R else 0 in
@@ -224,10 +224,10 @@ split; first by rewrite e /is_ceil; clear; split; linear.
   by rewrite ltr_pdivr_mulr; clear -W z h; linear.
 Qed.
 
+(* begin err-akmv-monotone *)
 (* AKMV's error is not monotone: counts (3, 1, 1), U = 1, all samples at U.  From eps = 99/100, rank 3,
    to eps = 1, rank 2, it grows.  q is exp (- 99/400), of which only 1 + x <= exp x is used; q' is
    exp (- 1/4), of which nothing is. *)
-(* begin err-akmv-monotone *)
 Theorem err_akmv_monotone (q q' : R) : 0 < q -> (1 + 99%:R / 400%:R) * q <= 1 -> 0 < q' ->
   let eps := 99%:R / 100%:R in
   [/\ is_ceil 3 (2 / eps : R), is_ceil 2 (2 / 1 : R)
@@ -264,10 +264,10 @@ rewrite [ltRHS](_ : _ = 29%:R / 30%:R); last first.
 by rewrite ltr_pdivr_mulr; clear -Q Q0; linear.
 Qed.
 
+(* begin err-uniformly *)
 (* "Uniformly better": one user, one sample of 1/10, U = 1, eps = 10.  The optimal strategy clips
    nothing, its error is its noise, 1/10, and AKMV's is smaller.  q is exp (- 5/2), of which only
    1 + x <= exp x is used.  And from eps = 2 on the optimal strategy always clips nothing. *)
-(* begin err-uniformly *)
 Theorem err_uniformly (q : R) : 0 < q -> (1 + 5%:R / 2) * q <= 1 ->
   let tenth (l : 'I_1) : R := 1 / 10%:R in
   [/\ is_ceil 1 (2 / 10%:R : R), v (one_user 1) 1 1 / 10%:R / N R (one_user 1) = 1 / 10%:R
@@ -296,9 +296,9 @@ rewrite z0 z1; clear -q0 q1.
 by rewrite ltr_pdivr_mulr; linear.
 Qed.
 
+(* begin prp-akmv-can-win *)
 (* The same for the mean absolute error: whatever noise of mean size 1 is scaled, and averaged over by
    mean_z, that of the optimal strategy is 1/10, and that of AKMV is smaller. *)
-(* begin prp-akmv-can-win *)
 Theorem prp_akmv_can_win (q : R) (H K : (R -> R) -> Prop) (mean_z mean_t : (R -> R) -> R) :
   0 < q -> (1 + 5%:R / 2) * q <= 1 ->
   is_class H -> is_mean H mean_z -> mean_z (fun z => `|z|) = 1 ->

@@ -10,9 +10,9 @@ Local Open Scope ring_scope.
 Section Exponential.
 Variable R : realFieldType.
 
+(* begin def-exponential *)
 (* It turns sums into products, and its graph lies nowhere below the line 1 + x.  On the reals
    there is no other such function than exp. *)
-(* begin def-exponential *)
 Definition is_exponential (exp : R -> R) : Prop :=
   (forall x y, exp (x + y) = exp x * exp y) /\ (forall x, 1 + x <= exp x).
 (* end def-exponential *)

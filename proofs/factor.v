@@ -67,8 +67,8 @@ Qed.
 
 End Concave.
 
-(* The smallest worst-case error with noise of mean size x / 2 at sensitivity 1, and a bound b_n. *)
 (* begin thm-factor-definitions *)
+(* The smallest worst-case error with noise of mean size x / 2 at sensitivity 1, and a bound b_n. *)
 Definition best_error (R : realFieldType) L (m : 'I_L -> nat) (U x : R) : R := U / (2 * N R m) * M m x.
 Definition is_bound (R : realFieldType) (q : R) (n : nat) (b : R) : Prop :=
   0 < b /\ (b = 1 / (1 + cosh q + n%:R * sinh q) \/ one_user_risk_at_least (q ^+ n) b).
@@ -191,8 +191,8 @@ Qed.
 
 End Bounds.
 
-(* Statement 1: C_i is the smallest of the shares over n, so let n be any number for i and for i + 1. *)
 (* begin thm-factor-every *)
+(* Statement 1: C_i is the smallest of the shares over n, so let n be any number for i and for i + 1. *)
 Theorem thm_factor_every (R : realFieldType) L (m : 'I_L -> nat) (U q t b b' : R) (i n n' : nat) :
   0 < U -> 1 < q -> (0 < \sum_l m l)%N ->
   0 <= t <= 1 -> (0 < n)%N -> is_bound q n b -> (0 < n')%N -> is_bound q n' b' ->
@@ -210,9 +210,9 @@ rewrite le_eqVlt => /orP [/eqP <-|F0]; first by rewrite invr0 mulr0; exact: mini
 by apply: within_factor => // r risk; exact: (between_shares U0 q1 Npos risk).
 Qed.
 
+(* begin thm-factor-one-user *)
 (* Statement 2: if x <= 1, a factor F serves every collection if and only if it serves one user with one
    sample; that is, if F >= x / (2 R_1).  By thm_lattice, x / (2 s) is such an F. *)
-(* begin thm-factor-one-user *)
 Theorem thm_factor_one_user (R : realFieldType) (q x F : R) : 1 < q -> 0 < x <= 1 -> 0 < F ->
   (forall L (m : 'I_L -> nat) (U : R), 0 < U -> (0 < \sum_l m l)%N ->
      minimax_risk_at_least m U q (best_error m U x / F))
@@ -306,9 +306,9 @@ Qed.
 
 End Numbers.
 
+(* begin thm-factor-numbers *)
 (* Laplace noise, in numbers.  On each of 1400 pieces the error is at most that at its beginning, and the
    smallest possible risk at least that at its end. *)
-(* begin thm-factor-numbers *)
 Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R) :
   is_exponential exp -> 0 < U -> 0 < eps -> (0 < \sum_l m l)%N ->
   [/\ eps <= 1 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (245 / 100)),

@@ -10,8 +10,8 @@ Local Open Scope ring_scope.
 Section Program.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U eps : R).
 
-(* The cost h of (8), which point (alpha, S) is feasible, and which is a minimiser. *)
 (* begin def-program *)
+(* The cost h of (8), which point (alpha, S) is feasible, and which is a minimiser. *)
 Definition h (alpha : 'I_L -> R) (S : R) : R := \sum_l alpha l + S / eps.
 Definition feasible (alpha : 'I_L -> R) (S : R) : Prop :=
   [/\ forall l, U * (m l)%:R - 2 * alpha l <= S, forall l, 0 <= alpha l & 0 <= S].
@@ -55,8 +55,8 @@ rewrite /h ler_add2l; have := ler_wpmul2l S0 sum_lam.
 by rewrite mulrA mulr1.
 Qed.
 
-(* The conditions suffice: a feasible point with multipliers is a minimiser. *)
 (* begin thm-kkt *)
+(* The conditions suffice: a feasible point with multipliers is a minimiser. *)
 Theorem thm_kkt (alpha : 'I_L -> R) (S : R) (lambda mu : 'I_L -> R) (lambdaS : R) :
   feasible alpha S -> KKT alpha S lambda mu lambdaS -> minimiser alpha S.
 (* end thm-kkt *)
@@ -151,8 +151,8 @@ rewrite -/T in k1; have xE := kE.
 by split; linear.
 Qed.
 
-(* The repaired multipliers satisfy all conditions at the point of Theorem III.1. *)
 (* begin thm-multipliers *)
+(* The repaired multipliers satisfy all conditions at the point of Theorem III.1. *)
 Theorem thm_multipliers :
   feasible (best_alpha T) T
   /\ KKT (best_alpha T) T (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)
@@ -239,8 +239,8 @@ have := s1 l; rewrite /best_alpha max_r ?mulr0 ?subr0; last by linear.
 by move/eqP; rewrite mulf_eq0 [X in _ || X]lt_eqF ?orbF ?subr_lt0 // => /eqP.
 Qed.
 
-(* They are the only multipliers of this point, unless users tie at T > 0 and 2 / eps leaves room. *)
 (* begin thm-multipliers-only *)
+(* They are the only multipliers of this point, unless users tie at T > 0 and 2 / eps leaves room. *)
 Theorem only_multipliers :
   (forall lambda mu lambdaS, KKT (best_alpha T) T lambda mu lambdaS ->
      [/\ forall l, lambda l = repaired_lambda T l, forall l, mu l = 1 - 2 * repaired_lambda T l
@@ -331,8 +331,8 @@ rewrite ifF ?weight_ge0 //; apply/negbTE; rewrite -ltNge; apply: le_lt_trans gap
 by apply: ler_wpmul2l; rewrite ?(ltW U0) // ler_nat nth_count_mono.
 Qed.
 
-(* The same multipliers belong to every other minimiser, S in [v (k + 1), v k] if 2 / eps = k <= L. *)
 (* begin thm-multipliers-others *)
+(* The same multipliers belong to every other minimiser, S in [v (k + 1), v k] if 2 / eps = k <= L. *)
 Theorem other_minimisers (S : R) : 2 / eps = k%:R -> (k <= L)%N -> v m U k.+1 <= S <= v m U k ->
   feasible (best_alpha S) S
   /\ KKT (best_alpha S) S (repaired_lambda T) (fun l => 1 - 2 * repaired_lambda T l)
@@ -374,8 +374,8 @@ split=> //; split=> [|l|l].
     by rewrite none ?mulr0 // lT.
 Qed.
 
-(* The printed multipliers fail whenever T > 0: no choice of the others mends them. *)
 (* begin err-multipliers *)
+(* The printed multipliers fail whenever T > 0: no choice of the others mends them. *)
 Theorem printed_multipliers_fail : 0 < T ->
   forall mu lambdaS, ~ KKT (best_alpha T) T (printed_lambda T) mu lambdaS.
 (* end err-multipliers *)
@@ -390,9 +390,9 @@ move/eqP: slack; rewrite mulf_eq0 [T == 0]gt_eqF // orbF => /eqP lS.
 by rewrite lS sumE half in sum_lam; linear.
 Qed.
 
+(* begin thm-dual *)
 (* The dual of (8) is a fractional knapsack: every filling bounds the cost of every feasible point,
    the best filling is worth U / 2 M (2 / eps), which is N E_OPT, and some point has this cost. *)
-(* begin thm-dual *)
 Theorem thm_dual :
   let filling lambda := (forall l, 0 <= lambda l <= 1 / 2) /\ \sum_l lambda l <= 1 / eps in
   let worth lambda := \sum_l lambda l * (U * (m l)%:R) in

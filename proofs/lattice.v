@@ -105,8 +105,8 @@ have e1 : (\sum_(l < 1) 1 = 1)%N by rewrite big_ord_recl big_ord0.
 by rewrite /mean /N e1 divr1 big_ord_recl big_ord0 addr0 big_ord_recl big_ord0 addr0.
 Qed.
 
-(* A certificate for one user: a prior under which no answer is good. *)
 (* begin lem-prior *)
+(* A certificate for one user: a prior under which no answer is good. *)
 Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
   (forall i, 0 <= theta i <= 1) -> (forall i, 0 <= weight i) -> 0 < \sum_i weight i ->
   (forall y, 0 <= y <= 1 ->
@@ -323,9 +323,9 @@ have h2 : (q - 1) * u q n.+2 * u q n.+2 = (2 * q * u q n.+1 - (q - 1) * u q n) *
 by linear.
 Qed.
 
+(* begin thm-lattice *)
 (* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
    has a risk below s_n. *)
-(* begin thm-lattice *)
 Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
   (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
   one_user_risk_at_least q (s q n).
@@ -363,8 +363,8 @@ rewrite -(ler_pmul2l g) u_step; have := ler_wpmul2l (ltW g) h2 => h3.
 by have h4 := ler0n R n.+1; linear.
 Qed.
 
-(* Such an n exists, as among the reals, where some whole number K exceeds 3 / 2 (q - 1). *)
 (* begin thm-lattice-exists *)
+(* Such an n exists, as among the reals, where some whole number K exceeds 3 / 2 (q - 1). *)
 Theorem lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
   exists2 n, (2 <= n)%N & 1 / n.+1%:R <= s q n.
 (* end thm-lattice-exists *)

@@ -117,9 +117,9 @@ rewrite -sumrB -wl0 eqxx -[RHS]ger0_norm; last first.
 by congr `|_|; apply: eq_bigr => j _; case: (cl l0 j) => h1 h2 h3; rewrite clip_low // clip_high.
 Qed.
 
+(* begin thm-lemma *)
 (* Lemma III.1, repaired: worst-case bias, sensitivity and worst-case error of a clipped mean are
    max (A, B) / N, the largest total width / N, and their sum with the second divided by eps. *)
-(* begin thm-lemma *)
 Theorem thm_lemma a b W eps : is_clipping U a b -> is_largest_width a b W ->
   let A := \sum_l \sum_j a l j in
   let B := \sum_l \sum_j (U - b l j) in
@@ -134,9 +134,9 @@ eexists; eexists; split; [exact: bias_of_clipped_mean cl | exact: sensitivity_of
 by rewrite invfM mulrA [W / eps / _]mulrAC.
 Qed.
 
+(* begin thm-printed *)
 (* When the printed value is right: it lies between the true one and twice that, and is the true one
    exactly if the differences of a and U - b all have one sign. *)
-(* begin thm-printed *)
 Theorem thm_printed a b : (0 < \sum_l m l)%N -> is_clipping U a b ->
   let true_bias := Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j (U - b l j)) / N R m in
   (true_bias <= printed_bias U a b <= 2 * true_bias)

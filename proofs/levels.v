@@ -15,9 +15,9 @@ Definition clip_whole (n : int) : int := Num.min (Num.max n low) high.
 Definition total (levels : 'I_L -> int) : int := \sum_l clip_whole (levels l).
 (* end prp-grid-clipping *)
 
+(* begin prp-grid *)
 (* Each user's whole number is clipped to [low, high]: replacing one user moves the total by at most
    high - low, and no smaller number will do. *)
-(* begin prp-grid *)
 Theorem prp_grid : low <= high ->
   (forall x y l, (forall l', l' != l -> x l' = y l') -> `|total x - total y| <= high - low)
   /\ forall l : 'I_L, exists x y,
@@ -38,9 +38,9 @@ End Whole.
 Section Levels.
 Variables (R : realFieldType) (p b : nat) (fl : R -> R).
 
+(* begin prp-grid-definitions *)
 (* Rounding to a float of p binary digits, 53 for doubles, where nothing over- or underflows, changes a
    number by the share 2^-p of it at most, and no whole number below 2^p. *)
-(* begin prp-grid-definitions *)
 Definition is_rounding : Prop :=
   (forall z, `|fl z - z| <= `|z| / 2 ^+ p) /\ forall n : int, `|n| < 2 ^+ p -> fl n%:~R = n%:~R.
 Definition is_floor (n : int) (y : R) : Prop := n%:~R <= y < n%:~R + 1.
@@ -53,8 +53,8 @@ Hypothesis rounding : is_rounding.
 Hypothesis bp : (b + 13 <= p)%N. (* for doubles, b <= 40 *)
 (* end prp-grid-definitions *)
 
-(* (1) A level is a whole number from 0 to 2^b, and the value at it close to v. *)
 (* begin prp-grid-level *)
+(* (1) A level is a whole number from 0 to 2^b, and the value at it close to v. *)
 Theorem grid_level (lo up v : R) (n : int) : lo <= v <= up -> 0 < fl (up - lo) -> is_level lo up v n ->
   0 <= n <= 2 ^+ b /\ `|lo + step lo up * n%:~R - v| <= off lo up.
 (* end prp-grid-level *)
@@ -76,7 +76,7 @@ have Pu : 8 * (P * u) <= e.
 have u8 : 8 * u <= e by have := ler_wpmul2r (ltW u0) P1; linear.
 have {}near z : 0 <= z -> z * (1 - u) <= fl z <= z * (1 + u).
   by move=> z0; have := near z; rewrite (ger0_norm z0) -/u ler_norml; linear.
-rewrite -/P -[1 / 2 ^+ 10]/(1 * e) [1 * e]mul1r => /andP [lov vup] W0.
+rewrite -/P -[1 / 2 ^+ 10]/(1 * e) [1 * e]mul1r => /andP [v_lo v_up] W0.
 set W := fl (up - lo) in W0 *.
 have range0 : 0 <= up - lo by linear.
 have /andP [_ Wle] := near _ range0; have /andP [Wge _] := near _ range0; rewrite -/W in Wle Wge.
@@ -148,9 +148,9 @@ have le_of (k k' : int) : is_floor k y -> is_floor k' y -> k <= k'.
 by move=> h h'; apply: le_anti; rewrite !le_of.
 Qed.
 
+(* begin prp-grid-sums *)
 (* A sum of whole numbers, added in some order and in some parts; what a machine computes, whose number
    for n is inj n; and that it adds exactly whenever the sum is below B. *)
-(* begin prp-grid-sums *)
 Inductive parts : Type := Leaf of int | Plus of parts & parts.
 Fixpoint leaves (t : parts) : seq int :=
   match t with Leaf n => [:: n] | Plus t t' => leaves t ++ leaves t' end.
@@ -223,8 +223,8 @@ exact: le_lt_trans size_clipped (below_power all_small).
 Qed.
 End Total.
 
-(* (4) What the levels cost: the mean is as good as one level. *)
 (* begin prp-grid-error *)
+(* (4) What the levels cost: the mean is as good as one level. *)
 Theorem grid_error L (m : 'I_L -> nat) (lo up : R) (x : dataset R m)
     (level : forall l, 'I_(m l) -> int) (o low high : int) (h : R) :
   (0 < \sum_l m l)%N -> 0 < fl (up - lo) -> h = step lo up -> low <= high ->
@@ -259,10 +259,10 @@ by minmax; case: (ger0P (s - t)) => d; linear.
 Qed.
 End Levels.
 
+(* begin prp-grid-total *)
 (* (2) A level is one number, so engines that round alike have the same; a user's sum of them, added up in
    floats, and the sum of these, clipped, in any adder exact below 2^c (62 for integers of 64 bits), are
    exact in whatever order and parts they are added. *)
-(* begin prp-grid-total *)
 Theorem grid_total (R : realFieldType) (p b c : nat) (fl : R -> R) L (m : 'I_L -> nat)
     (level : forall l, 'I_(m l) -> int) (o low high : int) : is_rounding p fl ->
   (forall l j, 0 <= level l j <= 2 ^+ b) -> 0 <= o <= 2 ^+ b -> low <= 0 <= high ->

@@ -27,8 +27,8 @@ have h y' : 0 <= y' -> y' <= 1 -> 0 <= U * y' <= U.
 by do 2 (case: ifP => _; first exact: h); rewrite lexx ltW.
 Qed.
 
-(* Any private mechanism has at least the share U / N M n of one user's risk at n times the budget. *)
 (* begin lem-one-user *)
+(* Any private mechanism has at least the share U / N M n of one user's risk at n times the budget. *)
 Theorem lem_one_user (n : nat) (b : R) : (0 < n <= L)%N -> one_user_risk_at_least (q ^+ n) b ->
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) * b)).
 (* end lem-one-user *)
@@ -94,8 +94,8 @@ case: (ltgtP a 0) => [a_neg|a_pos|a0].
   by rewrite a0 mul0r; apply: le_trans (risk _ O1); apply: (mean_ge0 sH) => //; exact: mE.
 Qed.
 
-(* What no mechanism can beat: both bounds together, for each n. *)
 (* begin thm-minimax *)
+(* What no mechanism can beat: both bounds together, for each n. *)
 Theorem thm_minimax (n : nat) : (0 < n <= L)%N ->
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q)))
   /\ forall k, (2 <= k)%N -> 1 / k.+1%:R <= s (q ^+ n) k ->

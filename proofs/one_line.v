@@ -11,8 +11,8 @@ Section OneLine.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U c S : R).
 Notation N := (N R m).
 
-(* The sum of user l; g in its two forms, as projected averages and in one line. *)
 (* begin def-one-line *)
+(* The sum of user l; g in its two forms, as projected averages and in one line. *)
 Definition user_sum (x : dataset R m) (l : 'I_L) : R := \sum_j x l j.
 Definition projected_averages : estimator R m := fun x =>
   \sum_l (m l)%:R / N * clip (Num.max (c - S / (2 * (m l)%:R)) 0) (Num.min (c + S / (2 * (m l)%:R)) U)
@@ -157,9 +157,9 @@ case: (leP A B) => AB.
 by exists (fun _ _ => 0) => // l j; rewrite lexx U0.
 Qed.
 
+(* begin thm-one-line *)
 (* One interval for all users, around any centre c: the two forms are one estimator; its sensitivity,
    at most S / N, and S / N exactly if S <= 2 m* min (c, U - c); its worst-case bias. *)
-(* begin thm-one-line *)
 Theorem thm_one_line :
   let Delta := (Num.min (S / 2) (c * m_star) + Num.min (S / 2) ((U - c) * m_star)) / N in
   let A := \sum_l Num.max (c * (m l)%:R - S / 2) 0 in

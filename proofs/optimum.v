@@ -161,8 +161,8 @@ have -> : U * (m l)%:R = \sum_(j < m l) U by rewrite sumr_const card_ord mulr_na
 by rewrite -sumrB; apply: eq_bigr => j _; ring.
 Qed.
 
-(* Lemma III.2, repaired: centring all intervals of a clipping, at their widths, costs nothing. *)
 (* begin lem-symmetric *)
+(* Lemma III.2, repaired: centring all intervals of a clipping, at their widths, costs nothing. *)
 Theorem lem_symmetric eps (a b : dataset R m) (e : R) :
   is_clipping U a b -> is_worst_case_error U eps (clipped_mean a b) e ->
   exists a' b' e',
@@ -220,9 +220,9 @@ rewrite ler_add2l ler_wpmul2l ?divr_ge0 ?ler0n ?(ltW eps0) //.
 by case: lw => [[l _ <-] _]; apply: sym_width_le.
 Qed.
 
+(* begin lem-reduction *)
 (* Reduction to one width: no clipping of largest total width S has an error below phi S, and the
    symmetric one attains it. *)
-(* begin lem-reduction *)
 Theorem lem_reduction (eps S : R) : 0 < eps ->
   (forall (a b : dataset R m) e, is_clipping U a b -> is_largest_width a b S ->
      is_worst_case_error U eps (clipped_mean a b) e -> phi m U eps S <= e)
@@ -350,10 +350,10 @@ case: (ltngtP i k.-1) => ik.
   by rewrite mul1r; minmax; linear.
 Qed.
 
+(* begin thm-frontier *)
 (* The frontier: an estimator of sensitivity at most Delta is somewhere off by beta_star Delta, and
    the symmetric intervals of total width N Delta attain this, up to Delta = U m* / N; from there on
    beta_star is 0, which the mean attains. *)
-(* begin thm-frontier *)
 Theorem thm_frontier (Delta : R) : 0 <= Delta ->
   let beta_star := (\sum_l Num.max (U * (m l)%:R / N - Delta) 0) / 2 in
   let S := N * Delta in
@@ -389,10 +389,10 @@ split=> [g sens|le_v|v_le].
   by rewrite !nothing_clipped.
 Qed.
 
+(* begin thm-main *)
 (* Theorem III.1 with all minimising widths: the symmetric intervals of total width v k, where
    k = ceil (2 / eps), are the best clipping; and the widths that minimise phi are v k alone, or all
    of [v (k + 1), v k] if 2 / eps is the whole number k <= L. *)
-(* begin thm-main *)
 Theorem thm_main (eps : R) (k : nat) : 0 < eps -> is_ceil k (2 / eps) ->
   let T := v m U k in
   (exists2 e, is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R L m U T)) e
@@ -416,9 +416,9 @@ move=> S S0; rewrite -(minimisers eps0 kc S0); split=> [/(_ T T0)|le_S S' S0'].
 exact: le_trans le_S (E_OPT_le_phi eps0 S0').
 Qed.
 
+(* begin prp-all-minimisers *)
 (* Which clippings are best: those whose largest total width S minimises phi, in which every user has
    all the width that S allows, and in which A = B. *)
-(* begin prp-all-minimisers *)
 Theorem prp_all_minimisers (eps : R) (k : nat) (a b : dataset R m) (S e : R) :
   0 < eps -> is_ceil k (2 / eps) -> is_clipping U a b -> is_largest_width a b S ->
   is_worst_case_error U eps (clipped_mean a b) e ->
@@ -472,8 +472,8 @@ split.
 - by rewrite gapE in gap_sum; minmax; linear.
 Qed.
 
-(* With the bias as printed: the same widths, and every single interval in the middle. *)
 (* begin prp-all-minimisers-printed *)
+(* With the bias as printed: the same widths, and every single interval in the middle. *)
 Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
   0 < eps -> is_ceil k (2 / eps) -> is_clipping U a b -> is_largest_width a b S ->
   (forall (a' b' : dataset R m) S', is_clipping U a' b' -> is_largest_width a' b' S' ->
@@ -526,11 +526,11 @@ rewrite mem_index_enum => /(_ isT) /=; rewrite psumr_eq0 => [/allP /(_ j)|j' _];
 by rewrite mem_index_enum => /(_ isT) /= /eqP; rewrite /d => h; minmax; linear.
 Qed.
 
+(* begin thm-optimum *)
 (* (12), repaired, in closed form: the error of the best clipping is phi at v k and is
    U / (2 N) M (2 / eps).  No estimator at all has a smaller one, whether or not its bias beta and its
    sensitivity delta are attained.  It is U / 2 for eps <= 2 / L, falls strictly from there on, and is
    U m* / (N eps) for eps >= 2, where nothing is clipped. *)
-(* begin thm-optimum *)
 Theorem thm_optimum (eps : R) (k : nat) : 0 < eps -> is_ceil k (2 / eps) ->
   let T := v m U k in
   [/\ is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R L m U T)) (E_OPT m U eps),

@@ -165,10 +165,10 @@ have h2 : (reach s' t <= L)%N by rewrite -[X in (_ <= X)%N]card_ord max_card.
 by lia.
 Qed.
 
+(* begin thm-quantile *)
 (* The constant of the private quantile: where the sum of one user is replaced, the density of the
    threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t; for ranks from L on, by
    q = exp (- eta). *)
-(* begin thm-quantile *)
 Theorem thm_quantile (s s' : 'I_L -> R) (l0 : 'I_L) (t : R) : 0 < V ->
   (forall l, 0 <= s l <= V) -> (forall l, 0 <= s' l <= V) -> (forall l, l != l0 -> s l = s' l) ->
   q ^+ 2 * density s t <= density s' t
@@ -244,8 +244,8 @@ rewrite /density (@integral_cuts _ [:: d; V]) ?(ltW V0) //.
 - by move=> x; rewrite !inE => /orP [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
 Qed.
 
-(* Some pair of neighbours has densities of which one is less than z times the other, on an interval. *)
 (* begin thm-quantile-tight *)
+(* Some pair of neighbours has densities of which one is less than z times the other, on an interval. *)
 Definition moves_below (z : R) : Prop := exists (s s' : 'I_L -> R) (l0 : 'I_L) (d : R),
   [/\ forall l, 0 <= s l <= V, forall l, 0 <= s' l <= V, forall l, l != l0 -> s l = s' l,
       0 < d < V & forall t, 0 < t <= d -> density s' t < z * density s t].

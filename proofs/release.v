@@ -11,9 +11,9 @@ Local Open Scope ring_scope.
 Section Densities.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (T : Type).
 
+(* begin prop-akmv-private-densities *)
 (* I h is the integral of h over T, for functions h in a set H that is closed under sums and multiples:
    Riemann's, Lebesgue's, or any other that is linear and monotone.  d x is a density for each x. *)
-(* begin prop-akmv-private-densities *)
 Definition is_integral (H : (T -> R) -> Prop) (I : (T -> R) -> R) : Prop :=
   [/\ forall h h', H h -> (forall t, h t = h' t) -> H h',
       forall s h h', H h -> H h' ->
@@ -71,10 +71,10 @@ Section Release.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (exp : R -> R).
 Notation N := (N R m).
 
+(* begin prop-akmv-private-definitions *)
 (* V is the largest sum that a user can have.  The threshold t lies above 0 and not above V, and has the
    density of the private quantile of rank k with eta = eps' / 2.  The output y is the mean of the sums,
    each clipped to [0, t], with Laplace noise of scale t / (eps'' N). *)
-(* begin prop-akmv-private-definitions *)
 Definition V : R := v m U 1.
 Definition threshold : Type := {t : R | 0 < t <= V}.
 Definition sums (x : dataset R m) (l : 'I_L) : R := \sum_j x l j.
@@ -223,9 +223,9 @@ by have := ler_norm_add (y - c) (c - c'); rewrite addrA subrK => far; linear.
 Qed.
 End Release.
 
+(* begin prop-akmv-private *)
 (* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-private, and so is publishing the
    mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
-(* begin prop-akmv-private *)
 Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
     (H : (threshold m U -> R) -> Prop) (I : (threshold m U -> R) -> R)
     (H' : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :

@@ -119,10 +119,10 @@ Qed.
 
 End Stairs.
 
+(* begin thm-factor-staircase *)
 (* Statement 3, staircase noise: its mean size at sensitivity 1 is 1 / (2 sinh (eps / 2)), so x is
    1 / sinh (eps / 2).  h = exp (eps / 2) is any number above 1; some whole number is as large, as among
    the reals. *)
-(* begin thm-factor-staircase *)
 Theorem thm_factor_staircase (R : realFieldType) L (m : 'I_L -> nat) (U h : R) :
   0 < U -> 1 < h -> (exists K : nat, h <= K%:R) -> (0 < \sum_l m l)%N ->
   minimax_risk_at_least m U (h ^+ 2) (best_error m U (1 / sinh h) / (242 / 100)).

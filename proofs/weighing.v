@@ -11,9 +11,9 @@ Section Weighing.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (k : nat).
 Notation N := (N R m).
 
+(* begin def-weighing *)
 (* Dropping keeps min (m l, k) samples of user l, whichever; weighing takes each user's average with
    the weight min (m l, k).  Both divide by N_k, the sum of these. *)
-(* begin def-weighing *)
 Definition w (l : 'I_L) : nat := minn (m l) k.
 Definition N_k : R := (\sum_l w l)%:R.
 Definition dropping (kept : forall l, {set 'I_(m l)}) : estimator R m :=
@@ -217,9 +217,9 @@ rewrite sumrB -!mulr_sumr -!natr_sum -[(\sum_l m l)%:R]/N -[(\sum_l w l)%:R]/N_k
 by rewrite ger0_norm // divr_ge0 ?(ltW N0) // mulr_ge0 ?(ltW U0) // subr_ge0.
 Qed.
 
+(* begin thm-weighing *)
 (* Dropping all but k samples of a user, and weighing by capped counts, have one sensitivity, T_k / N;
    the worst-case bias of weighing is smaller if anything is dropped. *)
-(* begin thm-weighing *)
 Theorem thm_weighing :
   let b_w := (\sum_l Num.max (U * (m l)%:R - T_k) 0) / N in
   let b_d := U * (N - N_k) / N in
@@ -251,10 +251,10 @@ have h2 : U * (w l)%:R <= U * k%:R by rewrite ler_pmul2l // ler_nat geq_minr.
 by minmax; linear.
 Qed.
 
+(* begin thm-weighing-average *)
 (* Averaged over lots by which every sample of user l is kept with the chance w l / m l, dropping is
    weighing; so at every value z of the noise the error of weighing is no larger than the mean error of
    dropping, nor is its square. *)
-(* begin thm-weighing-average *)
 Definition by_lot (O : finType) (P : O -> R) (drawn : O -> forall l, {set 'I_(m l)}) : Prop :=
   [/\ forall o, 0 <= P o, \sum_o P o = 1
     & forall l j, \sum_(o | j \in drawn o l) P o = (w l)%:R / (m l)%:R].
@@ -287,9 +287,9 @@ rewrite !big_split /= -!mulr_suml mean_error P1 => h.
 by rewrite -subr_ge0; move: h; rewrite mul1r expr2 => h; linear.
 Qed.
 
+(* begin thm-weighing-best *)
 (* No estimator of this sensitivity that is right where all samples are 0, or where all are U, has a
    smaller worst-case bias than weighing, attained or not. *)
-(* begin thm-weighing-best *)
 Theorem weighing_best (g : estimator R m) (beta : R) : sensitivity_at_most U g (T_k / N) ->
   (forall x, (forall l j, x l j = 0) -> g x = mean x)
     \/ (forall x, (forall l j, x l j = U) -> g x = mean x) ->

@@ -54,9 +54,9 @@ have h2 : (x - i%:R) * M m (i.+1%:R : R) <= (x - i%:R) * (A + i.+1%:R * B).
 by apply: le_trans (ler_add h1 h2) _; rewrite -addn1 natrD; linear.
 Qed.
 
+(* begin cor-chain *)
 (* The optimal strategy is within the factor K (eps) = (1 + cosh eps) / 2 + sinh eps / eps of the
    best private mechanism, for every collection: no mechanism has a risk below E_OPT / K. *)
-(* begin cor-chain *)
 Theorem cor_chain (eps : R) : 0 < eps ->
   minimax_risk_at_least m U q (E_OPT m U eps / ((1 + cosh q) / 2 + sinh q / eps)).
 (* end cor-chain *)
@@ -97,9 +97,9 @@ have -> : U / N * (r / (U / N) * (1 + cosh q) + 2 / eps * (r / (U / N) * sinh q)
 by move=> h; linear.
 Qed.
 
+(* begin cor-chain-staircase *)
 (* Noise of any mean size w is Laplace noise of the budget 1 / w, as far as thm-optimum knows it: E_OPT at
    1 / w is the smallest worst-case error.  For staircase noise w = 1 / (2 sinh (eps / 2)); h = exp (eps / 2). *)
-(* begin cor-chain-staircase *)
 Theorem cor_chain_staircase (h : R) : 1 < h -> q = h ^+ 2 ->
   minimax_risk_at_least m U q (E_OPT m U (2 * sinh h) / ((1 + cosh q) / 2 + cosh h)).
 (* end cor-chain-staircase *)
@@ -114,8 +114,8 @@ have -> : cosh h = sinh q / (2 * sinh h).
 exact: cor_chain.
 Qed.
 
-(* All counts are equal, and L >= 2 / eps; coth (eps / 2) = (q + 1) / (q - 1). *)
 (* begin cor-chain-equal *)
+(* All counts are equal, and L >= 2 / eps; coth (eps / 2) = (q + 1) / (q - 1). *)
 Theorem cor_chain_equal (eps : R) (k : nat) : 0 < eps -> (forall l, m l = k) -> 2 / eps <= L%:R ->
   minimax_risk_at_least m U q
     (E_OPT m U eps / (sinh q / eps * (1 + (q + 1) / (q - 1) / L%:R))).
@@ -154,8 +154,8 @@ Qed.
 
 End Within.
 
-(* With eps to 0 and L eps to infinity that factor goes to 1: the strategy becomes minimax. *)
 (* begin cor-chain-limit *)
+(* With eps to 0 and L eps to infinity that factor goes to 1: the strategy becomes minimax. *)
 Theorem cor_chain_limit (R : realFieldType) (exp : R -> R) (L k : nat) (U eps delta : R) :
   is_exponential exp -> 0 <= U -> (0 < k)%N -> 0 < delta <= 1 -> 0 < eps <= delta / 4 ->
   4 / delta <= L%:R * eps ->

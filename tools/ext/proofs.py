@@ -24,6 +24,8 @@ ENTRY = """({target})=
 :::::::{{admonition}} The book's statement, and the formal one
 :class: dropdown
 
+{checks}
+
 ::::::{{grid}}
 :::::{{grid-item}}
 :columns: 12 12 4 4
@@ -39,8 +41,9 @@ ENTRY = """({target})=
 :::::::
 
 """
-BLOCK = re.compile(r"^\(\* begin (\S+) \*\)\n(.*?)^\(\* end", re.MULTILINE | re.DOTALL)
-FIXED = re.compile(r"^(?:(?:Var|Hyp).*|(?:Let|Notation) (\w+) .*:= .*)\n", re.MULTILINE)
+MARK = re.compile(r"\(\* begin (\S+) \*\)")
+FIXED = re.compile(r"(Var|Hyp|(?:Let|Notation) (\w+) .*:=).*\.")
+SHOWN = {"def-mechanism"}  # once on the page, with all that stands in definitions.v
 
 
 @cache
@@ -62,24 +65,34 @@ def home(label):
 
 
 def stated(label):
-    """Return a statement of the book, or an erratum, its formulas without their numbers."""
+    """Return the title of a statement of the book, or of an erratum, and what it says."""
     text = "\n\n".join(c.source for c in page(home(label)).cells if c.cell_type == "markdown")
-    box = rf"^(:{{3,}})\{{prf:.*\n:label: {label}\n\n(?P<words>.*?)^\1$"
-    section = rf"^\({label}\)=\n### .*\n\n(?P<words>.*?)(?=^\(|^#|\Z)"
-    found = re.search(section if label.startswith("err-") else box, text, re.M | re.S)
-    return re.sub(r"^\$\$ \(.*\)$", "$$", found["words"], flags=re.M)
+    box = rf"^(:{{3,}})\{{prf:[^\n]*\n:label: {label}\n\n(?P<words>.*?)^\1$"
+    section = rf"^\({label}\)=\n### (?P<title>[^\n]*)\n\n(?P<words>.*?)(?=^\(|^#|\Z)"
+    found = re.search(section if label.startswith("err-") else box, text, re.M | re.S).groupdict()
+    title = f"[{found['title']}](#{label})" if "title" in found else f"{{prf:ref}}`{label}`"
+    return title, re.sub(r"^\$\$ \(.*\)$", "$$", found["words"], flags=re.M)  # without numbers
 
 
 @cache
 def blocks(file):
-    """Return, for each mark of a file, what it is around, and before it what its section fixes."""
-    text = (ROOT / "proofs" / file).read_text("utf-8")
-    found = {}
-    for block in BLOCK.finditer(text):
-        section = re.split(r"^(?:Section|End) ", text[: block.start()], flags=re.MULTILINE)[-1]
-        used = re.findall(r"\w+", block[2])
-        fixed = [x[0] for x in FIXED.finditer(section) if not x[1] or x[1] in used]
-        found[block[1]] = ("".join(fixed), block[2])
+    """Return, for each mark of a file, what it is around, and before it what its sections fix."""
+    sections, found, mark = [[]], {}, ""
+    for line in (ROOT / "proofs" / file).read_text("utf-8").splitlines(keepends=True):
+        if begin := MARK.match(line):
+            mark, fixed, block = begin[1], [x for section in sections for x in section], ""
+        elif mark and line.startswith("(* end"):
+            used = {"Var", *re.findall(r"\w+", block), *["Hyp"] * ("Theorem" in block)}
+            found[mark] = ("".join(x.string for x in fixed if (x[2] or x[1]) in used), block)
+            mark = ""
+        elif mark:
+            block += line
+        if line.startswith("Section "):
+            sections.append([])
+        elif line.startswith("End "):
+            sections.pop()
+        elif says := FIXED.match(line):
+            sections[-1].append(says)
     return found
 
 
@@ -91,7 +104,7 @@ def definitions(file, text):
     for other in [file, *(f"{name}.v" for name in reversed(imports) if name != "definitions")]:
         for mark, block in reversed(blocks(other).items()):
             names = set(re.findall(r"^(?:Definition|Fixpoint) (\w\w+)", block[1], re.MULTILINE))
-            if mark.startswith("def-") and names & words:
+            if mark.startswith("def-") and mark not in SHOWN and names & words:
                 words = (words | set(re.findall(r"\w+", block[1]))) - names
                 found.insert(0, block)
     return found
@@ -115,14 +128,15 @@ def formal(file, label, names):
 
 def entry(label):
     """Return what the page says of a statement, in Markdown."""
-    file, names, words = checked()[label]
+    file, names, checks = checked()[label]
     files = [file, *(name for name in names if name.endswith(".v"))]
-    title = f"{{prf:ref}}`{label}`" if not label.startswith("err-") else f"[](#{label})"
+    title, words = stated(label)
     where = " and ".join(f"`proofs/{each}`" for each in files)
-    said = f"*{words[0].upper()}{words[1:]}.* On {{doc}}`{home(label)}`; in {where}."
+    checks = checks[0].upper() + checks[1:]
+    said = f"*{re.match('[^,;:]*', checks)[0]}.* On {{doc}}`{home(label)}`; in {where}."
     proved = "\n".join(formal(each, label, names) for each in files)
-    known = {"target": f"machine-{label}", "title": title, "said": said}
-    return ENTRY.format(words=stated(label), formal=proved, **known)
+    known = {"target": f"machine-{label}", "title": title, "said": said, "checks": f"*{checks}.*"}
+    return ENTRY.format(words=words, formal=proved, **known)
 
 
 class Mark(SphinxTransform):
