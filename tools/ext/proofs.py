@@ -71,7 +71,8 @@ def stated(label):
     section = rf"^\({label}\)=\n### (?P<title>[^\n]*)\n\n(?P<words>.*?)(?=^\(|^#|\Z)"
     found = re.search(section if label.startswith("err-") else box, text, re.M | re.S).groupdict()
     title = f"[{found['title']}](#{label})" if "title" in found else f"{{prf:ref}}`{label}`"
-    return title, re.sub(r"^\$\$ \(.*\)$", "$$", found["words"], flags=re.M)  # without numbers
+    words = re.sub(r" \(?\[[Ii]n Coq\]\(.*?\)(\)|\.)", "", found["words"])
+    return title, re.sub(r"^\$\$ \(.*\)$", "$$", words, flags=re.M)  # without numbers
 
 
 @cache

@@ -1,15 +1,15 @@
 """A Sphinx extension: the book carries its own code, leads to it, and back.
 
-Every file of `userdp` and of the tests has a page, such as code/userdp/model.html, with an anchor
-for each class, function and method. So links to code work without a network, and show the code of
-the very commit that was built. To these pages lead the signatures of the reference, the role
-{test}`file::name`, and literals that are the name of a file. In other formats nothing leads there.
+Every file of `userdp`, of the tests and of the proofs has a page, such as code/userdp/model.html,
+with an anchor for each class, function and method. So links to code work without a network, and
+show the code of the very commit that was built. To these pages lead the signatures of the
+reference, the role {test}`file::name`, and literals that are the name of a file. In other formats
+nothing leads there.
 
 Each entry of the reference says where the book uses the function or class: the claims and their
 tests come from the ledger, book/claims.yml; the chapters are those with a cell that calls it.
 """
 
-import ast
 import inspect
 import re
 from importlib import import_module
@@ -22,7 +22,8 @@ from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxRole
 
-FILES = [str(p.relative_to(ROOT)) for d in ("userdp", "tests") for p in (ROOT / d).rglob("*.py")]
+PLACES = {"userdp": "**/*.py", "tests": "**/*.py", "proofs": "*.v"}
+FILES = [str(p.relative_to(ROOT)) for d, kind in PLACES.items() for p in (ROOT / d).glob(kind)]
 FILES.sort()
 
 ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
@@ -31,11 +32,13 @@ ROLES = {"eq": "eq", "fig": "numref", "sec": "ref", "err": "ref"}
 
 def page(file):
     """Return the name of a file's page."""
-    return "code/" + file.removesuffix(".py")
+    return "code/" + file.removesuffix(".py").removesuffix(".v")
 
 
 def units(file):
     """Return a file's classes, functions and methods, each with its first and its last line."""
+    if file.endswith(".v"):
+        return {}
     tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
     return {name: (first, last) for name, (_, first, last) in tags.items()}
 
@@ -93,8 +96,9 @@ def pages(app):
     """Yield a page for each file."""
     for file in FILES:
         text = (ROOT / file).read_text("utf-8")
-        about = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
-        code = marked(file, app.builder.highlighter.highlight_block(text, "python"))
+        about = re.match(r'(?:"""|\(\* )((?:(?!"""|\n\n|\*\))[\s\S])*)|', text)[1] or ""
+        language = "python" if file.endswith(".py") else "coq"
+        code = marked(file, app.builder.highlighter.highlight_block(text, language))
         yield page(file), {"title": file, "about": about, "code": code}, "code.html"
 
 
