@@ -117,8 +117,8 @@ def test_it_is_shown_as_a_table(opendp):
         "95 % interval": "4.48734 to 19.5127 (but for the cap)",
         "budget": f"eps = 2, {protected.STATED}",
         "weight": "120 (95 %: 110.013 to 129.987), of a user at most 3",
-        "error on the worst dataset": "at most 8.621 on average over the noise, at the smallest "
-        "of these weights, missing ones at the centre",
+        "error on the worst dataset": "at most 8.621 on average over the noise (but for the cap), "
+        "at the smallest of these weights, missing ones at the centre",
         "noise": "whole numbers by OpenDP, scales 15 of the sum, 3 of the weight",
         "users clipped to": "7 to 17",
         "values": "in [0, 24]",

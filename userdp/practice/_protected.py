@@ -22,6 +22,8 @@ MOST_BITS = 24
 
 LARGEST_CAP = 2**31
 
+OF = "the mean in which nobody counts for more than `cap` records"
+
 STATED = (
     "user-level, for replacing one user's records by any others, in any number, "
     "and for adding or removing a user"
@@ -168,7 +170,7 @@ class ProtectedCountsMean(Shown):
 
     def public(self) -> dict[str, Any]:
         """Return all that may be published, as plain numbers, texts and lists."""
-        return super().public() | {"interval_95": list(self.interval())}
+        return super().public() | {"of": OF, "interval_95": list(self.interval())}
 
     def _shown(self) -> list[list[str]]:
         low, high = self.interval()
@@ -180,7 +182,8 @@ class ProtectedCountsMean(Shown):
             "weight": f"{self.noisy_weight} (95 %: {fewest:.6g} to {most:.6g}), "
             f"of a user at most {self.cap}",
             "error on the worst dataset": f"at most {self.worst_case_l1(max(fewest, 1.0)):.4g} "
-            f"on average over the noise, at the smallest of these weights{self._mended}",
+            "on average over the noise (but for the cap), at the smallest of these weights"
+            f"{self._mended}",
             "noise": f"whole numbers by OpenDP, scales {self.sum_scale:.4g} of the sum, "
             f"{self.weight_scale:.4g} of the weight",
             "users clipped to": f"{max(self.centre - self.reach, self.lower):.4g} to "

@@ -99,7 +99,8 @@ def ask(question: Any) -> list[dict[str, Any]]:
     """Return the rows that answer a question."""
     with ONE_AT_A_TIME:
         answer: list[dict[str, Any]] = quietly(
-            lambda: question.to_pyarrow().to_pylist(), "readable by its engine, which failed"
+            lambda: question.to_pyarrow().to_pylist(),
+            "readable by its engine, which failed (in a CSV file, leave missing values empty)",
         )
     return answer
 

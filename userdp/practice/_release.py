@@ -273,7 +273,8 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
     if survey.without_value and missing == "refuse":
         raise ValueError(
             "`value` must not be missing: some rows have none. Fill them, or pass "
-            "missing='centre', which keeps the promise of privacy."
+            "missing='centre', which keeps the promise of privacy (where counts are protected, "
+            "missing='drop' does, too)."
         )
     if survey.outside and outside == "refuse":
         raise ValueError(
