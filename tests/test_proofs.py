@@ -30,6 +30,7 @@ SPOILT = {
     "K with a third": ("within", "cosh q) / «2→3» + sinh q / eps)).\n(* end"),
     "one number of the certificate": ("lattice", "- u q n + «1→2») / (2 *"),
     "one digit of the factor": ("factor", "then 261 else if j <? 1200 then «267→266» else"),
+    "twice the gain of the staircase": ("no_constant", "E_OPT m U eps = «2→4» * sinh h / eps * r"),
     "n users for one less": ("minimax", "one_user_risk_at_least (q ^+ «n→n.-1») b"),
     "43 bits in a double": ("levels", "(b + «13→10» <= p)%N"),
     "eta for 2 eta": ("privacy", "q ^+ «2→1» * density s t <="),
