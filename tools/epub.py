@@ -17,6 +17,7 @@ import userdp
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "_build" / "html"
 sys.path.append(str(ROOT / "tools" / "ext"))
+from contents import pages  # noqa: E402
 from typesetting import LEFT_OUT  # noqa: E402
 
 HIDDEN = (
@@ -65,11 +66,9 @@ def lead(articles):
 
 
 if __name__ == "__main__":
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    names = [toc["root"], *(page["file"] for part in toc["parts"] for page in part["chapters"])]
-    articles = [article(name) for name in names if name not in LEFT_OUT]
+    articles = [article(name) for page in pages() if (name := f"book/{page}") not in LEFT_OUT]
     lead(articles)
-    pages = "\n".join(map(str, articles)).replace(r"\Big", r"\big")  # what pandoc knows
+    text = "\n".join(map(str, articles)).replace(r"\Big", r"\big")  # what pandoc knows
     about = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     said = {"title": about["title"], "author": about["author"], "rights": "CC BY 4.0"}
     said |= {"lang": "en-GB", "identifier": f"userdp-companion-{userdp.__version__}"}
@@ -77,7 +76,7 @@ if __name__ == "__main__":
     command += [f"--metadata={name}={words}" for name, words in said.items()]
     book = BUILT.parent / "companion.epub"
     command += ["--toc-depth=1", "--fail-if-warnings", f"--output={book}"]
-    subprocess.run(command, cwd=BUILT, input=pages, text=True, check=True)
+    subprocess.run(command, cwd=BUILT, input=text, text=True, check=True)
     with ZipFile(book) as made:
         files = {info: made.read(info) for info in made.infolist()}
     with ZipFile(book, "w") as made:
