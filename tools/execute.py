@@ -10,18 +10,17 @@ to machine. The picture of README.md is that of the landing page.
 
 import base64
 import io
-import shutil
+import os
 import sys
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
+import nbclient
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from matplotlib.image import imread
 from matplotlib.testing.compare import calculate_rms
-from nbclient import NotebookClient
-from tqdm import tqdm
+from tqdm.contrib.concurrent import thread_map
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
@@ -31,17 +30,15 @@ moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel 
 
 
 def execute(path):
-    """Return the name and the executed notebook of a chapter."""
-    chapter = nbformat.read(path, as_version=4)
-    NotebookClient(
-        chapter,
+    """Return a chapter with the outputs that it has now."""
+    return nbclient.execute(
+        nbformat.read(path, as_version=4),
+        cwd=path.parent,
         timeout=600,
         coalesce_streams=True,
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],  # kernels would warn of how they talk here
-        resources={"metadata": {"path": str(path.parent)}},
-    ).execute()
-    return path, chapter
+    )
 
 
 def pictures(chapter):
@@ -74,11 +71,11 @@ if __name__ == "__main__":
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first: what takes long is not left for the end, when the other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
-    shutil.rmtree(CACHE, ignore_errors=True)
+    cores = os.cpu_count()
+    made = thread_map(execute, chapters, max_workers=cores, unit="chapter", disable=None)
     cache = get_cache(CACHE)
-    with ThreadPool() as pool:
-        done = pool.imap_unordered(execute, chapters)
-        for path, chapter in tqdm(done, total=len(chapters), unit="chapter", disable=None):
-            cache.cache_notebook_bundle(CacheBundleIn(chapter, path))
-            if storing:
-                store(path, chapter)
+    cache.clear_cache()
+    for path, chapter in zip(chapters, made, strict=True):
+        cache.cache_notebook_bundle(CacheBundleIn(chapter, path))
+        if storing:
+            store(path, chapter)

