@@ -21,7 +21,8 @@ import userdp
 
 VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
-TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --create"
+TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --gzip --create"
+BUILD = "-m uv build --quiet --no-build-isolation --no-create-gitignore"
 CRATE = "https://w3id.org/ro/crate/1.1"
 
 
@@ -40,13 +41,6 @@ def hindrance():
     if TAG in set(run("git", "tag").split()) - set(run("git", "tag", "--points-at").split()):
         return f"{TAG} is another commit: userdp needs a new version."
     return None
-
-
-def pack(folder, name, archive, seconds):
-    """Pack a folder, by another name, with one time for all its files."""
-    inside = [f"--mtime=@{seconds}", f"--transform=s,^{folder.name},{name},"]
-    zipped = ["--use-compress-program=gzip --no-name", f"--file={archive}"]
-    run(*TAR.split(), *inside, *zipped, f"--directory={folder.parent}", folder.name)
 
 
 def write(name, data):
@@ -82,21 +76,16 @@ def main():
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     commit, seconds, day = run("git", "log", "-1", "--format=%H %ct %cs").split()
-    dist = DIST.resolve()
-    pack(Path("_build/html"), NAME, dist / f"{NAME}-html.tar.gz", seconds)
-    source = dist / f"{NAME}-source.tar.gz"
+    pages = f"--mtime=@{seconds} --transform=s,^html,{NAME}, --file={DIST}/{NAME}-html.tar.gz"
+    run(*f"{TAR} {pages} --directory=_build html".split())
+    source = DIST.resolve() / f"{NAME}-source.tar.gz"
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
     for end in (".pdf", ".epub"):
         shutil.copy(f"_build/companion{end}", DIST / f"{NAME}{end}")
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
-        setup = "import setuptools; setuptools.setup()"
-        run(sys.executable, "-c", setup, "--quiet", "sdist", "--keep-temp", cwd=folder)
-        name = f"userdp-{VERSION}"
-        pack(Path(folder, name), name, dist / f"{name}.tar.gz", seconds)
-    wheel = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", f"--wheel-dir={dist}"]
-    run(sys.executable, "-m", "pip", *wheel, dist / f"{name}.tar.gz")
+        run(sys.executable, *BUILD.split(), f"--out-dir={DIST.resolve()}", cwd=folder)
     # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
     stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
     (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
