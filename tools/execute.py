@@ -71,8 +71,7 @@ if __name__ == "__main__":
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first: what takes long is not left for the end, when the other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
-    cores = os.cpu_count()
-    made = thread_map(execute, chapters, max_workers=cores, unit="chapter", disable=None)
+    made = thread_map(execute, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
     cache = get_cache(CACHE)
     cache.clear_cache()
     for path, chapter in zip(chapters, made, strict=True):

@@ -1,8 +1,8 @@
 """A Sphinx extension: the buttons for Binder and Colab rerun the commit that is built.
 
 Binder takes a commit in its link. Colab opens a notebook of a branch: the build leaves in
-_build/colab copies of the chapters with a first cell that fetches the commit, on Colab only; the
-workflow `check` pushes them as the branch `colab`. `nox --session rerun` tries both.
+_build/colab copies of the chapters with a first cell that fetches the commit; the workflow `check`
+pushes them as the branch `colab`. `nox --session rerun` tries both.
 """
 
 import os
