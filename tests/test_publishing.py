@@ -65,6 +65,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
     assert config.html_theme_options["repository_url"] == ADDRESS
     assert config.html_theme_options["repository_branch"] == COMMIT  # for Binder
+    assert config.repository_options.items() <= config.html_theme_options.items()
     assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
     assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
 

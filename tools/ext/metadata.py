@@ -95,14 +95,13 @@ def tables(page, title, address):
 def article():
     """Return the paper, in schema.org's terms."""
     entry = paper()
-    number = entry.fields["eprint"]
     return {
         "@type": "ScholarlyArticle",
         "name": entry.fields["title"],
         "author": [{"@type": "Person", "name": f"{person}"} for person in entry.persons["author"]],
         "datePublished": entry.fields["year"],
-        "identifier": f"arXiv:{number}",
-        "url": f"https://arxiv.org/abs/{number}v1",
+        "identifier": f"arXiv:{entry.fields['eprint']}",
+        "url": f"https://arxiv.org/abs/{entry.fields['eprint']}v1",
     }
 
 
@@ -152,8 +151,7 @@ def describe(app, name, template, context, page):
 def tell(app, config):
     """Let pages show how to cite the paper and the companion."""
     for name, entry in {"paper": paper(), "companion": companion(config)}.items():
-        shown = f"{in_words(entry)}\n\n```bibtex\n{bibtex(entry)}\n```"
-        config.myst_substitutions[name] = shown
+        config.myst_substitutions[name] = f"{in_words(entry)}\n\n```bibtex\n{bibtex(entry)}\n```"
     lines = (f'<meta name="{name}" content="{said}">' for name, said in tags(config).items())
     config.myst_substitutions["tags"] = "\n".join(["```html", *lines, "```"])
 

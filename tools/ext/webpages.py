@@ -45,8 +45,7 @@ def configure(app, config):
     options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}"
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = url.rstrip("/") + "/"
-    if mode := os.getenv("USERDP_EXECUTION"):
-        config.nb_execution_mode = mode
+    config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)
     if pdf := os.getenv("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
