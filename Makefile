@@ -35,12 +35,12 @@ BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bi
 book: $(READY) ## execute every chapter and build the book into _build/html
 	@echo "Executing every chapter (two minutes on two cores), then building the pages (one more)."
 	@$(BIN) tools/execute.py
-	@USERDP_EXECUTED=1; export USERDP_EXECUTED; $(BUILD)
+	@USERDP_EXECUTION=cache; export USERDP_EXECUTION; $(BUILD)
 
 # build the book from the stored outputs, without executing anything
 preview: $(READY)
 	@echo "Building the pages from what is stored (a minute)."
-	@USERDP_STORED=1; export USERDP_STORED; $(BUILD)
+	@USERDP_EXECUTION=off; export USERDP_EXECUTION; $(BUILD)
 
 # make one PDF of the book, from the stored outputs (with TeX; see README.md)
 pdf: $(READY)
@@ -48,7 +48,7 @@ pdf: $(READY)
 	  echo "$$tool is missing: .ci/tex installs what is needed on Debian and Ubuntu."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
 	@rm -rf _build/pdf
-	@USERDP_PDF= USERDP_STORED=1 $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
+	@USERDP_PDF= USERDP_EXECUTION=off $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
 	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
 	@$(BIN) tools/check_pdf.py _build/pdf/_build/latex
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf

@@ -249,7 +249,7 @@ def without_jupyter_book(session: nox.Session) -> None:
     """Build the pages with Sphinx alone, from a generated conf.py: the same, to the last byte."""
     copy = clone(session)
     install_lock(session)
-    stored = {"USERDP_STORED": "1", "PYTHONPATH": str(copy / "tools" / "ext")}
+    stored = {"USERDP_EXECUTION": "off", "PYTHONPATH": str(copy / "tools" / "ext")}
     strict = ["-W", "-n", "-q", "--keep-going"]
     session.run("jupyter-book", "build", ".", *strict, env=stored)
     session.run("jupyter-book", "config", "sphinx", ".")

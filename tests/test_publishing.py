@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 from types import SimpleNamespace
 
+import metadata
 import nbformat
 import pytest
 import release
@@ -38,15 +39,16 @@ PARTS += [".git_archival", ".gitattributes", "userdp"]
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     """Nothing is known of what is built."""
-    for name in ("USERDP_STAMP", "USERDP_REPOSITORY", "USERDP_STORED", "USERDP_PDF", "BOOK_URL"):
+    for name in ("USERDP_STAMP", "USERDP_REPOSITORY", "USERDP_EXECUTION", "USERDP_PDF", "BOOK_URL"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch.setenv
 
 
 @pytest.mark.parametrize(("stamp", "words"), [("", ""), (" changed", ", with changes")])
 def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environment, stamp, words):
-    config = SimpleNamespace(html_theme_options={}, html_extra_path=[], html_baseurl="")
-    config.nb_execution_mode, config.tags = "force", set()
+    config = SimpleNamespace(html_theme_options={"extra_footer": "Terms"}, html_extra_path=[])
+    config.html_baseurl, config.nb_execution_mode, config.tags = "", "force", set()
+    config.repository_options = BOOK["sphinx"]["config"]["repository_options"]
     webpages.configure(config, config)
     assert list(config.html_theme_options) == ["extra_footer"]
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{VERSION}</p>")
@@ -54,7 +56,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     environment("USERDP_STAMP", f"{COMMIT} 5{stamp}")
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_PDF", "_build/companion.pdf")
-    environment("USERDP_STORED", "1")
+    environment("USERDP_EXECUTION", "off")
     environment("BOOK_URL", "https://example.org/a")
     webpages.configure(config, config)
     assert config.today == f"{VERSION}, built from commit {COMMIT[:12]}{words}"
@@ -63,6 +65,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
     assert config.html_theme_options["repository_url"] == ADDRESS
     assert config.html_theme_options["repository_branch"] == COMMIT  # for Binder
+    assert config.repository_options.items() <= config.html_theme_options.items()
     assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
     assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
 
@@ -96,24 +99,24 @@ def test_title_and_author_are_those_of_the_book_and_a_release_says_the_rest():
 
 
 def test_the_paper_is_that_of_the_bibliography():
-    entry = webpages.paper()
+    entry = metadata.paper()
     number = f"{entry.fields['archiveprefix']}:{entry.fields['eprint']}"
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
     assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
     assert paper["identifiers"][0]["value"] == related["identifier"] == number
     names = " and ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
-    assert re.fullmatch(rf"{names}\. .* {paper['year']}\. {number}\.", webpages.in_words(entry))
+    assert re.fullmatch(rf"{names}\. .* {paper['year']}\. {number}\.", metadata.in_words(entry))
 
 
 def test_bibtex_reads_a_page_with_awkward_words(environment):
     environment("USERDP_STAMP", f"{COMMIT} 5")
     version = f"{VERSION}, built from commit {COMMIT[:12]}"
-    entry = webpages.companion(CONFIG, "x", "50% & #1: a_b", url := "https://example.org/a_b.html")
-    (read,) = parse_string(webpages.bibtex(entry), "bibtex").entries.values()
+    entry = metadata.companion(CONFIG, "x", "50% & #1: a_b", url := "https://example.org/a_b.html")
+    (read,) = parse_string(metadata.bibtex(entry), "bibtex").entries.values()
     assert (read.fields["title"], read.fields["url"]) == (r"{50\% \& \#1: a\_b}", url)
     words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}. {BOOK['copyright']}. URL: {url}."
-    assert webpages.in_words(entry) == f"{words} {version}."
-    assert {"note": version}.items() <= dict(webpages.companion(CONFIG).fields).items()
+    assert metadata.in_words(entry) == f"{words} {version}."
+    assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
 
 
 def test_the_article_cites_what_the_bibliography_has_and_is_neither_short_nor_long():

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from urllib.parse import urljoin
 from xml.etree import ElementTree
 
-import metadata
 import pytest
+import webpages
 from browser import BUILT, CHAPTERS, REQUIRED, every_chapter, on_the_built_pages
 
 JSON = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.S)
@@ -59,18 +59,17 @@ def test_a_reader_of_others_finds_title_author_date_and_licence(name):
     assert (tags["title"], tags["author"]) == (about["name"], found.author)
     assert tags["publication_date"] == found.date.replace("-", "/")
     assert tags["inbook_title"] == about["isPartOf"]["name"]
-    assert "citation_arxiv_id=2502.04749" in tags["reference"]
+    assert "arXiv:2502.04749" in tags["reference"]
 
 
 def test_a_list_of_pages_where_the_address_is_known(tmp_path):
     config = SimpleNamespace(html_baseurl="")
     env = SimpleNamespace(found_docs={"b", "book/a"})
     app = SimpleNamespace(config=config, env=env, outdir=tmp_path)
-    app.builder = SimpleNamespace(format="html")
-    metadata.list_pages(app, None)
+    webpages.list_pages(app)
     assert list(tmp_path.iterdir()) == []
     config.html_baseurl = "https://example.org/a/"
-    metadata.list_pages(app, None)
+    webpages.list_pages(app)
     listed = ElementTree.parse(tmp_path / "sitemap.xml").iter()
     names = ["b", "book/a"]
     assert [x.text for x in listed if x.text] == [f"https://example.org/a/{n}.html" for n in names]

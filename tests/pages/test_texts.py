@@ -5,8 +5,8 @@ import re
 from html import unescape
 from statistics import median
 
+import metadata
 import pytest
-import webpages
 import yaml
 from browser import (
     BUILT,
@@ -68,7 +68,7 @@ def test_pages_say_how_to_cite_them(name):
     (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
     blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
     cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
-    assert list(paper.entries) == [webpages.PAPER]
+    assert list(paper.entries) == [metadata.PAPER]
     ((key, entry),) = cited.entries.items()
     assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
     title = TITLE if key == "userdp" else meta(name)["og:title"]

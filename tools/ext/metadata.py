@@ -1,144 +1,162 @@
-"""A Sphinx extension: what libraries, search engines and readers' tools see of a page.
+"""A Sphinx extension: how pages are cited, by people, by libraries and by readers' tools.
 
-Tags citation_* say how to cite it, schema.org's terms what it is: the book, its chapters, their
-tables, the licences, and the paper that all is based on. Where the address of the book is known,
-addresses are whole, and a sitemap lists the pages.
+A box at the foot of every page, {{ paper }} and {{ companion }} say how to cite the page, the paper
+and the companion, in words and as BibTeX. In the head, tags citation_* say the same, {{ tags }} are
+those of the book; and schema.org's terms say what a page is: the book or a chapter, its tables, its
+licence, and the paper that all is based on. Addresses are whole where that of the book is known.
+
+Nothing is written twice: the paper's entry is that of the bibliography; the companion's title,
+author and year are those of `_config.yml`; version and commit are those that are built.
 """
 
-import json
 import os
-import time
-from pathlib import Path
+import re
 from urllib.parse import urljoin
 
+import pybtex
+from contents import BOOK
 from docutils import nodes
-from sphinx import addnodes
-from webpages import CODE, TEXT, paper
+from pybtex.database import Entry, Person, parse_file
+from sphinx.addnodes import download_reference
+from sphinx.util.i18n import format_date
+from webpages import TEXT, description, version
 
-import userdp
+PAPER = "rameshwar2025bounding"
+DAY = format_date("%Y-%m-%d", language="en")  # of the commit that is built
 
-XML = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>\n'
+
+def paper():
+    """Return the paper's entry, without the note on which version this book reads."""
+    cited = parse_file(BOOK / "references.bib").entries[PAPER]
+    del cited.fields["note"]
+    return cited
 
 
-def article():
-    """Return the paper, in schema.org's terms."""
-    entry = paper()
-    number = entry.fields["eprint"]
-    return {
-        "@type": "ScholarlyArticle",
-        "name": " ".join(entry.fields["title"].split()),
-        "author": [{"@type": "Person", "name": f"{person}"} for person in entry.persons["author"]],
-        "datePublished": entry.fields["year"],
-        "identifier": f"arXiv:{number}",
-        "url": f"https://arxiv.org/abs/{number}v1",
+def companion(config, page="", title="", url=""):
+    """Return the entry of the book and the software, or of a page; braces keep capitals."""
+    fields = {
+        "title": f"{{{title or config.html_title}}}",
+        "booktitle": title and f"{{{config.html_title}}}",
+        "url": url if title else config.html_baseurl,
+        "year": config.copyright,
+        "note": version(),
     }
+    author = [Person(f"{{{config.author}}}")]
+    fields = {name: said for name, said in fields.items() if said}
+    made = Entry("incollection" if title else "software", fields, {"author": author})
+    made.key = f"userdp-{page}" if title else "userdp"
+    return made
 
 
-def day(config):
-    """Return the day of the commit that is built, if it is known, else the year."""
-    seconds = os.getenv("SOURCE_DATE_EPOCH")
-    return time.strftime("%Y-%m-%d", time.gmtime(int(seconds))) if seconds else config.copyright
+def bibtex(entry):
+    """Return an entry as BibTeX reads it: its address as it is, all else with escapes."""
+    said = entry.to_string("bibtex").strip()
+    return re.sub(r'(?<= url = ").*(?=")', lambda _: entry.fields["url"], said)
 
 
-def tables(page, about, address):
+def in_words(entry):
+    """Return an entry as a list of references shows it, always with its note."""
+    listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
+    words, note = listed.strip().removeprefix("[1] "), entry.fields.get("note", "")
+    return words if note in words else f"{words} {note}."
+
+
+def tags(config, title="", url=""):
+    """Return the tags by which libraries cite the book, or a page of it."""
+    known = {
+        "title": title or config.html_title,
+        "author": config.author,
+        "publication_date": DAY.replace("-", "/"),
+        "inbook_title": title and config.html_title,
+        "public_url": url,
+        "pdf_url": os.getenv("USERDP_PDF") and f"{config.html_baseurl}companion.pdf",
+        "reference": in_words(paper()),
+    }
+    return {f"citation_{name}": said for name, said in known.items() if said}
+
+
+def tables(page, title, address):
     """Yield the tables that a page offers; each belongs to the last figure before it."""
-    caption = about["name"]
-    for node in page.findall():
+    caption = title
+    for node in page.findall(lambda n: isinstance(n, (nodes.caption, download_reference))):
         if isinstance(node, nodes.caption):
             caption = node.astext()
-        elif isinstance(node, addnodes.download_reference):
-            if not (path := node.get("filename", "")).endswith(".csv"):
-                continue
+        elif (path := node["filename"]).endswith(".csv"):
             at = {"contentUrl": address(f"_downloads/{path}"), "encodingFormat": "text/csv"}
-            shared = {key: about[key] for key in ("author", "datePublished", "license")}
             yield {
                 "@type": "Dataset",
                 "name": path.rpartition("/")[2],
                 "description": f"Plotted or tabulated numbers. {caption}",
                 "distribution": {"@type": "DataDownload", **at},
-                **shared,
+                "license": TEXT,
             }
 
 
-def described(app, name, context, page):
-    """Return a page, in schema.org's terms."""
-    config, root, whole = app.config, app.config.root_doc, context.get("pageurl") or ""
-    address = lambda to: urljoin(whole, context["pathto"](to, resource=True))  # noqa: E731
-    link = lambda to: urljoin(whole, context["pathto"](to)) if to != name else whole  # noqa: E731
+def article():
+    """Return the paper, in schema.org's terms."""
+    entry = paper()
+    return {
+        "@type": "ScholarlyArticle",
+        "name": entry.fields["title"],
+        "author": [{"@type": "Person", "name": f"{person}"} for person in entry.persons["author"]],
+        "datePublished": entry.fields["year"],
+        "identifier": f"arXiv:{entry.fields['eprint']}",
+        "url": f"https://arxiv.org/abs/{entry.fields['eprint']}v1",
+    }
+
+
+def terms(app, name, title, context, page):
+    """Return what a page is, in schema.org's terms; without a title of its own, it is the book."""
+    config, titles, url = app.config, app.env.titles, context["pageurl"]
+    address = lambda to: urljoin(url or "", context["pathto"](to, resource=True))  # noqa: E731
+    book = {"@type": "Book", "name": config.html_title, "url": address(f"{config.root_doc}.html")}
+    parts = [] if name.endswith("/record") else [*tables(page, title or book["name"], address)]
+    if not title:
+        parts += [
+            {"@type": "Chapter", "name": titles[to].astext(), "url": address(f"{to}.html")}
+            for to in app.env.toctree_includes[name]
+        ]
     about = {
-        "@type": "Book" if name == root else "Chapter",
-        "name": config.html_title if name == root else app.env.titles[name].astext(),
-        "description": context["about"],
+        "@context": "https://schema.org",
+        "@type": "Chapter" if title else "Book",
+        "name": title or config.html_title,
+        "url": url,
+        "description": description(page),
         "author": {"@type": "Organization", "name": config.author},
-        "datePublished": day(config),
-        "version": userdp.__version__,
-        "inLanguage": "en-GB",
+        "datePublished": DAY,
         "license": TEXT,
         "isBasedOn": article(),
+        "isPartOf": title and book,
+        "hasPart": parts,
     }
-    if whole:
-        about |= {"@id": whole, "url": whole}
-    parts = [] if name.endswith("/record") else list(tables(page, about, address))
-    if name == root:
-        inside = [other for other in app.env.toctree_includes[root] if other != root]
-        parts += [
-            {"@type": "Chapter", "name": app.env.titles[other].astext(), "url": link(other)}
-            for other in inside
-        ]
-        code = {"@type": "SoftwareSourceCode", "name": "userdp", "license": CODE}
-        parts.append(code | {"programmingLanguage": "Python", "version": userdp.__version__})
-    else:
-        about["isPartOf"] = {"@type": "Book", "name": config.html_title, "url": link(root)}
-    return {"@context": "https://schema.org"} | about | ({"hasPart": parts} if parts else {})
+    return {term: said for term, said in about.items() if said}
 
 
-def citation(config, title="", url=""):
-    """Return the tags by which libraries cite the book, or a page of it."""
-    based = article()
-    source = {"title": based["name"], "author": "; ".join(p["name"] for p in based["author"])}
-    source |= {"publication_date": based["datePublished"], "arxiv_id": paper().fields["eprint"]}
-    tags = {
-        "title": title or config.html_title,
-        "author": config.author,
-        "publication_date": day(config).replace("-", "/"),
-        "inbook_title": title and config.html_title,
-        "language": "en",
-        "public_url": url,
-        "pdf_url": os.getenv("USERDP_PDF") and config.html_baseurl + "companion.pdf",
-        "reference": "; ".join(f"citation_{key}={value}" for key, value in source.items()),
-    }
-    return {f"citation_{key}": value for key, value in tags.items() if value}
+def describe(app, name, template, context, page):
+    """Tell templates what a page is, and how to cite it."""
+    config, root, url = app.config, app.config.root_doc, context["pageurl"]
+    context["base"] = config.html_baseurl
+    if name == "index":  # the root of the site leads to the first page, and says the same
+        name, page = root, app.env.get_doctree(root)
+    if page:  # not the search, an index, a page for wrong addresses
+        title = app.env.titles[name].astext() if name != root else ""
+        cited = companion(config, name.rpartition("/")[2].lower(), title, url)
+        show = app.builder.highlighter.highlight_block
+        context["entries"] = [show(bibtex(entry), "bibtex") for entry in (cited, paper())]
+        context["words"] = in_words(cited)
+        context["tags"] = tags(config, title, url)
+        context["terms"] = terms(app, name, title, context, page)
 
 
-def show(app, config):
-    """Let a page show the tags of the book."""
-    lines = (f'<meta name="{key}" content="{said}">' for key, said in citation(config).items())
+def tell(app, config):
+    """Let pages show how to cite the paper and the companion."""
+    for name, entry in {"paper": paper(), "companion": companion(config)}.items():
+        config.myst_substitutions[name] = f"{in_words(entry)}\n\n```bibtex\n{bibtex(entry)}\n```"
+    lines = (f'<meta name="{name}" content="{said}">' for name, said in tags(config).items())
     config.myst_substitutions["tags"] = "\n".join(["```html", *lines, "```"])
-
-
-def tell(app, name, template, context, page):
-    """Add to the head of a page of the book what it is."""
-    if page:
-        about = described(app, name, context, page)
-        # Within a script, "</" would end it.
-        data = json.dumps(about, ensure_ascii=False).replace("</", r"<\/")
-        title = about["name"] if "isPartOf" in about else ""
-        tags = citation(app.config, title, context.get("pageurl"))
-        known = {"data": data, "tags": tags, "license": TEXT}
-        context["metatags"] += app.builder.templates.render("cited.html", known)
-
-
-def list_pages(app, error):
-    """Write a list of all pages, and where it is."""
-    if (base := app.config.html_baseurl) and not error and app.builder.format == "html":
-        found = (f"<url><loc>{base}{name}.html</loc></url>" for name in sorted(app.env.found_docs))
-        out = Path(app.outdir)
-        (out / "sitemap.xml").write_text(XML.format("".join(found)), "utf-8")
-        (out / "robots.txt").write_text(f"User-agent: *\nSitemap: {base}sitemap.xml\n", "utf-8")
 
 
 def setup(app):
     """Register the extension."""
-    app.connect("config-inited", show, priority=900)  # when it is known where the book goes
-    app.connect("html-page-context", tell, priority=950)  # after what the page says in words
-    app.connect("build-finished", list_pages)
+    app.connect("config-inited", tell, priority=900)  # when it is known where the book goes
+    app.connect("html-page-context", describe, priority=900)

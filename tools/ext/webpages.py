@@ -1,36 +1,30 @@
-"""A Sphinx extension: what is built, where it goes, and what pages say of themselves.
+"""A Sphinx extension: what is built, where it goes, and how search engines find and show it.
 
 The Makefile says in USERDP_STAMP of which commit: it asks once, before chapters write tables. The
 environment has the addresses of the repository, USERDP_REPOSITORY (https://HOST/OWNER/NAME), and of
 the book, BOOK_URL: pages get buttons and whole addresses if it does, and no dead ones if not.
-USERDP_PDF is a PDF for the first page to offer. With USERDP_STORED outputs are those stored, with
-USERDP_EXECUTED those of the cache that `make book` fills; else chapters are executed when read.
+USERDP_PDF is a PDF for the first page to offer. With USERDP_EXECUTION=off outputs are those stored,
+with "cache" those of the cache that `make book` fills; else chapters are executed when read.
 
-Each page is described by its own claim, for search engines and for previews of links. The root of
-the site leads to the first page, and the page for wrong addresses leads back. A box at the foot of
-every page, {{ paper }} and {{ companion }} say how to cite the page, the paper and the companion.
-Nothing is written twice: the paper's entry is that of the bibliography; the companion's title,
-author and year are those of `_config.yml`; version and commit are those that are built.
+Each page is described by its own claim, for search engines and for previews of links; the root of
+the site, which leads to the first page, by that of the first page. A sitemap lists the pages.
 """
 
 import os
 import re
 
-import pybtex
-from contents import BOOK
 from docutils import nodes
-from pybtex.database import Entry, Person, parse_file
 from rerun import commit
 
 import userdp
 
-LEAD = re.compile(r"^(?:The (?:claim|result))(?: \(.*?\))?\. ")
+LEAD = re.compile(r"The (?:claim|result)(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
-TEX = {r"\\varepsilon": "ε", r"\\ell": "\N{SCRIPT SMALL L}", r"\\frac ?(\w)(\w)": r"\1/\2"}
-TEX |= {r"\\(?:mathbb ?|mathit|mathrm)|[{}_]": ""}
-PAPER = "rameshwar2025bounding"
+# Short formulas become letters; line breaks and citations go.
+PLAIN = {r"\\frac (\w)(\w)": r"\1/\2", r"_?\\varepsilon": "ε", r"_?\\ell": "\N{SCRIPT SMALL L}"}
+PLAIN |= {r"\\math\w+ ?|[{}]": "", "\n": " ", r" \[\w{2,}\]": ""}
 TEXT = "https://creativecommons.org/licenses/by/4.0/"
-CODE = "https://opensource.org/license/mit"
+SITEMAP = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>\n'
 
 
 def version():
@@ -42,123 +36,50 @@ def version():
 
 def configure(app, config):
     """Set what the version and the environment decide: foot of pages, buttons, date of the PDF."""
-    config.today = foot = version()
+    foot = config.today = version()
+    options = config.html_theme_options
     if address := os.getenv("USERDP_REPOSITORY"):
         foot = re.sub(r"(?<=commit )\w+", rf'<a href="{address}/commit/\g<0>">\g<0></a>', foot)
-        config.html_theme_options |= {
-            "repository_url": address,
-            "repository_branch": commit(),
-            "use_repository_button": True,
-            "use_issues_button": True,
-            "launch_buttons": {
-                "notebook_interface": "jupyterlab",
-                "binderhub_url": "https://mybinder.org",
-                "colab_url": "https://colab.research.google.com",
-            },
-        }
-    terms = f"""<p>Text, figures and data: <a rel="license" href="{TEXT}">CC BY 4.0</a>.
-    Code: <a href="{CODE}">MIT</a>.</p>"""
-    config.html_theme_options |= {"extra_footer": f"<p>{foot}</p>{terms}"}
+        options |= {"repository_url": address, "repository_branch": commit()}
+        options |= config.repository_options
+    options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}"
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = url.rstrip("/") + "/"
-    if os.getenv("USERDP_STORED") or os.getenv("USERDP_EXECUTED"):
-        config.nb_execution_mode = "off" if os.getenv("USERDP_STORED") else "cache"
+    config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)
     if pdf := os.getenv("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
 
 
-def text(node):
-    """Return what a paragraph says, its short formulas in plain letters, without citations."""
-    said = node.astext() if isinstance(node, nodes.Text) else "".join(map(text, node.children))
-    for command, letters in TEX.items() if isinstance(node, nodes.math) else ():
-        said = re.sub(command, letters, said)
-    return re.sub(r" \[\w{2,}\]", "", said.replace("\n", " "))
+def plain(node):
+    """Return what a node says, on one line, in plain letters."""
+    said = node.astext()
+    for pattern, letters in PLAIN.items():
+        said = re.sub(pattern, letters, said)
+    return said
 
 
 def description(page):
     """Return a page's claim, or else its first paragraph, as far as it fits, and the verdict."""
-    prose = [text(n) for n in page.findall(nodes.paragraph) if isinstance(n.parent, nodes.section)]
-    first = LEAD.sub("", next(filter(LEAD.match, prose), [*prose, ""][0]))
-    said = re.match(rf"(?:.{{,{LONGEST - 1}}}|.*?)[.?!](?= [A-Z]|$)|.*", first)[0]
-    verdict = re.search(r"^Verdict: .*", "\n".join(map(text, page.findall(nodes.strong))), re.M)
-    return f"{said} {verdict[0].rstrip('.')}." if verdict else said
+    prose = [plain(n) for n in page.findall(nodes.paragraph) if isinstance(n.parent, nodes.section)]
+    claim = LEAD.sub("", next(filter(LEAD.match, prose), "".join(prose[:1])))
+    said = re.match(rf"(?:.{{,{LONGEST - 1}}}|.*?)[.?!](?= [A-Z]|$)|.*", claim)[0]
+    strong = map(plain, page.findall(nodes.strong))
+    verdict = next((words for words in strong if words.startswith("Verdict: ")), "")
+    return f"{said} {verdict.rstrip('.,')}." if verdict else said
 
 
-def paper():
-    """Return the paper's entry, without the note on which version this book reads."""
-    cited = parse_file(BOOK / "references.bib").entries[PAPER]
-    del cited.fields["note"]
-    return cited
-
-
-def companion(config, page="", title="", url=""):
-    """Return the entry of the book and the software, or of a page; braces keep capitals."""
-    fields = {
-        "title": f"{{{title or config.html_title}}}",
-        "booktitle": page and f"{{{config.html_title}}}",
-        "url": url if page else config.html_baseurl,
-        "year": config.copyright,
-        "note": version(),
-    }
-    made = Entry("incollection" if page else "software", {n: v for n, v in fields.items() if v})
-    made.persons["author"] = [Person(f"{{{config.author}}}")]
-    made.key = f"userdp-{page}" if page else "userdp"
-    return made
-
-
-def bibtex(entry):
-    """Return an entry as BibTeX reads it: its address as it is, all else with escapes."""
-    said = entry.to_string("bibtex").strip()
-    return re.sub(r'(?<= url = ").*(?=")', lambda _: entry.fields["url"], said)
-
-
-def in_words(entry):
-    """Return an entry as a list of references shows it, always with its note."""
-    listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
-    words, note = re.sub(r"^\[1\] ", "", listed.strip()), entry.fields.get("note", "")
-    return words if note in words else f"{words} {note}."
-
-
-def describe(app, name, template, context, page):
-    """Fill a page's head and foot."""
-    config, render = app.config, app.builder.templates.render
-    if described := app.env.get_doctree(config.root_doc) if name == "index" else page:
-        context["about"] = description(described)
-    # An address within the site has to be whole for those who fetch it from elsewhere.
-    about = context | {"base": config.html_baseurl, "picture": "_static/landing.png"}
-    if page:  # without a number, and the first page by the name of the book
-        titles = app.env.titles | {config.root_doc: nodes.Text(config.html_title)}
-        about["title"] = titles[name].astext()
-    context["metatags"] = context.get("metatags", "") + render("about.html", about)
-    if page:  # not the search, an index, a page for wrong addresses
-        what, cited = "book", companion(config)
-        if name != config.root_doc:
-            short, title = name.split("/")[-1].lower(), app.env.titles[name].astext()
-            what, cited = "page", companion(config, short, title, context.get("pageurl"))
-        show = app.builder.highlighter.highlight_block
-        entries = [show(bibtex(made), "bibtex") for made in (cited, paper())]
-        foot = {"what": what, "words": in_words(cited), "entries": entries}
-        context["body"] += render("cite.html", foot)
-
-
-def tell(app, config):
-    """Let pages show how to cite the paper and the companion: in words, and as BibTeX."""
-    cited = {"paper": paper(), "companion": companion(config)}
-    for name, made in cited.items():
-        config.myst_substitutions[name] = f"{in_words(made)}\n\n```bibtex\n{bibtex(made)}\n```"
-
-
-def own_pages(app):
-    """Yield the page at the root, and the one for addresses that do not exist."""
-    first = app.config.root_doc
-    yield "index", {"title": app.config.html_title, "first": first}, "root.html"
-    yield "404", {"title": "Page not found", "first": first}, "404.html"
+def list_pages(app):
+    """Write a list of all pages, and where it is, if they have an address."""
+    if base := app.config.html_baseurl:
+        found = (f"<url><loc>{base}{name}.html</loc></url>" for name in sorted(app.env.found_docs))
+        (app.outdir / "sitemap.xml").write_text(SITEMAP.format("".join(found)), "utf-8")
+        (app.outdir / "robots.txt").write_text(f"User-agent: *\nSitemap: {base}sitemap.xml\n")
+    return []
 
 
 def setup(app):
     """Register the extension."""
+    app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
-    app.connect("config-inited", tell, priority=900)  # when it is known where the book goes
-    app.connect("html-page-context", describe, priority=900)
-    app.connect("html-collect-pages", own_pages)
+    app.connect("html-collect-pages", list_pages)
