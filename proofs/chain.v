@@ -10,7 +10,7 @@ Local Open Scope ring_scope.
 Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
-(* begin def-mechanism *)
+(* begin mechanism *)
 (* A mechanism draws an output Y in T for each dataset x.  All that is used of it are means: E x h is
    the mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
    function is written) that is closed under sums and multiples, and has the constants; where Y is a
@@ -37,7 +37,7 @@ Definition minimax_risk_at_least (q b : R) : Prop :=
 (* cosh eps and sinh eps, for q = exp eps. *)
 Definition cosh (q : R) : R := (q + q^-1) / 2.
 Definition sinh (q : R) : R := (q - q^-1) / 2.
-(* end def-mechanism *)
+(* end mechanism *)
 
 (* The function 0 has the mean 0, so that means of functions from 0 on are from 0 on. *)
 Lemma space_scale (T : Type) (H : (T -> R) -> Prop) a h : is_space H -> H h -> H (fun y => a * h y).

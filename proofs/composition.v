@@ -25,7 +25,7 @@ Definition space_in_turn (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop)
   /\ forall x, in_range U x -> H (fun t => Q t x (fun t' => h (t, t'))).
 (* end def-composition *)
 
-(* begin composition *)
+(* begin prop-akmv-private-composition *)
 (* Outputs of any kind.  Their budgets add: the q multiply. *)
 Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' : R)
     (P : dataset R m -> (T -> R) -> R) (Q : T -> dataset R m -> (T' -> R) -> R) : 0 <= q ->
@@ -33,7 +33,7 @@ Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' :
   (forall t, is_mechanism (H' t) (Q t)) -> (forall t, is_private U (H' t) q' (Q t)) ->
   is_mechanism (space_in_turn H H' Q) (in_turn P Q)
   /\ is_private U (space_in_turn H H' Q) (q * q') (in_turn P Q).
-(* end composition *)
+(* end prop-akmv-private-composition *)
 Proof.
 move=> q0 [sH mP] privP mechQ privQ; have [ext H1 lin] := sH.
 have sQ t : is_space (H' t) by case: (mechQ t).

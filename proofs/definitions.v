@@ -13,7 +13,6 @@ Variable L : nat.                (* the users are l = 0, ..., L - 1 *)
 Variable m : 'I_L -> nat.        (* user l has m l samples *)
 Variable U : R.                  (* samples lie in [0, U] *)
 
-(* begin def-dataset *)
 (* x l j is sample j of user l.  N is the number of samples, as an element of R. *)
 Definition dataset := forall l : 'I_L, 'I_(m l) -> R.
 Definition N : R := (\sum_l m l)%:R.
@@ -25,9 +24,7 @@ Definition neighbours (x y : dataset) :=
 
 Definition estimator := dataset -> R.
 Definition mean : estimator := fun x => (\sum_l \sum_j x l j) / N.
-(* end def-dataset *)
 
-(* begin def-error *)
 (* v is the largest value of F on P. *)
 Definition is_max (T : Type) (P : T -> Prop) (F : T -> R) (v : R) :=
   (exists2 t, P t & F t = v) /\ (forall t, P t -> F t <= v).
@@ -46,9 +43,7 @@ Definition is_sensitivity (g : estimator) (delta : R) :=
 Definition is_worst_case_error (eps : R) (g : estimator) (e : R) :=
   exists beta delta,
     [/\ is_worst_case_bias g beta, is_sensitivity g delta & e = beta + delta / eps].
-(* end def-error *)
 
-(* begin def-clipping *)
 (* A clipping: sample j of user l is moved to the nearest point of [a l j, b l j]. *)
 Definition is_clipping (a b : dataset) :=
   forall l j, [/\ 0 <= a l j, a l j <= b l j & b l j <= U].
@@ -62,9 +57,7 @@ Definition printed_bias (a b : dataset) : R := (\sum_l \sum_j Num.max (a l j) (U
 (* The total width of user l's intervals, and the largest one. *)
 Definition width (a b : dataset) (l : 'I_L) : R := \sum_j (b l j - a l j).
 Definition is_largest_width (a b : dataset) (w : R) := is_max (fun _ => True) (width a b) w.
-(* end def-clipping *)
 
-(* begin def-optimum *)
 (* The symmetric intervals of total width S for every user, equation (eq-intervals). *)
 Definition sym_lo (S : R) : dataset :=
   fun l _ => Num.max ((U * (m l)%:R - S) / (2 * (m l)%:R)) 0.
@@ -89,6 +82,5 @@ Definition E_OPT (eps : R) : R := U / (2 * N) * M (2 / eps).
 
 (* k = ceil x, without a function ceil, which not every ordered field has. *)
 Definition is_ceil (k : nat) (x : R) := (k%:R - 1 < x) /\ (x <= k%:R).
-(* end def-optimum *)
 
 End Setting.

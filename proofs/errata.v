@@ -296,7 +296,7 @@ rewrite z0 z1; clear -q0 q1.
 by rewrite ltr_pdivr_mulr; linear.
 Qed.
 
-(* begin prp-akmv-can-win *)
+(* begin prp-akmv-can-win err-uniformly *)
 (* The same for the mean absolute error: whatever noise of mean size 1 is scaled, and averaged over by
    mean_z, that of the optimal strategy is 1/10, and that of AKMV is smaller. *)
 Theorem prp_akmv_can_win (q : R) (H K : (R -> R) -> Prop) (mean_z mean_t : (R -> R) -> R) :
@@ -309,7 +309,7 @@ Theorem prp_akmv_can_win (q : R) (H K : (R -> R) -> Prop) (mean_z mean_t : (R ->
   is_mean_over_cells tenth 1 K mean_t q 1 -> K (absolute_error_at (one_user 1) tenth mean_z 10%:R) ->
   [/\ is_ceil 1 (2 / 10%:R : R), mean_z (fun z => `|mean x - f z|) = 1 / 10%:R
     & mean_t (absolute_error_at (one_user 1) tenth mean_z 10%:R) < 1 / 10%:R].
-(* end prp-akmv-can-win *)
+(* end prp-akmv-can-win err-uniformly *)
 Proof.
 move=> q0 q1 cH mZ size1 s x T f drawn Kabs; have [[ceil _ less] nothing] := err_uniformly q0 q1.
 have [//|_ /(_ x) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rewrite ler_nat.

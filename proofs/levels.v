@@ -173,16 +173,15 @@ Qed.
 
 Section Total.
 Variables (L : nat) (m : 'I_L -> nat) (level : forall l, 'I_(m l) -> int) (o low high : int) (c : nat).
+(* begin prp-grid-user *)
+(* A user's levels, each less o, add up to this. *)
+Definition levels_of (l : 'I_L) : int := \sum_j (@level l j - o).
+(* end prp-grid-user *)
 Hypothesis levels_ok : forall l j, 0 <= @level l j <= 2 ^+ b.
 Hypothesis o_ok : 0 <= o <= 2 ^+ b.
 Hypothesis ends_ok : low <= 0 <= high.
 Hypothesis users_small : forall l, (m l * 2 ^ b < 2 ^ p)%N.
 Hypothesis all_small : ((\sum_l m l) * 2 ^ b < 2 ^ c)%N.
-
-(* begin prp-grid-user *)
-(* A user's levels, each less o, add up to this. *)
-Definition levels_of (l : 'I_L) : int := \sum_j (@level l j - o).
-(* end prp-grid-user *)
 
 Lemma below_power n k : (n * 2 ^ b < 2 ^ k)%N -> n%:Z * 2 ^+ b < 2 ^+ k.
 Proof.
