@@ -20,9 +20,7 @@ from contents import ROOT, pages
 from typesetting import LEFT_OUT
 
 BUILT = ROOT / "_build" / "html"
-HIDDEN = (
-    ".headerlink, script, style, .tag_hide-cell, .above-input, .cite-page, .machine, #exercises"
-)
+HIDDEN = ".headerlink, script, .tag_hide-cell, .above-input, .cite-page, .machine, #exercises"
 # All proofs have the same names.
 PLACES = ":is(div, dl, figure, p, section section, span, ul)[id]:not([id^=proof])"
 COMMAND = ["pandoc", "--from=html+tex_math_single_backslash", "--to=epub3", "--output=-"]

@@ -24,9 +24,8 @@ def for_a_screen(node):
         case nodes.paragraph():
             return node.astext().startswith(("Tested by", "Used here"))
         case nodes.container(parent=cell):
-            code = node.get("nb_element") == "cell_code_source"
-            folded = code and "tag_hide-input" in cell["classes"]
-            return folded or "tag_hide-cell" in node["classes"]
+            code = "tag_hide-input" in cell["classes"] and "cell_input" in node["classes"]
+            return code or "tag_hide-cell" in node["classes"]
 
 
 def put_before(node, depth, title=""):
@@ -55,11 +54,10 @@ class Typesetting(SphinxPostTransform):
                 file = nodes.literal("", f"book/data/{table}.csv")
                 link.replace_self(file if table else link.children)
         for proof in list(self.document.findall(proof_node)):
-            (box,) = proof.children
-            word = next(box.findall(nodes.Text))
+            word = next(proof.findall(nodes.Text))
             rest = nodes.Text(word.removeprefix("Proof."))
             word.parent.replace(word, [nodes.emphasis("", "Proof."), rest])
-            proof.replace_self(box.children)
+            proof.replace_self(proof[0].children)
         self.put_parts()
 
     def put_parts(self):
@@ -68,8 +66,8 @@ class Typesetting(SphinxPostTransform):
         titles = {part["includefiles"][0]: part["caption"] for part in parts}
         for chapter in list(self.document.findall(addnodes.start_of_file)):
             name = chapter["docname"]
-            numbered = self.env.toc_secnumbers.get(name)
-            put_before(chapter, DEEPEST if numbered else -1, titles.get(name, ""))
+            depth = DEEPEST if self.env.toc_secnumbers.get(name) else -1
+            put_before(chapter, depth, titles.get(name, ""))
         # The landing page is a chapter: all that stands before the first other page.
         page = self.document[0]
         end = page.first_child_matching_class(nodes.compound)
