@@ -2,7 +2,7 @@
 
 Its parts have their titles, a chapter has a number if its page has one, and then the same; so what
 is called Theorem 3.1 stands in chapter 3. The landing page is a chapter, the first. Proofs stand in
-no box, code that a page folds is left out, and what a click would download has its name.
+no box, code that a page folds is left out, and tables have the names of their files.
 """
 
 from docutils import nodes
@@ -12,6 +12,20 @@ from sphinx_proof.nodes import proof_node
 
 LEFT_OUT = {"book/reference", "book/record", "book/proofs", "book/benchmarks", "CONTRIBUTING"}
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
+
+
+def for_a_screen(node):
+    """Whether a node is left out: some pages, exercises, names of tests, folded code."""
+    match node:
+        case addnodes.start_of_file():
+            return node["docname"] in LEFT_OUT
+        case nodes.section():
+            return node[0].astext() == "Exercises"
+        case nodes.paragraph():
+            return node.astext().startswith(("Tested by", "Used here"))
+        case nodes.container(parent=cell):
+            code = "tag_hide-input" in cell["classes"] and "cell_input" in node["classes"]
+            return code or "tag_hide-cell" in node["classes"]
 
 
 def put_before(node, depth, title=""):
@@ -28,60 +42,36 @@ class Typesetting(SphinxPostTransform):
     formats = ("latex",)
 
     def run(self, **kwargs):
-        """Change parts, proofs and downloads."""
-        self.leave_out()
-        self.put_parts()
+        """Leave out what is for a screen, name tables, and take proofs out of their boxes."""
+        for node in list(self.document.findall(for_a_screen)):
+            node.parent.remove(node)
+        for link in list(self.document.findall(addnodes.download_reference)):
+            link.replace_self(nodes.Text(link.astext().removesuffix(" (CSV)")))
+        for link in list(self.document.findall(nodes.reference)):
+            page, _, place = link.get("refuri", "").removeprefix("%").partition("#")
+            if page in LEFT_OUT:
+                table = place.partition("record-")[2]
+                file = nodes.literal("", f"book/data/{table}.csv")
+                link.replace_self(file if table else link.children)
         for proof in list(self.document.findall(proof_node)):
-            (box,) = proof.children
-            word = next(box.findall(nodes.Text))
+            word = next(proof.findall(nodes.Text))
             rest = nodes.Text(word.removeprefix("Proof."))
             word.parent.replace(word, [nodes.emphasis("", "Proof."), rest])
-            proof.replace_self(box.children)
-        # "The numbers (file)" for "the numbers (CSV) (how it was made)".
-        for link in list(self.document.findall(addnodes.download_reference)):
-            words, place = link.astext().removesuffix(" (CSV)"), link.parent.index(link)
-            after = link.parent.children[place + 1 : place + 4]
-            if [node.astext() for node in after] == [" (", "how it was made", ")"]:
-                del link.parent.children[place + 1 : place + 4]
-            file = nodes.literal("", f"book/{link['reftarget']}")
-            link.replace_self([nodes.Text(f"{words} ("), file, nodes.Text(")")])
-
-    def leave_out(self):
-        """Leave out what is for a screen: folded code, exercises, names of tests, some pages."""
-        for part in list(self.document.findall(nodes.section)):
-            if part[0].astext() == "Exercises":
-                part.parent.remove(part)
-        for words in list(self.document.findall(nodes.paragraph)):
-            if words.astext().startswith(("Tested by", "Used here")):
-                words.parent.remove(words)
-        for page in list(self.document.findall(addnodes.start_of_file)):
-            if page["docname"] in LEFT_OUT:
-                page.parent.remove(page)
-        for link in list(self.document.findall(nodes.reference)):
-            if link.get("refuri", "").partition("#")[0].removeprefix("%") in LEFT_OUT:
-                link.replace_self(link.children)
-        for cell in list(self.document.findall(nodes.container)):
-            if cell.get("nb_element") == "cell_code":
-                shown = [] if "tag_hide-cell" in cell["classes"] else cell.children
-                if "tag_hide-input" in cell["classes"]:
-                    shown = [n for n in shown if n.get("nb_element") != "cell_code_source"]
-                cell.children = shown
+            proof.replace_self(proof[0].children)
+        self.put_parts()
 
     def put_parts(self):
         """Put the titles of parts, and numbers or none, before the chapters."""
-        chapters = {node["docname"]: node for node in self.document.findall(addnodes.start_of_file)}
-        root = self.env.get_doctree(self.config.root_doc)
-        for toctree in root.findall(addnodes.toctree):
-            depth, title = DEEPEST if toctree["numbered"] else -1, toctree["caption"]
-            for name in (name for name in toctree["includefiles"] if name not in LEFT_OUT):
-                put_before(chapters[name], depth, title)
-                title = ""
+        parts = self.env.get_doctree(self.config.root_doc).findall(addnodes.toctree)
+        titles = {part["includefiles"][0]: part["caption"] for part in parts}
+        for chapter in list(self.document.findall(addnodes.start_of_file)):
+            name = chapter["docname"]
+            depth = DEEPEST if self.env.toc_secnumbers.get(name) else -1
+            put_before(chapter, depth, titles.get(name, ""))
         # The landing page is a chapter: all that stands before the first other page.
-        page, first = self.document[0], next(iter(chapters.values()))
-        before = page.index(next(n for n in page if first in n.findall()))
-        title, *rest = page.children[:before]
-        page.children[1:before] = []
-        page.insert(1, nodes.section("", title.deepcopy(), *rest))
+        page = self.document[0]
+        end = page.first_child_matching_class(nodes.compound)
+        page[1:end] = [nodes.section("", page[0].deepcopy(), *page[1:end])]
         put_before(page[1], -1)
 
 
