@@ -4,10 +4,9 @@ mutmut does: it changes one thing in one function, and runs the tests that call 
 first, until one fails, crashes or hangs. But it has pytest collect the tests anew for each mutant,
 which takes hours here; so they are collected once, and run in processes that are forked from there.
 
-Counts go to book/data/mutants.csv; tests/book/test_trust.py asks that 98 % are killed. Survivors
-must stand in tests/survivors.yml with a reason: fails if more survive of a function than are
-listed. Arguments are modules, "noise" for instance: then only these are broken, and only their
-counts replaced.
+Counts go to book/data/mutants.csv, and survivors are printed: tests/book/test_trust.py asks that
+98 % are killed, and that tests/survivors.yml lists as many of each module, with reasons. Arguments
+are modules, "noise" for instance: then only these are broken, and only their counts replaced.
 """
 
 import gc
@@ -15,7 +14,6 @@ import os
 import resource
 import shutil
 import sys
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,7 +21,6 @@ import libcst as cst
 import mutmut.__main__ as mutmut
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import Phase, settings
 from mutmut.mutation.mutators import mutation_operators, operator_string
 from mutmut.workers.isolation import ForkServerRunner
@@ -32,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COUNTS = ROOT / "book" / "data" / "mutants.csv"
 MEMORY = 8 * 2**30  # a mutant that wants more is killed
 KILLED = ["killed", "timeout", "segfault", "suspicious"]
-NAME = r"userdp\.(?P<module>.*?)\.x[_ǁ](?P<function>.*)__mutmut_"
+MODULE = r"userdp\.(.*?)\.x[_ǁ]"
 
 
 class Runner(ForkServerRunner):
@@ -82,11 +79,11 @@ def run(names):
     found, _ = mutmut.collect_source_file_mutation_data(mutant_names=names)
     made = [(name, mutmut.status_by_exit_code[code] in KILLED) for _, name, code in found]
     mutants = pd.DataFrame(made, columns=["name", "killed"])
-    return mutants.join(mutants.name.str.extract(NAME))
+    return mutants.assign(module=mutants.name.str.extract(MODULE))
 
 
 def main(modules):
-    """Run everything; exit with a message if more survive than are listed."""
+    """Run everything, and write what was found."""
     os.chdir(ROOT)
     mutants = run([f"userdp.{module}.*" for module in modules])
     from userdp.plotting import keep_record  # not before: the tests import what is broken
@@ -97,15 +94,8 @@ def main(modules):
         counts = counts.combine_first(pd.read_csv(COUNTS, index_col=0))[counts.columns].astype(int)
     counts.to_csv(COUNTS, lineterminator="\n")
     keep_record(COUNTS, command="make mutate", script="tools/mutate.py")
-    listed = Counter()
-    for group in yaml.safe_load((ROOT / "tests" / "survivors.yml").read_text("utf-8")):
-        listed.update(group["in"])
-    alive = mutants[~mutants.killed]
-    place = alive.module + "." + alive.function.str.replace("ǁ", ".")
-    more = alive.name[place.map(place.value_counts()) > place.map(listed)]
-    print(counts, *more, sep="\n")
-    if len(more):
-        sys.exit("More survive of these than are listed; to see one: .venv/bin/mutmut show NAME")
+    survivors = mutants.name[~mutants.killed]
+    print(counts, *survivors, "To see one: .venv/bin/mutmut show NAME", sep="\n")
 
 
 if __name__ == "__main__":
