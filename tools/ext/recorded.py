@@ -23,7 +23,7 @@ DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
 
 @cache
 def records():
-    """Return what is said of each table, and the pages that show, offer or read it.
+    """Return what is said of each table, and the pages that show, offer or read it, in their order.
 
     Pages say it of the tables that they write; of the others it is kept. A page has beside it the
     figure that the table feeds: its numbers are offered below it, by the first links after it.
@@ -44,8 +44,8 @@ def records():
             if "{download}" in cell.source:
                 figure = None
     return {
-        table: {"page": places[0][0]} | said[table] | {"shown": places}
-        for table, places in sorted(shown.items())
+        table: {"table": table, "page": places[0][0], "shown": places} | said[table]
+        for table, places in shown.items()
     }
 
 
@@ -59,9 +59,9 @@ def linked(names):
     return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
 
 
-def entry(table, record):
+def entry(record):
     """Return a record in Markdown."""
-    content = (DATA / f"{table}.csv").read_bytes()
+    content = (DATA / f"{record['table']}.csv").read_bytes()
     figures = listed(f"{{numref}}`{figure}`" for _, figure in record["shown"] if figure)
     places = listed(f"{{doc}}`{name}`" for name, _ in record["shown"])
     made = "`{command}` (`{script}`), once, and kept"
@@ -78,20 +78,18 @@ def entry(table, record):
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
         "Trials:": listed(f"{n:,}" for n in record.get("trials", [])),
         "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
-        "Data:": f"{{download}}`CSV <data/{table}.csv>`, SHA-256 `{digest}…`",
+        "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
     lines = [f": *{what}* {words}" for what, words in facts.items() if words]
-    title = f"**{table}.csv**, {len(content.splitlines()) - 1:,} rows"
-    return "\n".join([f"(record-{table})=", title, *lines, "", ""])
+    title = "(record-{table})=\n**{table}.csv**".format(**record)
+    return "\n".join([f"{title}, {len(content.splitlines()) - 1:,} rows", *lines, "", ""])
 
 
 def tell(app, config):
-    """Let pages show the records of a part, in the order of its pages."""
-    entries = defaultdict(str)
-    for table, record in records().items():
-        entries[record["page"]] += entry(table, record)
+    """Let pages show the records of the tables that a part writes, or is the first to show."""
     config.myst_substitutions["records"] = {
-        part: "".join(entries[name] for name in names) for part, names in parts().items()
+        part: "".join(entry(record) for record in records().values() if record["page"] in names)
+        for part, names in parts().items()
     }
 
 
@@ -107,8 +105,7 @@ def address(app, document):
         if cell.get("nb_element") == "cell_code":
             name = page(here).cells[cell["cell_index"]].id
             cell.parent.insert(cell.parent.index(cell), nodes.target("", "", ids=[name]))
-            labels = app.env.get_domain("std").anonlabels
-            labels[f"{here}-{name}"] = (app.env.docname, name)
+            app.env.get_domain("std").anonlabels[f"{here}-{name}"] = (app.env.docname, name)
 
 
 def setup(app):
