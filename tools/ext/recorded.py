@@ -3,77 +3,74 @@
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
 PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
 what is known of where it is shown. It stands on the page of records, where {{ records["The theory"]
-}} are those of a part of the book; from each download a link leads there.
+}} are those of a part of the book; from each download in a text a link leads there.
 """
 
 import hashlib
 import json
+import re
+from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 from contents import BOOK, page, pages, parts
 from docutils import nodes
-from sphinx import addnodes
-from sphinx.transforms import SphinxTransform
 
-import userdp as ud
 from userdp.plotting._tables import PREFIX
 
 DATA = BOOK / "data"
-RECORDS = "record"  # the page that shows the records; there each table is at home
+DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
 
 
 @cache
 def records():
-    """Return what pages say of the tables that they write, and what is kept of the others."""
-    found = {path.stem: json.loads(path.read_text("utf-8")) for path in DATA.glob("*.json")}
-    for name in pages():
-        for cell in page(name).cells:
-            for output in cell.get("outputs", []):
-                about = output.get("metadata", {}).get("scrapbook", {})
-                if about.get("name", "").startswith("table "):
-                    said = json.loads(output.data[f"{PREFIX}text/plain"])
-                    found[said["table"]] = said | {"page": name, "cell": cell.id}
-    return dict(sorted(found.items()))
+    """Return what is said of each table, and the pages that show, offer or read it, in their order.
 
-
-def shown(table):
-    """Yield the pages that show, offer or read a table, each with the figure that it feeds.
-
-    A figure's numbers are offered below it, by the first links after it.
+    Pages say it of the tables that they write; of the others it is kept. A page has beside it the
+    figure that the table feeds: its numbers are offered below it, by the first links after it.
     """
+    said = {path.stem: json.loads(path.read_text("utf-8")) for path in DATA.glob("*.json")}
+    shown = defaultdict(list)
     for name in pages():
         figure = None
         for cell in page(name).cells:
+            for output in cell.get("outputs", []):
+                about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+                if about.startswith("table "):
+                    record = json.loads(output.data[f"{PREFIX}text/plain"])
+                    said[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
-            if f"data/{table}.csv" in cell.source:
-                as_table = cell.cell_type == "code" or f":file: data/{table}.csv" in cell.source
-                yield name, None if as_table else figure
+            for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):
+                shown[table].append((name, figure if offered else None))
             if "{download}" in cell.source:
                 figure = None
+    return {
+        table: {"table": table, "page": places[0][0], "shown": places} | said[table]
+        for table, places in shown.items()
+    }
 
 
-def linked(name):
-    """Return the name of a function or a class, linked if the reference has it."""
-    public = name.startswith(("userdp.audit.", "userdp.vectors."))
-    public |= name.removeprefix("userdp.") in ud.__all__
-    role = "class" if name.rpartition(".")[2][0].isupper() else "func"
-    return f"{{py:{role}}}`~{name}`" if public else f"`{name}`"
+def listed(words):
+    """Return words in a row, each once."""
+    return ", ".join(dict.fromkeys(words))
 
 
-def entry(table):
+def linked(names):
+    """Return functions and classes in a row; those of userdp lead to the reference."""
+    return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
+
+
+def entry(record):
     """Return a record in Markdown."""
-    record, content = records()[table], (DATA / f"{table}.csv").read_bytes()
-    listed = lambda words: ", ".join(dict.fromkeys(words))  # noqa: E731
-    figures = listed(f"{{numref}}`{figure}`" for _, figure in shown(table) if figure)
-    places = listed(f"{{doc}}`{name}`" for name, _ in shown(table))
+    content = (DATA / f"{record['table']}.csv").read_bytes()
+    figures = listed(f"{{numref}}`{figure}`" for _, figure in record["shown"] if figure)
+    places = listed(f"{{doc}}`{name}`" for name, _ in record["shown"])
     made = "`{command}` (`{script}`), once, and kept"
     if "cell" in record:
         made = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
     curves = record.get("made_by", [])
     curves = curves if isinstance(curves, dict) else {"": curves}
-    makers = [f"{of}: " * bool(of) + listed(map(linked, names)) for of, names in curves.items()]
-    digest = hashlib.sha256(content).hexdigest()
+    makers = [f"{curve}: " * bool(curve) + linked(names) for curve, names in curves.items()]
+    digest = hashlib.sha256(content).hexdigest()[:16]
     facts = {
         "Shown as": f"{figures or 'a table'} in {places}",
         "Made by": made.format(**record),
@@ -81,48 +78,38 @@ def entry(table):
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
         "Trials:": listed(f"{n:,}" for n in record.get("trials", [])),
         "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
-        "Data:": f"{{download}}`CSV <data/{table}.csv>`, SHA-256 `{digest[:16]}…`",
+        "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
     lines = [f": *{what}* {words}" for what, words in facts.items() if words]
-    title = f"**{table}.csv**, {len(content.splitlines()) - 1:,} rows"
-    return "\n".join([f"(record-{table})=", title, *lines, "", ""])
-
-
-class Provenance(SphinxTransform):
-    """Add the addresses of cells, and the links to records."""
-
-    default_priority = 700  # the page is whole, its references are not resolved yet
-
-    def apply(self, **kwargs):
-        """Change the page at hand."""
-        here = Path(self.env.docname).name
-        for cell in list(self.document.findall(nodes.container)):
-            if cell.get("nb_element") == "cell_code":
-                name = page(here).cells[cell["cell_index"]].id
-                address = nodes.target("", "", ids=[name], names=[f"{here}-{name}"])
-                cell.parent.insert(cell.parent.index(cell), address)
-                self.document.note_explicit_target(address)
-        for link in list(self.document.findall(addnodes.download_reference)):
-            table = Path(link["reftarget"])
-            if table.suffix == ".csv" and here != RECORDS:
-                to = {"reftype": "ref", "refdomain": "std", "reftarget": f"record-{table.stem}"}
-                words = nodes.inline("", "how it was made")
-                record = addnodes.pending_xref("", words, refexplicit=True, refwarn=True, **to)
-                place = link.parent.index(link) + 1
-                link.parent.insert(place, [nodes.Text(" ("), record, nodes.Text(")")])
+    title = "(record-{table})=\n**{table}.csv**".format(**record)
+    return "\n".join([f"{title}, {len(content.splitlines()) - 1:,} rows", *lines, "", ""])
 
 
 def tell(app, config):
-    """Let pages show the records of a part, in the order of its pages."""
-    known = {table: record.get("page") for table, record in records().items()}
-    home = {table: name or next(shown(table))[0] for table, name in known.items()}
+    """Let pages show the records of the tables that a part writes, or is the first to show."""
     config.myst_substitutions["records"] = {
-        part: "".join(entry(table) for name in names for table in home if home[table] == name)
+        part: "".join(entry(record) for record in records().values() if record["page"] in names)
         for part, names in parts().items()
     }
 
 
+def lead(app, name, source):
+    """Lead from each download of a table to its record."""
+    source[0] = DOWNLOAD.sub(r"\g<0> ({ref}`how it was made <record-\1>`)", source[0])
+
+
+def address(app, document):
+    """Give each code cell its address."""
+    here = app.env.docname.removeprefix("book/")
+    for cell in list(document.findall(nodes.container)):
+        if cell.get("nb_element") == "cell_code":
+            name = page(here).cells[cell["cell_index"]].id
+            cell.parent.insert(cell.parent.index(cell), nodes.target("", "", ids=[name]))
+            app.env.get_domain("std").anonlabels[f"{here}-{name}"] = (app.env.docname, name)
+
+
 def setup(app):
     """Register the extension."""
-    app.add_transform(Provenance)
     app.connect("config-inited", tell)
+    app.connect("source-read", lead)
+    app.connect("doctree-read", address)
