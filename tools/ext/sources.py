@@ -54,9 +54,10 @@ def link(app, document, docname):
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
-        name, _, unit = literal.astext().partition("::")
-        file = f"tests/{name}" if unit else name
-        if unit or (file in FILES and not isinstance(literal.parent, nodes.reference)):
+        file, test, unit = literal.astext().partition(".py::")
+        if test:
+            file = f"tests/{file}.py"
+        if test or (file in FILES and not isinstance(literal.parent, nodes.reference)):
             literal.replace_self(leading(file, unit, nodes.literal(text=unit or file)))
     for signature in document.findall(addnodes.desc_signature):
         if code := place(signature["module"], signature["fullname"]):

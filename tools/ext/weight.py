@@ -50,9 +50,11 @@ def join(app, error):
         pages = {page: text.replace(f'{to}"', f'{version}"') for page, text in pages.items()}
     for page, text in pages.items():
         page.write_text(text, "utf-8")
-    codes = ",".join(re.findall(r'content:"\\(\w{4})"', (out / "_static/all.css").read_text()))
+    styles = out / "_static" / "all.css"  # some icons stand in it as they are, others by number
+    codes = ",".join(re.findall(r'content:"\\(\w{4})"', styles.read_text("utf-8")))
+    asked = [f"--unicodes={codes}", f"--text-file={styles}"]
     for font in out.rglob("fa-*.ttf"):
-        subset.main([str(font), f"--unicodes={codes}", f"--output-file={font}"])
+        subset.main([str(font), *asked, f"--output-file={font}"])
     for file in out.rglob("*"):
         if re.search(r"\.map$|fontawesome\.js$|\.woff2$", file.name):
             file.unlink()
