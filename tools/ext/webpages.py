@@ -18,7 +18,7 @@ from rerun import commit
 
 import userdp
 
-LEAD = re.compile(r"The (?:claim|result)(?: \(.*?\))?\. ")
+LEAD = re.compile(r"^The (?:claim|result)(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
 # Short formulas become letters; line breaks and citations go.
 PLAIN = {r"\\frac (\w)(\w)": r"\1/\2", r"_?\\varepsilon": "ε", r"_?\\ell": "\N{SCRIPT SMALL L}"}
