@@ -95,7 +95,8 @@ def main(modules):
     counts.to_csv(COUNTS, lineterminator="\n")
     keep_record(COUNTS, command="make mutate", script="tools/mutate.py")
     survivors = mutants.name[~mutants.killed]
-    print(counts, *survivors, "To see one: .venv/bin/mutmut show NAME", sep="\n")
+    print(counts, *survivors, sep="\n")
+    print("`make test` compares them with tests/survivors.yml. To see one: .venv/bin/mutmut show X")
 
 
 if __name__ == "__main__":

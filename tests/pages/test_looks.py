@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import AXE, BUILT, PAGES, TYPESET, UNFOLD, every_page, look
+from fontTools.ttLib import TTFont
 
 # Every page in both widths and both themes; wide and dark, narrow and light on every second one.
 LOOKS = [[(1400, "light"), (390, "dark")], [(1400, "dark"), (390, "light")]]
@@ -120,8 +121,10 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     assert found + errors + abroad == []
 
 
-def test_nothing_is_published_that_no_page_asks_for(book):
+def test_what_no_page_asks_for_is_not_published_and_the_icons_of_boxes_are(book):
     assert [*BUILT.rglob("*.map"), *BUILT.rglob("fontawesome.js"), *BUILT.rglob("*.woff2")] == []
+    (solid,) = BUILT.rglob("fa-solid-900.ttf")
+    assert {*map(ord, "\uf0f3\uf064")} <= {*TTFont(solid).getBestCmap()}  # a bell, an arrow
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

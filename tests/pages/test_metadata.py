@@ -30,12 +30,10 @@ def test_pages_speak_in_terms_of_schema_org_and_what_they_name_is_there(name):
     assert about.pop("@context") == "https://schema.org"
     # Where the context is kept one must not fetch: the vocabulary alone says the same here.
     graph, terms = rdflib.Graph(), rdflib.SDO
-    about["@context"] = {"@vocab": f"{terms}"}
-    graph.parse(data=json.dumps(about), format="json-ld")
+    graph.parse(data=json.dumps(about | {"@context": {"@vocab": f"{terms}"}}), format="json-ld")
     said = {*graph.predicates(), *graph.objects(predicate=rdflib.RDF.type)} - {rdflib.RDF.type}
     assert all(term in terms for term in said)
-    whole = terms.Book if name == CHAPTERS[0] else terms.Chapter
-    assert (None, rdflib.RDF.type, whole) in graph
+    assert (None, rdflib.RDF.type, terms.Book if name == CHAPTERS[0] else terms.Chapter) in graph
     assert (None, terms.identifier, rdflib.Literal("arXiv:2502.04749")) in graph
     page = (BUILT / f"{name}.html").as_uri()
     for part in about.get("hasPart", []):
@@ -68,9 +66,8 @@ def test_a_list_of_pages_where_the_address_is_known(tmp_path):
     app = SimpleNamespace(config=config, env=env, outdir=tmp_path)
     webpages.list_pages(app)
     assert list(tmp_path.iterdir()) == []
-    config.html_baseurl = "https://example.org/a/"
+    config.html_baseurl = base = "https://example.org/a/"
     webpages.list_pages(app)
     listed = ElementTree.parse(tmp_path / "sitemap.xml").iter()
-    names = ["b", "book/a"]
-    assert [x.text for x in listed if x.text] == [f"https://example.org/a/{n}.html" for n in names]
+    assert [x.text for x in listed if x.text] == [f"{base}{n}.html" for n in ("b", "book/a")]
     assert "Sitemap: https://example.org/a/sitemap.xml\n" in (tmp_path / "robots.txt").read_text()

@@ -22,7 +22,12 @@ from sphinx.util.i18n import format_date
 from webpages import TEXT, description, version
 
 PAPER = "rameshwar2025bounding"
-DAY = format_date("%Y-%m-%d", language="en")  # of the commit that is built
+
+
+def day(config):
+    """Return the day of the commit that is built, if it is known, else the year."""
+    known = os.getenv("SOURCE_DATE_EPOCH")
+    return format_date("%Y-%m-%d", language="en") if known else config.copyright
 
 
 def paper():
@@ -66,7 +71,7 @@ def tags(config, title="", url=""):
     known = {
         "title": title or config.html_title,
         "author": config.author,
-        "publication_date": DAY.replace("-", "/"),
+        "publication_date": day(config).replace("-", "/"),
         "inbook_title": title and config.html_title,
         "public_url": url,
         "pdf_url": os.getenv("USERDP_PDF") and f"{config.html_baseurl}companion.pdf",
@@ -123,7 +128,7 @@ def terms(app, name, title, context, page):
         "url": url,
         "description": description(page),
         "author": {"@type": "Organization", "name": config.author},
-        "datePublished": DAY,
+        "datePublished": day(config),
         "license": TEXT,
         "isBasedOn": article(),
         "isPartOf": title and book,
