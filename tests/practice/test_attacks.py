@@ -166,9 +166,9 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
 INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"
 ENDING = f"a file ending in .parquet, .csv, .csv.gz {INSTEAD}"
 NO_FILES = {
-    "a number": (3, TypeError, "the path of a file, got a int[.]"),
+    "a number": (3, TypeError, "a file, a frame or an Ibis table, got a int[.]"),
     "a list of a number": ([3], TypeError, "the path of a file, got a int[.]"),
-    "bytes": (b"t.csv", TypeError, "the path of a file, got a bytes[.]"),
+    "bytes": ([b"t.csv"], TypeError, "the path of a file, got a bytes[.]"),
     "no file": ("no.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='no.csv'"),
     "a NUL": ("t\0.csv", FileNotFoundError, f"a file here {INSTEAD}, got data="),
     "a bucket": ("s3://b/t.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='s3:"),
@@ -197,7 +197,7 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(
         store(rows_of([1], [1]), tmp_path, f"t.{store.__name__}")
     with pytest.raises(kind, match=f"^`data` must be {words}") as refusal:
         ud.user_counts("user", data=data)
-    assert refusal.value.__cause__ is None
+    assert refusal.value.__context__ is None
 
 
 def by_link(path):
@@ -223,7 +223,7 @@ AGAIN = {
 def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
     path = write(tmp_path / "t.csv", "user,value\na,1\n")
     (tmp_path / "sub").mkdir()
-    with pytest.raises(ValueError, match="^`data` must name each file once, got '.*csv' twice"):
+    with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
         ud.user_counts("user", data=[path, again(path)])
 
 
@@ -264,7 +264,7 @@ def test_files_of_different_types_are_refused(tmp_path, first, second, kind, oth
     )
     with pytest.raises(TypeError, match=words):
         ud.user_counts("user", data=[one, two])
-    with pytest.raises(TypeError, match="'user' of type .* in the dataset and of type .*'.*two"):
+    with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
         ud.user_counts("user", data=ds.dataset([one, two]))
     with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
         mean_of("value", "user", data=[one, two])
@@ -302,7 +302,7 @@ def test_a_file_that_lacks_a_column_or_repeats_it_is_refused(tmp_path, ending, h
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path, ending):
-    """Of two columns "a" the second is a_1 to DuckDB: then the third is not the one of that name."""
+    """Of A and a the second is a_1 there: then the third is not what it says."""
     path = headed(tmp_path / f"t.{ending}", "A,a,a_1,value")
     with pytest.raises(ValueError, match="`user` must be the name of a column of `data`"):
         ud.user_counts("a_1", data=path)

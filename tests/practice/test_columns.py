@@ -38,6 +38,12 @@ def test_users_in_arrays_are_told_apart_as_well(column):
     check_two_users(column, len(column) - 3)
 
 
+def test_days_in_milliseconds_are_days():
+    """Of which a careless writer leaves some: they are no other day, and so no other user."""
+    day = 24 * 60 * 60 * 1000
+    check_two_users(pa.array([0, day, 5], pa.int64()).view(pa.date64()), 0)
+
+
 def test_what_is_null_is_no_value():
     assert np.isnan(read_values([1.0, *NULLS])).tolist() == [False] + [True] * len(NULLS)
 
@@ -104,9 +110,21 @@ def test_what_is_no_column_is_refused_by_name(name, read, column, words):
         read(column())
 
 
+def of_extension(kind, entries):
+    return pa.ExtensionArray.from_storage(kind, pa.array(entries, kind.storage_type))
+
+
+EAST = datetime.timezone(datetime.timedelta(hours=1))
 NO_IDS = [
     (pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "user of"),
     (pa.array([{"a": 1}]), "user of type struct"),
+    (of_extension(pa.json_(), ["1", " 1"]), "user of type extension<arrow.json>"),
+    (of_extension(pa.bool8(), [1, 2]), "user of type extension<arrow.bool8>"),
+    (
+        of_extension(pa.opaque(pa.int64(), "id", "us"), [1, 2]),
+        "user of type extension<arrow.opaque",
+    ),
+    ([datetime.datetime(1, 1, 1, tzinfo=EAST)], "type datetime that no year of UTC has"),
     ([[1]], "an entry of type list"),
     ([{1}], "an entry of type set"),
     ([object()], "an entry of type object"),

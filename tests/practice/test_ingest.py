@@ -63,6 +63,7 @@ def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
 
 
 USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
+SCANNER = ds.dataset(pa.table(ROWS)).scanner()
 REFUSED = [
     (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
     ((USERS, USERS), "`value` must be another column than `user`"),
@@ -76,9 +77,47 @@ REFUSED = [
         ("who", "what", FRAME[["who", "who", "what"]]),
         "one column of `data` only, got user='who'; it has 'who', 'who', 'what'",
     ),
+    (
+        ("who", FRAME["what"], FRAME),
+        "`value` must be the name of a column of `data`, got a Series[.]",
+    ),
+    (
+        (FRAME["who"], "what", FRAME),
+        "`user` must be the name of a column of `data`, got a Series[.]",
+    ),
+    (("who", [1.0], FRAME), "`value` must be the name of a column of `data`, got a list[.]"),
+    (("who", "what", [FRAME]), "`data` must be the path of a file, got a DataFrame[.]"),
+    (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
     (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
     ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
 ]
+
+
+def repeated():
+    """Return a table in which two columns have one name."""
+    return pa.Table.from_arrays([pa.array([x]) for x in (1, 2, 3.0)], ["who", "who", "what"])
+
+
+ONCE = "`user` must be the name of one column of `data` only, got user='who'; it has "
+TWICE = {
+    "Arrow": repeated,
+    "a batch": lambda: repeated().to_batches()[0],
+    "a dataset": lambda: ds.dataset(repeated()),
+    "pandas": lambda: repeated().to_pandas(),
+    "DuckDB": lambda: duckdb.sql("select 1 as who, 2 as who, 3.0 as what"),
+    "DuckDB but for case": lambda: duckdb.sql("select 1 as WHO, 2 as who, 3.0 as what"),
+    "Ibis but for case": lambda: ibis.memtable(pa.table({"WHO": [1], "who": [2], "what": [3.0]})),
+}
+
+
+@pytest.mark.parametrize("make", TWICE.values(), ids=TWICE)
+def test_a_repeated_name_is_refused(make):
+    """And not the first of the two taken; DuckDB knows no case."""
+    data = make()
+    with pytest.raises(ValueError, match=f"^{ONCE}'(who|WHO)', 'who', 'what'[.]$"):
+        read_records("who", "what", data)
+    with pytest.raises(ValueError, match=f"^{ONCE}"):
+        read_records("who", None, data)
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED)
@@ -104,6 +143,35 @@ def test_values_of_a_table_are_numbers_and_users_are_plain(query):
         read_records("who", "what", table)
 
 
+# Types that Arrow does not have: it would drop the zone, wrap the number, or hand on bytes.
+OF_DUCKDB = ["timetz '12:00:00+01'", "time '12:00'", "1::uhugeint", "1::bignum", "'1'::bit", "true"]
+OF_DUCKDB += ["interval 1 day", "[1]", "{'a': 1}"]
+
+
+@pytest.mark.parametrize("made", OF_DUCKDB)
+def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
+    for name, query in (("user", "{} as who, 1.0 as what"), ("value", "1 as who, {} as what")):
+        words = f"^`{name}` must hold .*, got {name}='wh..?.?' of DuckDB's type [A-Z]"
+        with pytest.raises(TypeError, match=words):
+            read_records("who", "what", duckdb.sql(f"select {query.format(made)}"))
+
+
+def test_large_whole_numbers_of_duckdb_are_told_apart():
+    rows = duckdb.sql("select (2::hugeint ** 120)::hugeint + i % 2 as who from range(3) r(i)")
+    assert ud.user_counts("who", data=rows).tolist() == [2, 1]
+
+
+def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
+    """And not filled with nobody; a column that the folders' names make is one."""
+    parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")
+    parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
+    paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
+    with pytest.raises(ValueError, match=r"got user='who'; '.*b.parquet' has 'what', 'else'"):
+        ud.user_counts("who", data=ds.dataset(paths))
+    (tmp_path / "who=x" / "a.parquet").unlink()
+    assert ud.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]
+
+
 def test_an_engine_that_is_not_tested_is_refused():
     table = ibis.polars.connect({"t": pl.DataFrame(ROWS)}).table("t")
     with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
@@ -112,7 +180,7 @@ def test_an_engine_that_is_not_tested_is_refused():
 
 def test_text_is_a_value_in_a_csv_file_only(tmp_path):
     """There all is text; a Parquet file knows better."""
-    rows = rows_of([1, 2], ["1", "2"])
+    rows = rows_of(["a", "b"], ["1", "2"])
     with pytest.raises(TypeError, match="must hold real numbers"):
         read_records("user", "value", parquet(rows, tmp_path))
     assert read_records("user", "value", csv(rows, tmp_path)).survey(Rules(0, 4)).outside == 0

@@ -92,15 +92,19 @@ def _read_path(data: object) -> Path:
     if not path.name.endswith(PARQUET + CSV):
         endings = ", ".join(PARQUET + CSV)
         check.refuse_value("data", f"a file ending in {endings} {INSTEAD}", str(data))
-    try:
-        is_file = S_ISREG(path.stat().st_mode)
-    except (OSError, ValueError):  # ValueError: no path at all, as with a NUL in it
-        raise FileNotFoundError(
-            f"`data` must be a file here {INSTEAD}, got data={str(data)!r}."
-        ) from None
-    if not is_file:
+    mode = _mode(path)
+    if mode is None:
+        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got data={str(data)!r}.")
+    if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
     return path.resolve()
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # ValueError: no path at all, as with a NUL in it
+        return None
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:
