@@ -310,7 +310,7 @@ def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path,
     assert of_table(spaced).n_records == 2
 
 
-@pytest.mark.parametrize("digits", [39, 76])
+@pytest.mark.parametrize("digits", [39, 76], ids=["one more", "the most"])
 @pytest.mark.parametrize("several", [False, True], ids=["one file", "several"])
 def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, several):
     """It makes floats of them, and of 1.5 not even the float 1.5."""
@@ -341,10 +341,19 @@ def test_a_name_inside_of_a_column_is_no_column(tmp_path):
         of_table(parquet(rows, tmp_path))
 
 
-NO_NUMBERS = ["1_0", "1_000.5", "0x10", "1,5", "1 0", "one", "1e", ""]
+NO_NUMBERS = {
+    "an underscore": "1_0",
+    "thousands": "1_000.5",
+    "base sixteen": "0x10",
+    "a comma": "1,5",
+    "a space": "1 0",
+    "a word": "one",
+    "half a power": "1e",
+    "nothing": "",
+}
 
 
-@pytest.mark.parametrize("text", NO_NUMBERS)
+@pytest.mark.parametrize("text", NO_NUMBERS.values(), ids=NO_NUMBERS)
 def test_text_in_a_csv_file_is_a_number_or_refused(tmp_path, text):
     words = "`data` must be readable" if text else "`value` must not be missing"
     with pytest.raises(ValueError, match=words):

@@ -166,7 +166,7 @@ NUMBER = "`value` must hold real numbers, got"
 BAD += [(read_values, column, rf"{NUMBER} {words}\S*[.]$") for column, words in NO_VALUES]
 
 
-@pytest.mark.parametrize(("read", "column", "words"), BAD)
+@pytest.mark.parametrize(("read", "column", "words"), BAD, ids=[words for *_, words in BAD])
 def test_what_is_no_id_or_no_value_is_refused(read, column, words):
     """Without quoting a value, which is protected."""
     with pytest.raises(TypeError, match=f"^{words}"):

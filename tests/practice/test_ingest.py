@@ -120,7 +120,7 @@ def test_a_repeated_name_is_refused(make):
         read_records("who", None, data)
 
 
-@pytest.mark.parametrize(("arguments", "words"), REFUSED)
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_what_is_no_data_is_refused_in_words(arguments, words):
     with pytest.raises((TypeError, ValueError), match=words):
         read_records(*arguments)
@@ -144,11 +144,20 @@ def test_values_of_a_table_are_numbers_and_users_are_plain(query):
 
 
 # Types that Arrow does not have: it would drop the zone, wrap the number, or hand on bytes.
-OF_DUCKDB = ["timetz '12:00:00+01'", "time '12:00'", "1::uhugeint", "1::bignum", "'1'::bit", "true"]
-OF_DUCKDB += ["interval 1 day", "[1]", "{'a': 1}"]
+OF_DUCKDB = {
+    "a time of day": "time '12:00'",
+    "a time of day in a zone": "timetz '12:00:00+01'",
+    "a whole number of 128 bits": "1::uhugeint",
+    "a whole number of any size": "1::bignum",
+    "bits": "'1'::bit",
+    "a boolean": "true",
+    "a duration": "interval 1 day",
+    "a list": "[1]",
+    "a structure": "{'a': 1}",
+}
 
 
-@pytest.mark.parametrize("made", OF_DUCKDB)
+@pytest.mark.parametrize("made", OF_DUCKDB.values(), ids=OF_DUCKDB)
 def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
     for name, query in (("user", "{} as who, 1.0 as what"), ("value", "1 as who, {} as what")):
         words = f"^`{name}` must hold .*, got {name}='wh..?.?' of DuckDB's type [A-Z]"

@@ -221,7 +221,11 @@ def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
             continue
         kind = _kind(entry, called)
         kinds.add(kind)
-        codes[i] = known.setdefault(_identity(kind, entry, called), len(known))
+        if kind == "float":
+            entry = _whole(entry)
+        elif kind == "time with a zone":
+            entry = _instant(entry, called)
+        codes[i] = known.setdefault(entry, len(known))
     if len(kinds) > 1:
         found = " and ".join(sorted(kinds))
         refuse_kind("user", f"{called} with entries of type {found}", "ids of one type")
@@ -252,15 +256,10 @@ def _kind_of_pandas(entry: Any) -> str | None:
     return None
 
 
-def _identity(kind: str, entry: Any, called: str) -> Hashable:
-    """Return what is equal, with an equal hash, where two ids of a kind are the same."""
-    if kind == "float":
-        if entry != entry // 1 or abs(entry) > 2.0**53:
-            refuse_odd()
-        return int(entry)
-    if kind == "time with a zone":
-        return _instant(entry, called)
-    return entry  # type: ignore[no-any-return]
+def _whole(entry: Any) -> int:
+    if entry != entry // 1 or abs(entry) > 2.0**53:
+        refuse_odd()
+    return int(entry)
 
 
 def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
