@@ -79,6 +79,33 @@ def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold
     assert np.linalg.norm(lost) <= float(worst) + 1e-12
 
 
+def guarantees(m, R, w):
+    """The least of all thresholds and of all weights min(m, k), for noise of mean length w."""
+    users, N = ud.Contributions(m, upper=2 * R), sum(m)
+    thresholds = [2 * R * n for n in {0, *m}]
+    errors = [w * S / N + ud.smallest_bias(users, S / N) for S in thresholds]
+    T = max(S for S, error in zip(thresholds, errors, strict=True) if error <= min(errors))
+    weighted = []
+    for k in range(1, max(m) + 1):
+        T_k = 2 * R * k * Fraction(N, sum(min(n, k) for n in m))
+        weighted.append(w * T_k / N + 2 * ud.smallest_bias(users, T_k / N))
+    return T, min(errors), min(weighted)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=9), st.fractions(0, 6))
+def test_the_best_weights_cost_at_most_twice_the_best_threshold_if_that_is_large_enough(m, w):
+    R = Fraction(1, 2)
+    T, threshold, weights = guarantees(m, R, w)
+    assert threshold <= weights
+    assert weights <= 2 * threshold or 2 * R * Fraction(sum(m), len(m)) > T
+
+
+def test_below_that_threshold_no_factor_holds_for_weights():
+    T, threshold, weights = guarantees([3, 2, 1], Fraction(1, 2), Fraction(50))
+    assert T == 0
+    assert weights > 10 * threshold
+
+
 def test_rounds_add_up_also_if_the_second_looks_at_the_first():
     """On a grid: the second round's noise, and what it moves, depend on the first output."""
     y = np.linspace(-14, 14, 1401)

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from page_functions import functions_of
 from scipy import stats
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import erfcx, gammaln
 
 import userdp as ud
 
-PAGE = functions_of("gaussian", gammaln=gammaln, erfcx=erfcx, quad=quad)
+PAGE = functions_of("gaussian", gammaln=gammaln, erfcx=erfcx, quad=quad, brentq=brentq)
 STEP = 0.02
 PLANE = np.stack(np.meshgrid(*[np.arange(-12, 12, STEP)] * 2))
 
@@ -64,3 +65,37 @@ def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
         assert (gaussian < pure) == (d >= PAGE.takes_over(eps, delta))
         concentrated = ud.GaussianNoise.zcdp(eps**2 / 2)
         assert ud.vectors.ball_error(users, concentrated, d) < pure
+
+
+def laplace_divergence(order, c):
+    """Rényi's, of Laplace densities of scale 1 that are c apart, by eq-laplace-moment."""
+    terms = np.log(order) + (order - 1) * c, np.log(order - 1) - order * c
+    return (np.logaddexp(*terms) - np.log(2 * order - 1)) / (order - 1)
+
+
+@given(st.floats(-2, 1.5), st.floats(-3, 3))
+def test_laplace_noise_keeps_more_zcdp_than_any_noise_of_its_eps_has_to(log_eps, log_order):
+    eps, order = 10.0**log_eps, 1 + 10.0**log_order
+    rho = PAGE.laplace_zcdp(eps)
+    assert rho < eps**2 / 2
+    for c in (eps, 0.7 * eps):
+        assert laplace_divergence(order, c) <= order * rho * (1 + 1e-9)
+    assert laplace_divergence(1 + 1e-4, eps) == pytest.approx(rho, rel=0.01)  # no smaller rho
+    assert PAGE.laplace_for_zcdp(rho) == pytest.approx(eps, rel=1e-6)
+
+
+@pytest.mark.parametrize("order", [1.3, 2, 7])
+def test_divergence_of_laplace_noise_by_integration(order):
+    assert PAGE.divergence(order, 1.7) == pytest.approx(laplace_divergence(order, 1.7), rel=1e-8)
+
+
+def test_gaussian_noise_is_shorter_for_small_rho_only():
+    """For a single number: by the mean sizes of both laws, and they cross once."""
+    sizes = []
+    for rho in np.geomspace(0.01, 100, 400):
+        laplace = ud.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_size
+        sizes.append((rho, ud.GaussianNoise.zcdp(rho).mean_size < laplace))
+    rhos, gaussian = np.transpose(sizes)
+    last = np.flatnonzero(gaussian)[-1]
+    assert np.all(gaussian[: last + 1])
+    assert rhos[last] < 0.7523 < rhos[last + 1]

@@ -1,13 +1,17 @@
 """Whatever may hold users and values: columns by themselves, and tables with two of them.
 
-All of it is made late: threads of polars and connections of DuckDB do not outlive a fork.
+`HOLDERS` is all that a person's table may come in, and `ENTRIES` what may stand in it. All of
+it is made late: threads of polars and connections of DuckDB do not outlive a fork.
 """
 
 import datetime
+import ipaddress
 import uuid
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from math import nan
+from pathlib import Path
 
 import duckdb
 import ibis
@@ -23,23 +27,119 @@ NOON = datetime.datetime(2013, 1, 1, 12)
 ZONES = [NOON.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=h))) for h in (0, 1)]
 MORE = 5 * 10**9  # beyond 32 bits
 
+
+class Autumn(datetime.tzinfo):
+    """Where clocks are put back: an hour comes twice, for Python with the same name."""
+
+    def utcoffset(self, time):
+        return datetime.timedelta(hours=1 if time.fold else 2)
+
+    def dst(self, time):
+        return self.utcoffset(time) - datetime.timedelta(hours=1)
+
+
+NIGHT = datetime.datetime(2013, 10, 27, 2, 30, tzinfo=Autumn())
+NIGHT_IN_UTC = datetime.datetime(2013, 10, 27, 1, 30, tzinfo=datetime.UTC)
+
+
+class Person:
+    """Equal to whoever has the same number, and without words of its own."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return self.number
+
+
+class OwnEquality:
+    """Equal to nothing but itself, as each row's object is to no other row's."""
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+    def __hash__(self):
+        return id(self)
+
+
+class Word(OwnEquality, str):
+    """Text with an equality of its own."""
+
+
+class Number(OwnEquality, int):
+    """A whole number with an equality of its own."""
+
+
+class Moment(OwnEquality, datetime.datetime):
+    """A time with an equality of its own."""
+
+
+def one_two_one(make, one=1, two=2):
+    """Return three entries made anew each: the first and the last are the same user's."""
+    return [make(one), make(two), make(one)]
+
+
 # One user, another one, and the first again, perhaps in other words.
 ENTRIES = {
     "text": ["a", "b", "a"],
     "bytes": [b"a", b"b", b"a"],
     "integers": [0, 1, 0],
     "large integers": [2**63 - 1, 2**63 - 2, 2**63 - 1],
+    "unsigned integers": [2**64 - 1, 2**64 - 2, 2**64 - 1],
     "huge integers": [10**30, 10**30 + 1, 10**30],
+    "booleans": [True, False, True],
     "floats": [2.0**53, 2.0**53 - 1, 2.0**53],
     "negative floats": [-(2.0**53), 0.0, -(2.0**53)],
     "zeros": [0.0, 1.0, -0.0],
+    "halves": [0.5, 1.5, 0.5],
     "decimals": [Decimal(1), Decimal("1.5"), Decimal("1.0")],
-    "UUIDs": [uuid.UUID(int=1), uuid.UUID(int=2), uuid.UUID(int=1)],
+    "fractions": one_two_one(Fraction),
+    "complex numbers": one_two_one(complex),
+    "UUIDs": one_two_one(lambda i: uuid.UUID(int=i)),
+    "addresses": one_two_one(ipaddress.IPv4Address),
+    "paths": one_two_one(Path, "a", "b"),
     "days": [DAY, DAY + SPAN, DAY],
     "times": [NOON, NOON + SPAN, NOON],
-    "instants": [ZONES[0], ZONES[1], NOON.replace(tzinfo=datetime.UTC)],
-    "times of day": [datetime.time(1), datetime.time(2), datetime.time(1)],
+    "instants": [ZONES[0], ZONES[0] + SPAN, NOON.replace(tzinfo=datetime.UTC)],
+    "zones": [ZONES[0], ZONES[1], ZONES[0].astimezone(ZONES[1].tzinfo)],
+    "an hour twice": [NIGHT.replace(fold=1), NIGHT, NIGHT_IN_UTC],
+    "times of day": one_two_one(datetime.time),
+    "times of day in a zone": one_two_one(lambda i: datetime.time(i, tzinfo=datetime.UTC)),
     "durations": [SPAN, 2 * SPAN, datetime.timedelta(hours=24)],
+    "times of pandas": one_two_one(lambda i: pd.Timestamp(i, unit="D")),
+    "durations of pandas": one_two_one(lambda i: pd.Timedelta(i, unit="D")),
+    "periods of pandas": one_two_one(pd.Period, "2013", "2014"),
+    "times of numpy": one_two_one(lambda i: np.datetime64(i, "D")),
+    "sets": [frozenset([8, 0]), frozenset([1]), frozenset([0, 8])],
+    "tuples": one_two_one(lambda i: (i,)),
+    "persons": one_two_one(Person),
+    "own text": one_two_one(Word, "a", "b"),
+    "own integers": one_two_one(Number),
+    "own times": one_two_one(lambda i: Moment(2013, 1, i)),
+    "integers and text": [1, "1", 1],
+}
+
+# Two users with nobody in between.
+WITH_NULL = {
+    "None in text": ["a", "b", None, "a"],
+    "NaN in text": ["a", "b", nan, "a"],
+    "NA in text": ["a", "b", pd.NA, "a"],
+    "NaT in text": ["a", "b", pd.NaT, "a"],
+    "NaT of numpy in text": ["a", "b", np.datetime64("NaT"), "a"],
+    "decimal NaN in text": ["a", "b", Decimal("NaN"), "a"],
+    "None in integers": [4, 5, None, 4],
+    "NaN in floats": [4.0, 5.0, nan, 4.0],
+    "None in UUIDs": [*ENTRIES["UUIDs"][:2], None, uuid.UUID(int=1)],
+    "None in days": [DAY, DAY + SPAN, None, DAY],
+    "NaT in times": [NOON, NOON + SPAN, pd.NaT, NOON],
+    "None in instants": [*ENTRIES["zones"][:2], None, ZONES[0]],
+    "NaN in decimals": [Decimal(1), Decimal(2), Decimal("NaN"), Decimal("1.0")],
 }
 
 
@@ -67,46 +167,60 @@ def chunks(entries):
     return pa.chunked_array([pa.array(entries)[:1], pa.array(entries)[1:]])
 
 
-LISTS = {"list": list, "objects": objects, "pandas objects": pandas(object)}
-PLAIN = LISTS | {"pandas": pandas(), "polars": polars(), "Arrow": arrow(), "Arrow chunks": chunks}
-CATEGORIES = {"pandas categories": pandas("category"), "Arrow dictionary": dictionary}
-WHOLE = LISTS | {
-    "pandas": pandas("Int64"),
-    "pandas by Arrow": pandas(pd.ArrowDtype(pa.int64())),
-    "pandas index": lambda entries: pd.Index(entries, dtype="Int64"),
-    "pandas categories": lambda entries: pd.Series(entries, dtype="Int64").astype("category"),
-    "polars": polars(pl.Int64),
+# Columns that stand alone.
+COLUMNS = {
+    "list": list,
+    "objects": objects,
+    "numpy": np.array,
+    "pandas objects": pandas(object),
+    "pandas": pandas(),
+    "pandas nullable": lambda entries: pd.Series(entries).convert_dtypes(),
+    "pandas by Arrow": lambda entries: pd.Series(pd.arrays.ArrowExtensionArray(pa.array(entries))),
+    "pandas categories": pandas("category"),
+    "polars": polars(),
+    "polars objects": polars(pl.Object),
+    "polars categories": polars(pl.Categorical),
     "Arrow": arrow(),
-    "Arrow unsigned": arrow(pa.uint64()),
     "Arrow chunks": chunks,
-    "Arrow decimals": arrow(pa.decimal128(25)),
     "Arrow dictionary": dictionary,
 }
 
-# What holds such entries, and whether one of them is missing.
-HOLDERS = dict.fromkeys(ENTRIES, PLAIN) | {
-    "text": PLAIN
-    | CATEGORIES
-    | {
+# Columns whose type is for one kind of entry.
+TYPED = {
+    "text": {
         "pandas strings": pandas("string"),
-        "pandas by Arrow": pandas(pd.ArrowDtype(pa.string())),
         "pandas categories, ordered": lambda entries: pd.Categorical(entries, ordered=True),
         "numpy strings": lambda entries: np.array(entries, np.dtypes.StringDType(na_object=None)),
-        "polars categories": polars(pl.Categorical),
         "polars enumeration": lambda entries: pl.Series(entries, dtype=pl.Enum(["b", "a"])),
+        "Arrow views": arrow(pa.string_view()),
     },
-    **{"integers": WHOLE, "large integers": WHOLE, "huge integers": LISTS, "UUIDs": LISTS},
-    "floats": PLAIN | CATEGORIES | {"pandas nullable": pandas("Float64")},
-    "days": PLAIN | {"Arrow in 32 bits": arrow(pa.date32()), "in 64": arrow(pa.date64())},
-    "times": PLAIN | CATEGORIES | {"pandas by Arrow": pandas(pd.ArrowDtype(pa.timestamp("ns")))},
+    "large integers": {
+        "pandas nullable": pandas("Int64"),
+        "pandas by Arrow": pandas(pd.ArrowDtype(pa.int64())),
+        "pandas index": lambda entries: pd.Index(entries, dtype="Int64"),
+        "pandas categories": lambda entries: pd.Series(entries, dtype="Int64").astype("category"),
+        "polars": polars(pl.Int64),
+        "Arrow unsigned": arrow(pa.uint64()),
+        "Arrow decimals": arrow(pa.decimal128(25)),
+    },
+    "huge integers": {"polars": polars(pl.Int128), "Arrow": arrow(pa.decimal256(50))},
+    "floats": {"pandas nullable": pandas("Float64")},
+    "UUIDs": {
+        "Arrow dictionary": lambda entries: pa.DictionaryArray.from_arrays(
+            pa.array([None if entry is None else entry.int - 1 for entry in entries]),
+            pa.array(entries[:2]),
+        )
+    },
+    "days": {"Arrow in 32 bits": arrow(pa.date32()), "Arrow in 64 bits": arrow(pa.date64())},
+    "times": {"pandas by Arrow": pandas(pd.ArrowDtype(pa.timestamp("ns")))},
 }
-HELD = [(kind, holder) for kind, holders in HOLDERS.items() for holder in holders]
+HELD = [(kind, holder) for kind, holders in TYPED.items() for holder in holders]
 
 
 def held(kind, holder, null=False):
     """Return a column of two users, the first one twice, perhaps with nobody in between."""
     first, second, again = ENTRIES[kind]
-    return HOLDERS[kind][holder]([first, second, *[None] * null, again])
+    return TYPED[kind][holder]([first, second, *[None] * null, again])
 
 
 # The same in arrays of numpy, which have types of their own, and where a null is no None.
@@ -161,3 +275,67 @@ TABLES = {
     "CSV, packed": lambda rows, folder: str(csv(rows, folder, "records.csv.gz")),
 }
 ENGINES = ["Ibis", "Parquet", "CSV"]  # where queries do the work
+
+
+def frame_of(user, entries):
+    """The two columns of a frame, the one of values made of numbers."""
+    return {"user": user, "value": np.ones(len(entries))}
+
+
+def in_two(store):
+    """Return a holder that stores a table in two files."""
+
+    def hold(rows, folder):
+        ending = store.__name__
+        return [
+            store(rows[:1], folder, f"first.{ending}"),
+            store(rows[1:], folder, f"second.{ending}"),
+        ]
+
+    return hold
+
+
+def polars_objects(entries):
+    return pl.DataFrame(frame_of(pl.Series(entries, dtype=pl.Object), entries))
+
+
+def pandas_objects(entries):
+    return pd.DataFrame(frame_of(objects(entries), entries))
+
+
+def over(frame):  # which DuckDB finds by its name
+    return duckdb.sql("SELECT * FROM frame")
+
+
+# Tables of entries that Arrow need not have a type for.
+OF_OBJECTS = {
+    "polars objects, lazy": lambda entries: polars_objects(entries).lazy(),
+    "DuckDB on polars objects": lambda entries: over(polars_objects(entries)),
+    "DuckDB on pandas objects": lambda entries: duckdb.from_df(pandas_objects(entries)),
+    "Ibis on pandas objects": lambda entries: ibis.memtable(pandas_objects(entries)),
+}
+SEVERAL = {"Parquet, several": in_two(parquet), "CSV, several": in_two(csv)}
+
+
+def alone(column):
+    return lambda entries, _: (column(entries), np.ones(len(entries)), None)
+
+
+def by_arrow(table):
+    def hold(entries, folder):
+        rows = rows_of(pa.array(entries), np.ones(len(entries)))
+        return "user", "value", table(rows, folder)
+
+    return hold
+
+
+def of_objects(table):
+    return lambda entries, _: ("user", "value", table(entries))
+
+
+# From entries, and a folder of one's own, to the users, the values and the data of a call.
+HOLDERS = (
+    {name: alone(column) for name, column in COLUMNS.items()}
+    | {f"table, {name}": by_arrow(table) for name, table in (TABLES | SEVERAL).items()}
+    | {name: of_objects(table) for name, table in OF_OBJECTS.items()}
+)

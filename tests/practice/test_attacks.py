@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from fractions import Fraction
 
 import duckdb
@@ -17,13 +18,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
 from userdp.practice import _queries as queries
 from userdp.practice import json_schema, protected_tally, release_mean_in_ball
-from userdp.practice._files import open_files
 from userdp.practice._ingest import read_records
 from userdp.practice._records import Rules
 
@@ -161,18 +163,28 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
             connection.raw_sql(query.format(other=other))
 
 
-NO_FILES = [
-    *[(x, TypeError, f"the path of a file, got data={x!r}") for x in (3, [3], b"t.csv")],
-    *[(x, FileNotFoundError, f"a file here, got data='{x}'") for x in ("no.csv", "s3://b/t.csv")],
-    ("https://a.org/t.parquet", FileNotFoundError, "a file here, got data='https"),
-    ("t.txt", ValueError, "a file ending in .*got data='t.txt'"),
-    *[(x, ValueError, f"a regular file, got data='{x}'") for x in ("folder.csv", "pipe.csv")],
-    ([], ValueError, "files of one kind"),
-    (["t.parquet", "t.csv"], ValueError, r"files of one kind, got data=\['.*parquet', '.*csv'\]"),
-]
+INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"
+ENDING = f"a file ending in .parquet, .csv, .csv.gz {INSTEAD}"
+NO_FILES = {
+    "a number": (3, TypeError, "a file, a frame or an Ibis table, got a int[.]"),
+    "a list of a number": ([3], TypeError, "the path of a file, got a int[.]"),
+    "bytes": ([b"t.csv"], TypeError, "the path of a file, got a bytes[.]"),
+    "no file": ("no.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='no.csv'"),
+    "a NUL": ("t\0.csv", FileNotFoundError, f"a file here {INSTEAD}, got data="),
+    "a bucket": ("s3://b/t.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='s3:"),
+    "an address": ("https://a.org/t.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
+    "a pattern": ("*.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
+    "every file of a folder": ("folder.csv/*", ValueError, f"{ENDING}, got data='folder.csv/[*]'"),
+    "another ending": ("t.txt", ValueError, f"{ENDING}, got data='t.txt'"),
+    "a folder of parts": ("parts", ValueError, f"{ENDING}, got data='parts'"),
+    "a folder named as a file": ("folder.csv", ValueError, f"a regular file {INSTEAD}, got data="),
+    "a pipe": ("pipe.csv", ValueError, f"a regular file {INSTEAD}, got data='pipe.csv'"),
+    "an empty list": ([], ValueError, "files of one kind"),
+    "two kinds": (["t.parquet", "t.csv"], ValueError, r"files of one kind, got data=\['.*csv'\]"),
+}
 
 
-@pytest.mark.parametrize(("data", "kind", "words"), NO_FILES)
+@pytest.mark.parametrize(("data", "kind", "words"), NO_FILES.values(), ids=NO_FILES)
 def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(
     tmp_path, monkeypatch, data, kind, words
 ):
@@ -180,10 +192,181 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_shown(
     monkeypatch.chdir(tmp_path)
     os.mkdir("folder.csv")
     os.mkfifo("pipe.csv")
+    write(tmp_path / "parts" / "part-00000.parquet", "as Spark writes them")
     for store in (parquet, csv):
         store(rows_of([1], [1]), tmp_path, f"t.{store.__name__}")
-    with pytest.raises(kind, match=f"^`data` must be {words}"):
-        open_files(data)
+    with pytest.raises(kind, match=f"^`data` must be {words}") as refusal:
+        ud.user_counts("user", data=data)
+    assert refusal.value.__context__ is None
+
+
+def by_link(path):
+    (path.parent / "link.csv").symlink_to(path)
+    return path.parent / "link.csv"
+
+
+def by_hard_link(path):
+    (path.parent / "hard.csv").hardlink_to(path)
+    return path.parent / "hard.csv"
+
+
+AGAIN = {
+    "the same path": lambda path: path,
+    "a longer path": lambda path: path.parent / "sub" / ".." / path.name,
+    "a relative path": lambda path: os.path.relpath(path),
+    "a link": by_link,
+    "a hard link": by_hard_link,
+}
+
+
+@pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
+def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
+    path = write(tmp_path / "t.csv", "user,value\na,1\n")
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
+        ud.user_counts("user", data=[path, again(path)])
+
+
+# Two files whose columns DuckDB would cast to one type, and so make one user of two.
+CASTS = {
+    "integers and text": ([1, 2], ["1", "2"], "int64", "string"),
+    "integers and floats": ([2**53 + 1], [2.0**53], "int64", "float64"),
+    "integers and booleans": ([1], [True], "int64", "boolean"),
+    "short and long integers": (pa.array([1], pa.int32()), [1], "int32", "int64"),
+    "days and times": (
+        pa.array([1], pa.date32()),
+        pa.array([1], pa.timestamp("us")),
+        "date",
+        r"timestamp\(6\)",
+    ),
+    "times with and without a zone": (
+        pa.array([1], pa.timestamp("us")),
+        pa.array([1], pa.timestamp("us", "UTC")),
+        r"timestamp\(6\)",
+        r"timestamp\('UTC', 6\)",
+    ),
+    "decimals": (
+        pa.array([1], pa.decimal128(9, 2)),
+        pa.array([1], pa.decimal128(9, 3)),
+        r"decimal\(9, 2\)",
+        r"decimal\(9, 3\)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "kind", "other"), CASTS.values(), ids=CASTS)
+def test_files_of_different_types_are_refused(tmp_path, first, second, kind, other):
+    """Also the values, and the files of a dataset of Arrow, which casts them as well."""
+    one, two = stored(tmp_path, first, "one.parquet"), stored(tmp_path, second, "two.parquet")
+    words = (
+        f"^`data` must have one type in a column, got 'user' of type {kind} in '.*one.parquet' "
+        f"and of type {other} in '.*two.parquet'"
+    )
+    with pytest.raises(TypeError, match=words):
+        ud.user_counts("user", data=[one, two])
+    with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
+        ud.user_counts("user", data=ds.dataset([one, two]))
+    with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
+        mean_of("value", "user", data=[one, two])
+
+
+LACKING = {
+    "another column": ("name,value", "be the name of a column of `data`, got user='user'; {}"),
+    "another case": ("User,value", "be the name of a column of `data`, got user='user'; {}"),
+    "twice": ("user,user,value", "be the name of one column of `data` only, got user='user'; {}"),
+    "twice but for case": ("user,USER,value", "be the name of one column of `data` only, .*; {}"),
+}
+
+
+def headed(path, header):
+    """Store a row of ones below a header, also where names are repeated."""
+    names = header.split(",")
+    if path.suffix == ".csv":
+        return write(path, "\n".join([header, ",".join("1" * len(names))]))
+    columns = [pa.array([1.0 if name == "value" else 1]) for name in names]
+    pq.write_table(pa.Table.from_arrays(columns, names), path)
+    return path
+
+
+@pytest.mark.parametrize(("header", "words"), LACKING.values(), ids=LACKING)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_that_lacks_a_column_or_repeats_it_is_refused(tmp_path, ending, header, words):
+    """DuckDB would fill the one with nulls, and take the first of the others."""
+    whole = headed(tmp_path / f"whole.{ending}", "user,value")
+    broken = headed(tmp_path / f"broken.{ending}", header)
+    shown = ", ".join(map(repr, header.split(",")))
+    for data, owner in ((broken, "it"), ([whole, broken], "'.*broken.*'")):
+        with pytest.raises(ValueError, match=words.format(f"{owner} has {shown}")):
+            of_table(data)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path, ending):
+    """Of A and a the second is a_1 there: then the third is not what it says."""
+    path = headed(tmp_path / f"t.{ending}", "A,a,a_1,value")
+    with pytest.raises(ValueError, match="`user` must be the name of a column of `data`"):
+        ud.user_counts("a_1", data=path)
+    spaced = write(tmp_path / "spaced.csv", "\ufeffuser, value,,\na,1,,\na,2,,\n")
+    assert of_table(spaced).n_records == 2
+
+
+@pytest.mark.parametrize("digits", [39, 76], ids=["one more", "the most"])
+@pytest.mark.parametrize("several", [False, True], ids=["one file", "several"])
+def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, several):
+    """It makes floats of them, and of 1.5 not even the float 1.5."""
+    long, short = (
+        pa.array([Decimal("1.5")], kind)
+        for kind in (pa.decimal256(digits, 20), pa.decimal128(38, 20))
+    )
+    rule = f"must hold decimals of at most 38 digits in a file, got .* of {digits} digits in '"
+    for rows, name in ((rows_of(long, [1.0]), "user"), (rows_of(["a"], long), "value")):
+        data = parquet(rows, tmp_path)
+        if several:
+            data = [data, parquet(rows, tmp_path, "more.parquet")]
+        with pytest.raises(ValueError, match=f"^`{name}` {rule}"):
+            of_table(data)
+    assert of_table(parquet(rows_of(short, short), tmp_path)).n_users == 1
+
+
+def test_a_name_inside_of_a_column_is_no_column(tmp_path):
+    """Nested fields stand in the schema of a Parquet file as well."""
+    nested = pa.array(
+        [{"user": Decimal(1), "value": 2}],
+        pa.struct({"user": pa.decimal256(50), "value": pa.int32()}),
+    )
+    rows = pa.table({"first": nested, "user": ["a"], "value": [1.0], "last": nested})
+    assert of_table(parquet(rows, tmp_path)).n_users == 1
+    rows = pa.table({"first": nested, "value": [1.0]})
+    with pytest.raises(ValueError, match="it has 'first', 'value'"):
+        of_table(parquet(rows, tmp_path))
+
+
+NO_NUMBERS = {
+    "an underscore": "1_0",
+    "thousands": "1_000.5",
+    "base sixteen": "0x10",
+    "a comma": "1,5",
+    "a space": "1 0",
+    "a word": "one",
+    "half a power": "1e",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_text_in_a_csv_file_is_a_number_or_refused(tmp_path, text):
+    words = "`data` must be readable" if text else "`value` must not be missing"
+    with pytest.raises(ValueError, match=words):
+        of_table(write(tmp_path / "t.csv", f'user,value\na,"{text}"\n'))
+
+
+def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
+    """All is text there: only what is empty is nobody."""
+    names = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "<NA>"]
+    text = "user,value\n" + "".join(f"{name},1\n" for name in names)
+    assert ud.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
+    with pytest.raises(ValueError, match="`user` must not be missing"):
+        ud.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
 
 
 # 5. Ids never pass through floats, and nothing makes two of them one.
@@ -322,6 +505,13 @@ def test_threads_share_a_connection_and_a_memtable(shop):
     with ThreadPoolExecutor(8) as pool:
         made = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
         assert [*made] == [20, 50] * 8
+
+
+def test_threads_share_a_relation_of_duckdb():
+    rows = duckdb.sql("SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)")
+    with ThreadPoolExecutor(8) as pool:
+        made = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
+        assert [*made] == [50] * 32
 
 
 # 10. Nothing protected prints or serialises.

@@ -38,6 +38,12 @@ def test_users_in_arrays_are_told_apart_as_well(column):
     check_two_users(column, len(column) - 3)
 
 
+def test_days_in_milliseconds_are_days():
+    """Of which a careless writer leaves some: they are no other day, and so no other user."""
+    day = 24 * 60 * 60 * 1000
+    check_two_users(pa.array([0, day, 5], pa.int64()).view(pa.date64()), 0)
+
+
 def test_what_is_null_is_no_value():
     assert np.isnan(read_values([1.0, *NULLS])).tolist() == [False] + [True] * len(NULLS)
 
@@ -87,9 +93,9 @@ NO_COLUMNS = [
     (lambda: pl.DataFrame({"a": [1]}), "be a column of data, got a DataFrame"),
     (lambda: pl.col("a"), "be a column of data, got a Expr"),
     (lambda: pa.table({"a": [1]}), "be a column of data, got a Table"),
-    (lambda: pa.array([[1]]), "be a plain column, got {name} of type list"),
-    (lambda: pl.Series([[1]]), "be a plain column, got {name} of type large_list"),
-    (lambda: np.zeros(2, "i4,f8"), "be a plain column, got {name} of dtype"),
+    (lambda: pa.array([[1]]), "hold .*, got {name} of type list"),
+    (lambda: pl.Series([[1]]), "hold .*, got {name} of type large_list"),
+    (lambda: np.zeros(2, "i4,f8"), "hold .*, got {name} of dtype"),
     (lambda: np.zeros((2, 2)), r"be a column, of shape \(n,\), got shape \(2, 2\)"),
     (lambda: np.ma.array([1, 2], mask=[True, False]), "not be a masked array"),
     (lambda: np.array([1j]), "hold .*, got {name} of dtype complex128"),
@@ -104,9 +110,21 @@ def test_what_is_no_column_is_refused_by_name(name, read, column, words):
         read(column())
 
 
+def of_extension(kind, entries):
+    return pa.ExtensionArray.from_storage(kind, pa.array(entries, kind.storage_type))
+
+
+EAST = datetime.timezone(datetime.timedelta(hours=1))
 NO_IDS = [
     (pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "user of"),
     (pa.array([{"a": 1}]), "user of type struct"),
+    (of_extension(pa.json_(), ["1", " 1"]), "user of type extension<arrow.json>"),
+    (of_extension(pa.bool8(), [1, 2]), "user of type extension<arrow.bool8>"),
+    (
+        of_extension(pa.opaque(pa.int64(), "id", "us"), [1, 2]),
+        "user of type extension<arrow.opaque",
+    ),
+    ([datetime.datetime(1, 1, 1, tzinfo=EAST)], "type datetime that no year of UTC has"),
     ([[1]], "an entry of type list"),
     ([{1}], "an entry of type set"),
     ([object()], "an entry of type object"),
@@ -117,29 +135,29 @@ NO_IDS = [
     (np.array([0.5, nan]), "no whole numbers"),
     ([2.0**53 + 2], "too large"),
     (np.array([2.0**53 + 2], np.longdouble), "too large"),
-    ([1, "1"], "of one type, got integer and text"),
+    ([1, "1"], "of one type, got user with entries of type integer and text"),
     (np.array([True]), "user of dtype bool"),
     (pa.array([True]), "an entry of type bool"),
-    ([1, 1.0], "of one type, got float and integer"),
-    ([Decimal(1), 1], "of one type, got decimal and integer"),
-    (["a", b"a"], "of one type, got bytes and text"),
-    ([DAY, NOON], "of one type, got date and time[.]"),
-    ([NOON, ZONES[0]], "of one type, got time and time with a zone"),
-    ([datetime.time(1), datetime.timedelta(1)], "got duration and time of day"),
+    ([1, 1.0], "entries of type float and integer"),
+    ([Decimal(1), 1], "entries of type decimal and integer"),
+    (["a", b"a"], "entries of type bytes and text"),
+    ([DAY, NOON], "entries of type date and time[.]"),
+    ([NOON, ZONES[0]], "entries of type time and time with a zone"),
+    ([datetime.time(1), datetime.timedelta(1)], "entries of type duration and time of day"),
 ]
 
 
 NO_VALUES = [
-    ([True], "an entry of type bool"),
-    (["secret"], "an entry of type str"),
-    ([b"1"], "an entry of type bytes"),
-    ([np.timedelta64(1)], "an entry of type timedelta64"),
+    ([True], "value with an entry of type bool"),
+    (["secret"], "value with an entry of type str"),
+    ([b"1"], "value with an entry of type bytes"),
+    ([np.timedelta64(1)], "value with an entry of type timedelta64"),
     (np.array(["secret"]), "value of dtype <U6"),
     (np.array([True]), "value of dtype bool"),
     (np.array([1], "m8[s]"), "value of dtype timedelta64"),
     (pa.array([NOON]), r"value of type timestamp\[us\]"),
     (pd.Series([NOON]), "value of dtype datetime64"),
-    (pa.array([True]), "an entry of type bool"),
+    (pa.array([True]), "value with an entry of type bool"),
 ]
 
 
@@ -148,7 +166,7 @@ NUMBER = "`value` must hold real numbers, got"
 BAD += [(read_values, column, rf"{NUMBER} {words}\S*[.]$") for column, words in NO_VALUES]
 
 
-@pytest.mark.parametrize(("read", "column", "words"), BAD)
+@pytest.mark.parametrize(("read", "column", "words"), BAD, ids=[words for *_, words in BAD])
 def test_what_is_no_id_or_no_value_is_refused(read, column, words):
     """Without quoting a value, which is protected."""
     with pytest.raises(TypeError, match=f"^{words}"):

@@ -63,33 +63,77 @@ def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
 
 
 USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
+SCANNER = ds.dataset(pa.table(ROWS)).scanner()
 REFUSED = [
     (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
     ((USERS, USERS), "`value` must be another column than `user`"),
     (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table"),
-    (("who", 3, ROWS), "`value` must be the name of a column of `data`, got value=3"),
-    ((None, "what", ROWS), "`user` must be the name of a column of `data`, got user=None"),
+    (("who", 3, ROWS), "`value` must be the name of a column of `data`, got a int"),
+    ((None, "what", ROWS), "`user` must be the name of a column of `data`, got a NoneType"),
     (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),
     (("who", "what", object()), "`data` must be a file, a frame or an Ibis table, got a object"),
     (("who", "what", ibis.literal(3)), "a column of `data`, got .*; it has none"),
-    (("who", "what", FRAME[["who", "who", "what"]]), "`user` must be one column, got a DataFrame"),
+    (
+        ("who", "what", FRAME[["who", "who", "what"]]),
+        "one column of `data` only, got user='who'; it has 'who', 'who', 'what'",
+    ),
+    (
+        ("who", FRAME["what"], FRAME),
+        "`value` must be the name of a column of `data`, got a Series[.]",
+    ),
+    (
+        (FRAME["who"], "what", FRAME),
+        "`user` must be the name of a column of `data`, got a Series[.]",
+    ),
+    (("who", [1.0], FRAME), "`value` must be the name of a column of `data`, got a list[.]"),
+    (("who", "what", [FRAME]), "`data` must be the path of a file, got a DataFrame[.]"),
+    (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
     (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
     ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), REFUSED)
+def repeated():
+    """Return a table in which two columns have one name."""
+    return pa.Table.from_arrays([pa.array([x]) for x in (1, 2, 3.0)], ["who", "who", "what"])
+
+
+ONCE = "`user` must be the name of one column of `data` only, got user='who'; it has "
+TWICE = {
+    "Arrow": repeated,
+    "a batch": lambda: repeated().to_batches()[0],
+    "a dataset": lambda: ds.dataset(repeated()),
+    "pandas": lambda: repeated().to_pandas(),
+    "DuckDB": lambda: duckdb.sql("select 1 as who, 2 as who, 3.0 as what"),
+    "DuckDB but for case": lambda: duckdb.sql("select 1 as WHO, 2 as who, 3.0 as what"),
+    "Ibis but for case": lambda: ibis.memtable(pa.table({"WHO": [1], "who": [2], "what": [3.0]})),
+}
+
+
+@pytest.mark.parametrize("make", TWICE.values(), ids=TWICE)
+def test_a_repeated_name_is_refused(make):
+    """And not the first of the two taken; DuckDB knows no case."""
+    data = make()
+    with pytest.raises(ValueError, match=f"^{ONCE}'(who|WHO)', 'who', 'what'[.]$"):
+        read_records("who", "what", data)
+    with pytest.raises(ValueError, match=f"^{ONCE}"):
+        read_records("who", None, data)
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_what_is_no_data_is_refused_in_words(arguments, words):
     with pytest.raises((TypeError, ValueError), match=words):
         read_records(*arguments)
 
 
-NO_NUMBER = "`value` must be a column of numbers, got 'what' of type .*"
-PLAIN, NESTED = "`user` must be a plain column, got 'who' of type", ["[1]", "'1'::json", "true"]
+NO_NUMBER = "`value` must hold real numbers, got value='what' of type "
+NO_IDS = "`user` must hold ids, got user='who' of type"
+NESTED = ["[1]", "'1'::json", "true", "interval 1 day", "time '12:00'", "timetz '12:00:00+01'"]
+NESTED += ["1::uhugeint", "1::bignum", "'1'::bit", "1::union(a int, b text)"]
 QUERIES = {
     "'a' as who, '1' as what": f"{NO_NUMBER}string",
     "'a' as who, true as what": f"{NO_NUMBER}boolean",
-} | {f"{user} as who, 1.0 as what": PLAIN for user in (*NESTED, "interval 1 day")}
+} | {f"{user} as who, 1.0 as what": NO_IDS for user in NESTED}
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -97,6 +141,44 @@ def test_values_of_a_table_are_numbers_and_users_are_plain(query):
     table = ibis.duckdb.connect().sql(f"select {query}")
     with pytest.raises(TypeError, match=f"^{QUERIES[query]}"):
         read_records("who", "what", table)
+
+
+# Types that Arrow does not have: it would drop the zone, wrap the number, or hand on bytes.
+OF_DUCKDB = {
+    "a time of day": "time '12:00'",
+    "a time of day in a zone": "timetz '12:00:00+01'",
+    "a whole number of 128 bits": "1::uhugeint",
+    "a whole number of any size": "1::bignum",
+    "bits": "'1'::bit",
+    "a boolean": "true",
+    "a duration": "interval 1 day",
+    "a list": "[1]",
+    "a structure": "{'a': 1}",
+}
+
+
+@pytest.mark.parametrize("made", OF_DUCKDB.values(), ids=OF_DUCKDB)
+def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
+    for name, query in (("user", "{} as who, 1.0 as what"), ("value", "1 as who, {} as what")):
+        words = f"^`{name}` must hold .*, got {name}='wh..?.?' of DuckDB's type [A-Z]"
+        with pytest.raises(TypeError, match=words):
+            read_records("who", "what", duckdb.sql(f"select {query.format(made)}"))
+
+
+def test_large_whole_numbers_of_duckdb_are_told_apart():
+    rows = duckdb.sql("select (2::hugeint ** 120)::hugeint + i % 2 as who from range(3) r(i)")
+    assert ud.user_counts("who", data=rows).tolist() == [2, 1]
+
+
+def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
+    """And not filled with nobody; a column that the folders' names make is one."""
+    parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")
+    parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
+    paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
+    with pytest.raises(ValueError, match=r"got user='who'; '.*b.parquet' has 'what', 'else'"):
+        ud.user_counts("who", data=ds.dataset(paths))
+    (tmp_path / "who=x" / "a.parquet").unlink()
+    assert ud.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]
 
 
 def test_an_engine_that_is_not_tested_is_refused():
@@ -107,8 +189,8 @@ def test_an_engine_that_is_not_tested_is_refused():
 
 def test_text_is_a_value_in_a_csv_file_only(tmp_path):
     """There all is text; a Parquet file knows better."""
-    rows = rows_of([1, 2], ["1", "2"])
-    with pytest.raises(TypeError, match="a column of numbers"):
+    rows = rows_of(["a", "b"], ["1", "2"])
+    with pytest.raises(TypeError, match="must hold real numbers"):
         read_records("user", "value", parquet(rows, tmp_path))
     assert read_records("user", "value", csv(rows, tmp_path)).survey(Rules(0, 4)).outside == 0
 

@@ -1,15 +1,19 @@
 """Reading a column once: users become whole numbers, values become floats, and nothing is kept.
 
 One rule for nulls, of users and values, whatever the column is made of: null is `None`, the `NA` of
-pandas, and what differs from itself (NaN, NaT). One rule for users: two ids are the same if they
-are of one type and equal. Ids of several types in one column are refused; text is compared code
-point by code point; floats are ids only where all of them are whole numbers that the type holds
-exactly. No id passes through a float on the way.
+pandas, and what is no number or no time (NaN, NaT). One rule for users: two ids are the same if
+they are of one type and equal. Ids of several types in one column are refused, and so are those of
+a class that may have an equality of its own; text is compared code point by code point; times with
+a zone are instants, equal in whatever zones; floats are ids only where all of them are whole
+numbers that the type holds exactly. No id passes through a float on the way.
 """
 
 import datetime
+import math
 import numbers
+import sys
 import uuid
+from collections.abc import Hashable
 from decimal import Decimal
 from math import inf
 from typing import Any, NamedTuple, NoReturn
@@ -18,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp.practice._names import refuse_kind
 
 KINDS: dict[type, str] = {
     **dict.fromkeys((str, np.str_), "text"),
@@ -26,12 +31,15 @@ KINDS: dict[type, str] = {
     **dict.fromkeys((float, *(np.dtype(c).type for c in "efdg")), "float"),
     Decimal: "decimal",
     datetime.date: "date",
+    datetime.datetime: "time",
     datetime.time: "time of day",
     datetime.timedelta: "duration",
     uuid.UUID: "UUID",
 }
-"""Types of an id that stands alone; no two kinds are ever equal. True is nobody's id."""
+"""Types of an id that stands alone; no two kinds are ever equal. Booleans are not valid ids."""
 
+WITHOUT_ARROW = ("Object", "Int128", "UInt128")
+"""Types of polars whose entries Arrow does not get: of an Object, it gets the memory's address."""
 
 WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iuUS"
 """Kinds of numpy's dtypes."""
@@ -46,11 +54,11 @@ class Ids(NamedTuple):
     some_missing: bool
 
 
-def read_ids(column: Any) -> Ids:
-    """Return a snapshot of a column of users."""
-    entries, absent = _plain("user", column)
+def read_ids(column: Any, called: str = "user") -> Ids:
+    """Return a snapshot of a column of users, which refusals call so."""
+    entries, absent = _plain("user", called, column)
     if entries.dtype == object:
-        return _ids_of_objects(entries)
+        return _ids_of_objects(entries, called)
     if entries.dtype.kind == "f":
         absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
         most = min(2.0 ** (np.finfo(entries.dtype).nmant + 1), 2.0**53)
@@ -60,7 +68,7 @@ def read_ids(column: Any) -> Ids:
     elif entries.dtype.kind in TIMES:
         absent = np.isnat(entries)
     elif entries.dtype.kind not in IDS:
-        raise TypeError(f"`user` must hold ids, got user of dtype {entries.dtype}.")
+        refuse_kind("user", f"{called} of dtype {entries.dtype}")
     codes, n_codes = _codes(entries)
     if absent is not None and absent.any():
         codes = codes.astype(np.int64)
@@ -69,13 +77,14 @@ def read_ids(column: Any) -> Ids:
     return Ids(codes, n_codes, False)
 
 
-def read_values(column: Any) -> npt.NDArray[np.float64]:
+def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
     """Return a snapshot of a column of values, with NaN for those that are null."""
-    entries, absent = _plain("value", column)
+    entries, absent = _plain("value", called, column)
     if entries.dtype == object:
-        return np.fromiter(map(_number, entries.tolist()), np.float64)
+        floats = (_number(entry, called) for entry in entries.tolist())
+        return np.fromiter(floats, np.float64)
     if entries.dtype.kind not in NUMBERS:
-        raise TypeError(f"`value` must hold real numbers, got value of dtype {entries.dtype}.")
+        refuse_kind("value", f"{called} of dtype {entries.dtype}")
     with np.errstate(over="ignore"):  # of long doubles: an infinity is outside of all bounds
         values = np.array(entries, np.float64)
     if absent is not None:
@@ -92,15 +101,17 @@ def refuse_odd() -> NoReturn:
 
 
 def is_null(entry: Any) -> bool:
-    """Whether it is None, pandas' NA, or differs from itself, as NaN and NaT do: the one rule."""
-    if entry is None or type(entry).__name__ == "NAType":
+    """Whether it is None, the NA or NaT of pandas, or a NaN or NaT of another type: the one rule.
+
+    No equality is asked for: it may be one that the entry's class brings along.
+    """
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(entry, Decimal):  # a signalling one cannot be compared
-        return entry.is_nan()
-    if isinstance(entry, str | bytes | int):
-        return False
-    different = entry != entry
-    return isinstance(different, bool | np.bool_) and bool(different)
+    if isinstance(entry, Decimal):
+        return Decimal.is_nan(entry)
+    if isinstance(entry, float | np.floating):
+        return math.isnan(entry)
+    return isinstance(entry, np.datetime64 | np.timedelta64) and bool(np.isnat(entry))
 
 
 def comes_from(library: str, thing: Any) -> bool:
@@ -108,14 +119,17 @@ def comes_from(library: str, thing: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == library for kind in type(thing).__mro__)
 
 
-def _plain(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-    """Return an array of its own, and where it is null if it cannot say so itself."""
+Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
+"""An array of its own, and where it is null if it cannot say so itself."""
+
+
+def _plain(name: str, called: str, column: Any) -> Plain:
     if comes_from("polars", column):
-        return _plain_arrow(name, _arrow_of_polars(name, column))
+        return _plain_polars(name, called, column)
     if comes_from("pyarrow", column):
-        return _plain_arrow(name, column)
+        return _plain_arrow(name, called, column)
     if comes_from("pandas", column):
-        return _plain_pandas(name, column)
+        return _plain_pandas(name, called, column)
     if isinstance(column, list | tuple | range):
         # Else numpy would make text of numbers, and numbers of booleans.
         return np.fromiter(column, object), None
@@ -125,13 +139,13 @@ def _plain(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.boo
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "V":
-        raise TypeError(f"`{name}` must be a plain column, got {name} of dtype {array.dtype}.")
+        refuse_kind(name, f"{called} of dtype {array.dtype}")
     if array.dtype.kind == "T":  # numpy's own strings, which may have a null of any kind
         return array.astype(object), None
     return np.array(array), None
 
 
-def _plain_pandas(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+def _plain_pandas(name: str, called: str, column: Any) -> Plain:
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
@@ -141,20 +155,22 @@ def _plain_pandas(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray
     if hasattr(kind, "pyarrow_dtype"):
         import pyarrow
 
-        return _plain_arrow(name, pyarrow.array(column))
+        return _plain_arrow(name, called, pyarrow.array(column))
     if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # may have nulls beside its numbers
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.array(column.to_numpy()), None
 
 
-def _arrow_of_polars(name: str, column: Any) -> Any:
+def _plain_polars(name: str, called: str, column: Any) -> Plain:
     if not hasattr(column, "dtype"):
         raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
-    return column.to_arrow()
+    if str(column.dtype) in WITHOUT_ARROW:
+        return np.fromiter(column.to_list(), object), None
+    return _plain_arrow(name, called, column.to_arrow())
 
 
-def _plain_arrow(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+def _plain_arrow(name: str, called: str, column: Any) -> Plain:
     import pyarrow as pa
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
@@ -163,16 +179,26 @@ def _plain_arrow(name: str, column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     absent = np.array(column.is_null())
-    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-        if name == "value":
-            raise TypeError(f"`value` must hold real numbers, got value of type {kind}.")
+    if pa.types.is_temporal(kind) and name == "value":
+        refuse_kind(name, f"{called} of type {kind}")
+    if _is_count_of_time(kind):
         column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
         kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return np.array(column.fill_null(0)), absent
-    if pa.types.is_nested(kind):
-        raise TypeError(f"`{name}` must be a plain column, got {name} of type {kind}.")
+    is_other = isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"
+    if is_other or pa.types.is_nested(kind):
+        refuse_kind(name, f"{called} of type {kind}")
     return np.fromiter(column.to_pylist(), object), None
+
+
+def _is_count_of_time(kind: Any) -> bool:
+    """Whether each time is one whole number: not intervals, nor days that are counted in ms."""
+    import pyarrow as pa
+
+    if pa.types.is_interval(kind) or pa.types.is_date64(kind):
+        return False
+    return bool(pa.types.is_temporal(kind))
 
 
 def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
@@ -186,43 +212,75 @@ def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     return positions, names.size
 
 
-def _ids_of_objects(entries: npt.NDArray[Any]) -> Ids:
-    known: dict[Any, int] = {}
+def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
+    known: dict[Hashable, int] = {}
     kinds, missing, codes = set(), False, np.empty(entries.size, np.int64)
     for i, entry in enumerate(entries):
         if type(entry) is not str and is_null(entry):
             codes[i], missing = -1, True
             continue
-        kinds.add(kind := _kind(entry))
+        kind = _kind(entry, called)
+        kinds.add(kind)
         if kind == "float":
-            if entry != entry // 1 or abs(entry) > 2.0**53:
-                refuse_odd()
-            entry = int(entry)
+            entry = _whole(entry)
+        elif kind == "time with a zone":
+            entry = _instant(entry, called)
         codes[i] = known.setdefault(entry, len(known))
     if len(kinds) > 1:
-        raise TypeError(f"`user` must hold ids of one type, got {' and '.join(sorted(kinds))}.")
+        found = " and ".join(sorted(kinds))
+        refuse_kind("user", f"{called} with entries of type {found}", "ids of one type")
     return Ids(codes, len(known), missing)
 
 
-def _kind(entry: Any) -> str:
-    if isinstance(entry, datetime.datetime):  # also the Timestamp of pandas
-        return "time" if entry.tzinfo is None else "time with a zone"
-    kind = KINDS.get(type(entry))
+def _kind(entry: Any, called: str) -> str:
+    """Return the kind of an id: of its very type, as a subclass may compare in its own way."""
+    kind = KINDS.get(type(entry)) or _kind_of_pandas(entry)
     if kind is None:
-        raise TypeError(f"`user` must hold ids, got an entry of type {type(entry).__name__}.")
+        refuse_kind("user", f"{called} with an entry of type {type(entry).__name__}")
+    if kind == "time" and entry.utcoffset() is not None:
+        return "time with a zone"
+    if kind == "time of day" and entry.tzinfo is not None:
+        refuse_kind("user", f"{called} with an entry of type time with a zone, but no day")
     return kind
 
 
-def _number(entry: Any) -> float:
+def _kind_of_pandas(entry: Any) -> str | None:
+    """Return the kind of what is equal to a time or a duration of Python."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return None
+    if type(entry) is pandas.Timestamp:
+        return "time"
+    if type(entry) is pandas.Timedelta:
+        return "duration"
+    return None
+
+
+def _whole(entry: Any) -> int:
+    if entry != entry // 1 or abs(entry) > 2.0**53:
+        refuse_odd()
+    return int(entry)
+
+
+def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
+    """Return the same instant without its zone: of zones that put clocks back, two may be equal."""
+    try:
+        instant = entry.astimezone(datetime.UTC)
+    except OverflowError:
+        instant = None
+    if instant is None:
+        refuse_kind("user", f"{called} with an entry of type datetime that no year of UTC has")
+    return instant
+
+
+def _number(entry: Any, called: str) -> float:
     """Return a float, NaN for null; a refusal does not quote what is protected."""
     if is_null(entry):
         return np.nan
     if isinstance(entry, bool | np.bool_ | np.timedelta64) or not isinstance(
         entry, numbers.Real | Decimal
     ):
-        raise TypeError(
-            f"`value` must hold real numbers, got an entry of type {type(entry).__name__}."
-        )
+        refuse_kind("value", f"{called} with an entry of type {type(entry).__name__}")
     try:
         return float(entry)
     except OverflowError:

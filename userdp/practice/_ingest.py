@@ -1,6 +1,5 @@
 """One front door for data: whatever has columns by name becomes records, or is refused."""
 
-from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -9,15 +8,14 @@ import numpy as np
 from userdp import _checks as check
 from userdp.practice._arrays import Arrays
 from userdp.practice._columns import comes_from, read_ids, read_values
-from userdp.practice._files import open_files
+from userdp.practice._files import is_csv, open_files
+from userdp.practice._frames import columns_of
+from userdp.practice._names import called, check_names, refuse_kind, refuse_objects
 from userdp.practice._queries import FLOAT, TESTED, Queries
-from userdp.practice._quiet import quietly
 from userdp.practice._records import Records
 
 Data = str | PathLike[str] | Any
 """A file or a list of files, an Ibis table, or a frame: whatever has columns by name."""
-
-READABLE = "readable by its engine, which failed"
 
 
 def read_records(user: Any, value: Any, data: Any = None) -> Records:
@@ -28,67 +26,39 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
     """
     if data is None:
         return _read_columns(user, value)
-    for name, column in {"user": user, "value": value}.items():
-        if not isinstance(column, str) and (name, column) != ("value", None):
-            check.refuse_type(name, "the name of a column of `data`", column)
+    _check_name("user", user)
+    if value is not None:
+        _check_name("value", value)
     if user == value:
         check.refuse_value("value", "another column than `user`", value)
     if isinstance(data, str | PathLike | list | tuple):
-        table = open_files(data)
-        _check_names(table.columns, user, value)
-        return _read_table(user, value, table, is_file=True)
+        return _read_files(user, value, data)
     if comes_from("ibis", data):
-        _check_names(getattr(data, "columns", ()), user, value)
-        return _read_table(user, value, data, is_file=False)
-    return _read_columns(*_columns_of(data, user, value))
+        check_names(getattr(data, "columns", ()), user, value, fold=True)
+        return _read_ibis(user, value, data)
+    users, values = columns_of(data, user, value)
+    return _read_columns(users, values, called("user", user), called("value", value))
 
 
-def _check_names(columns: Any, user: str, value: str | None) -> None:
-    """Refuse names that no column has."""
-    for name, column in {"user": user, "value": value}.items():
-        if column is not None and column not in columns:
-            there = ", ".join(map(repr, columns)) or "none"
-            rule = "be the name of a column of `data`"
-            check.refuse(name, rule, f"{name}={column!r}; it has {there}")
+def _check_name(argument: str, name: Any) -> None:
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        raise TypeError(f"`{argument}` must be the name of a column of `data`, got a {kind}.")
 
 
-def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
-    """Return two columns of a frame, fetched at once where it is not in memory."""
-    names = [user] if value is None else [user, value]
-    if comes_from("_duckdb", data):
-        _check_names(data.columns, user, value)
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        relation = data.project(quoted)
-        data = quietly(relation.to_arrow_table, READABLE)
-    elif comes_from("polars", data) and hasattr(data, "collect"):
-        _check_names(data.collect_schema().names(), user, value)
-        lazy = data.select(names)
-        data = quietly(lazy.collect, READABLE)
-    elif comes_from("pyarrow", data) and hasattr(data, "to_table"):
-        _check_names(data.schema.names, user, value)
-        dataset = data
-        data = quietly(lambda: dataset.to_table(columns=names), READABLE)
-    elif comes_from("pyarrow", data) and hasattr(data, "column_names"):
-        _check_names(data.column_names, user, value)
-    elif isinstance(data, Mapping) or hasattr(data, "columns"):
-        _check_names(getattr(data, "columns", data), user, value)
-    else:
-        kind = type(data).__name__
-        raise TypeError(f"`data` must be a file, a frame or an Ibis table, got a {kind}.")
-    return data[user], None if value is None else data[value]
-
-
-def _read_columns(user: Any, value: Any) -> Arrays:
+def _read_columns(
+    user: Any, value: Any, user_called: str = "user", value_called: str = "value"
+) -> Arrays:
     if user is value:
         raise ValueError("`value` must be another column than `user`.")
     columns = [column for column in (user, value) if comes_from("pandas", column)]
     indexes = [column.index for column in columns if hasattr(column, "index")]
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError("`user` and `value` must have the same index, row by row.")
-    ids = read_ids(user)
+    ids = read_ids(user, user_called)
     if value is None:
         return Arrays(ids, np.zeros(ids.codes.size))
-    values = read_values(value)
+    values = read_values(value, value_called)
     if ids.codes.size != values.size:
         raise ValueError(
             f"`user` and `value` must be of one length, got {ids.codes.size} and {values.size}."
@@ -96,24 +66,53 @@ def _read_columns(user: Any, value: Any) -> Arrays:
     return Arrays(ids, values)
 
 
-def _read_table(user: str, value: str | None, data: Any, *, is_file: bool) -> Queries:
-    """Return the records of an Ibis table; in a CSV file, values are text that is to be read."""
-    engines = {backend.name for backend in data._find_backends()[0]}
+def _read_files(user: str, value: str | None, data: Any) -> Queries:
+    table = open_files(data, user, value)
+    _check_users(user, table[user].type())
+    if value is None:
+        return _without_values(table[user])
+    if is_csv(data):  # there all is text, and DuckDB would read 1_0 as a number
+        column = table[value].replace("_", "no digit")
+    else:
+        column = _numbers(value, table[value])
+    return Queries(table.select(user=table[user], value=column.cast(FLOAT)))
+
+
+def _read_ibis(user: str, value: str | None, table: Any) -> Queries:
+    engines = {backend.name for backend in table._find_backends()[0]}
     if not engines <= set(TESTED):
         raise TypeError(
             f"`data` must be an Ibis table of {' or '.join(TESTED)}, got one of "
             f"{', '.join(sorted(engines))}: fetch the two columns as an Arrow table."
         )
-    kind = data[user].type()
-    if kind.is_nested() or kind.is_json() or kind.is_interval() or kind.is_boolean():
-        raise TypeError(f"`user` must be a plain column, got {user!r} of type {kind}.")
-    table = data.select(user=data[user])
+    kind = table[user].type()
+    _check_users(user, kind)
+    if kind.is_binary():
+        refuse_objects(user, kind)
     if value is None:
-        return Queries(table.mutate(value=0.0))
-    kind, column = data[value].type(), data[value]
-    as_text = is_file and all(each.is_string() for each in data.schema().values())
+        return _without_values(table[user])
+    column = _numbers(value, table[value])
+    return Queries(table.select(user=table[user], value=column.cast(FLOAT)))
+
+
+def _without_values(users: Any) -> Queries:
+    return Queries(users.name("user").as_table().mutate(value=0.0))
+
+
+def _check_users(user: str, kind: Any) -> None:
+    """Refuse users of other types than these: a time of day may have a zone that Ibis hides."""
+    is_number = kind.is_integer() or kind.is_floating() or kind.is_decimal()
+    is_time = kind.is_date() or kind.is_timestamp()
+    is_name = kind.is_string() or kind.is_binary() or kind.is_uuid()
+    if not (is_number or is_time or is_name):
+        refuse_kind("user", f"{called('user', user)} of type {kind}")
+
+
+def _numbers(value: str, column: Any) -> Any:
+    """Return a column that an engine casts to the nearest floats."""
+    kind = column.type()
     if kind.is_decimal():
-        column = column.cast("string")  # digits, which become the nearest float
-    elif (not kind.is_numeric() or kind.is_boolean()) and not as_text:
-        raise TypeError(f"`value` must be a column of numbers, got {value!r} of type {kind}.")
-    return Queries(data.select(user=data[user], value=column.cast(FLOAT)))
+        return column.cast("string")
+    if not kind.is_numeric() or kind.is_boolean():
+        refuse_kind("value", f"{called('value', value)} of type {kind}")
+    return column

@@ -103,17 +103,22 @@ def private_mean(
     ----------
     user, value : str or array_like, shape (n,)
         Names of two columns of `data`; or the columns themselves, as arrays or as columns of
-        pandas (with one index), polars or Arrow. The values are protected. Ids are of one type, and
-        two of them are the same user if they are equal; floats must be whole numbers.
+        pandas (with one index), polars or Arrow. The values are protected. Ids are text, bytes,
+        whole numbers, decimals, UUIDs, days, times or durations, all of one type; floats must be
+        whole numbers. Two of them are the same user if they are equal; times with a zone, if they
+        are the same instant. Other objects are refused.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
     eps : float, Fraction, Decimal, str or GaussianNoise
         Privacy budget of the release (dimensionless, public); or a law of noise, which has
         promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
     data : path or list of paths, Ibis table or frame, optional
-        A Parquet or CSV file on this machine, or several (read by DuckDB); an Ibis table of DuckDB
-        or Spark, which does the work and returns a few numbers; or anything with columns by name,
-        which is copied.
+        A Parquet or CSV file on this machine, or a list of several (read by DuckDB), each with both
+        columns, and of the same types; an Ibis table of DuckDB or Spark, which does the work and
+        returns a few numbers; or anything with columns by name, which is copied. In a CSV file an
+        id is the text that stands there: NA, nan, None and NULL are people, and nobody is only who
+        is left empty. Of Python's objects DuckDB may make their addresses: what it has read from a
+        frame and is text or bytes is refused, and the frame itself is not.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises.
     total_width : float, optional
