@@ -39,12 +39,12 @@ EDITS = {
         "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]"},
     },
     "akmv": {
-        "another eps": {"upper=65), 0.5": "upper=65), 0.9"},
-        "one user more": {"[5, 3, 3, 2, 1, 1]": "[5, 3, 3, 2, 1, 1, 4]", "random(6)": "random(7)"},
+        "fewer users": {"M=6": "M=4"},
+        "more budgets": {"[0.1, 0.25, 0.5, 1, 2]": "[0.05, 0.5, 3]"},
     },
     "experiments": {
         "one user more": {"n_users=101": "n_users=102"},
-        "another M": {"M = 6": "M = 4"},
+        "fewer users": {"M=6": "M=4"},
     },
     "figure-1": {
         "eight budgets": {"2, 25)": "2, 8)"},
