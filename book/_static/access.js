@@ -34,8 +34,20 @@ const SCROLLING = ":is(pre, .output, div.math, .pst-scrollable-table-container):
 
 function reach() {
   each(SCROLLING, (node) => {
-    if (node.scrollWidth > node.clientWidth && node.tabIndex !== 0) node.tabIndex = 0;
+    const scrolls = node.scrollWidth > node.clientWidth;
+    if (scrolls && node.tabIndex !== 0) node.tabIndex = 0;
+    if (node.matches("div.math")) nameFormula(node, scrolls);
   });
+}
+
+/* A formula is a tab stop only while it scrolls, and then says why; the theme sees to all else. */
+function nameFormula(node, scrolls) {
+  if (scrolls) {
+    node.role = "group";
+    node.ariaLabel = "Formula, wider than the page: scroll sideways";
+  } else {
+    for (const name of ["tabindex", "role", "aria-label"]) node.removeAttribute(name);
+  }
 }
 
 /* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box,
