@@ -30,13 +30,14 @@ function repair() {
 }
 
 /* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
-const SCROLLING = ":is(pre, .output, div.math, .pst-scrollable-table-container):not(#preview *)";
+const FORMULA = "div.math, mjx-container[display]";
+const SCROLLING = `:is(pre, .output, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
 
 function reach() {
   each(SCROLLING, (node) => {
     const scrolls = node.scrollWidth > node.clientWidth;
     if (scrolls && node.tabIndex !== 0) node.tabIndex = 0;
-    if (node.matches("div.math")) nameFormula(node, scrolls);
+    if (node.matches(FORMULA)) nameFormula(node, scrolls);
   });
 }
 
