@@ -133,8 +133,8 @@ def test_what_no_page_asks_for_is_not_published_and_the_icons_of_boxes_are(book)
 
 
 # How far each box's colours, of its edge and behind its title, are from a grey.
-TINTS = """[...document.querySelectorAll(".proof.admonition:has(> .admonition-title)")].map((box) => {
-  const title = box.querySelector(".admonition-title");
+TINTS = """[...document.querySelectorAll(".proof > .admonition-title")].map((title) => {
+  const box = title.parentElement;
   const colours = [getComputedStyle(box).borderLeftColor, getComputedStyle(title).backgroundColor];
   const tint = (colour) => {
     const [red, green, blue] = colour.match(/[\\d.]+/g).map(Number);

@@ -4,7 +4,7 @@ import * as maths from "./maths.mjs";
 import { inUnit, short, tick } from "./numbers.mjs";
 
 const [WIDTH, HEIGHT] = [380, 270];
-const INNER = { left: 46, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
+const INNER = { left: 50, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
 const MOST_DRAWN = 60;
 
 /** Clip intervals against the number of samples of a user. */
@@ -145,7 +145,7 @@ function axes(x, y, below, beside) {
        <text class="y-tick" x="${INNER.left - 5}" y="${at(y(value) + 4)}" text-anchor="end">${tick(value)}</text>`),
     `<path class="axis" d="M${INNER.left} ${INNER.top}V${INNER.bottom}H${INNER.right}"/>`,
     label((INNER.left + INNER.right) / 2, HEIGHT - 6, below, "middle"),
-    `<text transform="translate(11 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
+    `<text transform="translate(9 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
   ].join("");
 }
 

@@ -49,7 +49,8 @@ const USERS = `
   <fieldset data-kind="counts">
     <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
     <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
-    <label class="file">or a CSV, with one row a user or one row a sample, also pasted or dropped here; it stays in your browser
+    <label class="file">or a CSV, with one row a user or one row a sample, also pasted or dropped
+      here; it stays in your browser
       <input id="file" type="file" accept=".csv,.tsv,.txt,text/csv"></label>
     <p class="given" role="status"></p>
     <span class="question" hidden><label for="way">What counts a user's samples?</label>
@@ -85,7 +86,7 @@ function number(of, what) {
 function question({ names, rows }, ways) {
   const size = `This table has ${plain(rows.length)} rows and ${plain(names.length)} columns.`;
   const hint = " Its first column repeats, as if each row were one sample.";
-  return `${size}${tables.repeatsAtFirst(ways) ? hint : ""} What counts a user's samples? Choose below.`;
+  return `${size}${tables.repeatsAtFirst(ways) ? hint : ""} Choose below how to read it.`;
 }
 
 class ClipExplorer extends HTMLElement {

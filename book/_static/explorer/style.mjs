@@ -24,7 +24,7 @@ export default `
   .presets { display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; align-items: baseline; margin: 0 0 0.6rem; }
   button { font: inherit; color: inherit; background: none; border: 1px solid var(--muted); border-radius: 0.25rem;
     min-height: 1.75rem; padding: 0 0.6rem; cursor: pointer; }
-  .file { font-weight: 400; } .file input { border: 0; max-width: 100%; }
+  .file { font-weight: 400; width: 100%; } .file input { border: 0; display: block; width: 100%; }
   .given { margin: 0; width: 100%; }
   .given:empty { display: none; }
   .question { min-width: 0; max-width: 100%; }
