@@ -134,13 +134,13 @@ class ClipExplorer extends HTMLElement {
     this.give(text);
   }
 
-  /** A control was changed: say so in the words of an address. */
+  /** A control was changed. */
   listen(event) {
     const { target, type } = event;
     // While somebody is typing, what was typed stays; afterwards it is what was understood.
     this.typing = type === "input" ? target : undefined;
     const value = (id) => this.find(`#${id}`).value;
-    const pieces = {
+    const actions = {
       file: () => this.take(event, target.files[0]),
       way: () => this.readBy(this.ways[value("way")]),
       slider: () => this.enter({ eps: GRID[value("slider")] }),
@@ -152,7 +152,7 @@ class ClipExplorer extends HTMLElement {
       extreme: () => this.enter({ extreme: `${value("L")},${value("most")}` }),
       counts: () => this.give(value("counts")),
     };
-    (pieces[target.id] ?? pieces[value("kind")])();
+    (actions[target.id] ?? actions[value("kind")])();
     this.fit();
   }
 
