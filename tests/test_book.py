@@ -132,7 +132,7 @@ def test_picture_of_the_readme_is_the_landing_pages():
 
 
 def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
-    """As Coq printed it outside its section; `make -C proofs` compares that with what it says now."""
+    """As Coq printed it outside its section; `make -C proofs` compares what it prints now."""
     sources = "".join(path.read_text("utf-8") for path in sorted(proofs.PROOFS.glob("*.v")))
     marked = [
         name for _, text in proofs.BLOCK.findall(sources) for name in proofs.THEOREM.findall(text)
