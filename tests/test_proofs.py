@@ -74,7 +74,7 @@ Proof. exact: classic. Qed.
 UNDER_HYPOTHESES = """Section Slip.
 Hypothesis bad : false.
 (* begin slip *)
-Theorem slip : 1 = 2 :> nat.
+Theorem slip : (1 = 2)%N.
 (* end slip *)
 Proof. by have := notF bad. Qed.
 End Slip.
@@ -102,7 +102,7 @@ SLIPS = {
         "instances.v lacks 'Definition slip := @one_line.slip ...'",
     ),
     "not accepted": (
-        "(* begin slip *)\nTheorem slip : 2 = 2 :> nat.\n(* end slip *)\nProof. by []. Qed.\n",
+        "(* begin slip *)\nTheorem slip : (2 = 2)%N.\n(* end slip *)\nProof. by []. Qed.\n",
         "+slip",
     ),
 }
