@@ -85,7 +85,9 @@ AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
 @every_eps
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
-    assert REACHED * eps <= spent(name, eps, *AUDITS[name]) <= eps * (1 + ROUNDING)
+    found = spent(name, eps, *AUDITS[name])
+    assert found <= eps * (1 + ROUNDING), f"too little noise: {found:.6g} is spent of {eps}"
+    assert found >= REACHED * eps, f"more noise than {eps} needs: {found:.6g} is spent"
 
 
 @every_eps
@@ -161,30 +163,76 @@ def both(pure, gaussian):
     return {"ball": pure, "ball gaussian": gaussian}
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "broken", "expected"),
-    [
-        (noise, "_noise_scale", half_of_the_scale, {"laplace": 2}),
-        (AKMV, "_noise_scale", half_of_the_scale, {"akmv": INF}),  # not 2T/eps
-        (mechanisms, "grid_sum", lambda x, low, _: grid_sum(x, low, x.max()), {"laplace": INF}),
-        # Threshold and noise spend a half each.
-        (AKMV, "_cells_of", lambda *args: CELLS(*args[:3], 2 * args[3]), {"akmv": 1.5}),
-        (AKMV, "_cells_of", lambda *args: CELLS(*args[:3], args[3] / 2), {"akmv": 0.75}),
-        (ud.StaircaseNoise, "draw", stairs_of_less, {"opt bound staircase": 2}),
-        (BALL, "_noise_scale", half_of_the_scale, both(2, 1)),
-        # A smaller threshold is no fault.
-        (BALL, "ball_threshold", lambda users, *_: users.upper * users.counts.min(), both(1, 1)),
-        (BALL, "clip_to_ball", lambda sums, r: np.clip(sums, -r, r), both(3**0.5, 3)),
-        (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
-        (ud.GaussianNoise, "draw", lambda law, w, *rest: DRAWN(law, w / 2, *rest), both(1, 4)),
-        (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
-        (audit.Recorder, "gamma", lambda rng, d, *rest: GAMMA(rng, d + 1, *rest), both(INF, 1)),
-        (audit.Recorder, "standard_normal", lambda _, size: np.ones(size), both(INF, 1)),
-    ],
-)
-def test_an_audit_sees_faults(monkeypatch, module, name, broken, expected):
+FAULTS = {
+    "half of the scale": (noise, "_noise_scale", half_of_the_scale, {"laplace": 2}),
+    # Not 2T/eps.
+    "half of AKMV's scale": (AKMV, "_noise_scale", half_of_the_scale, {"akmv": INF}),
+    "clipped at the largest sum": (
+        mechanisms,
+        "grid_sum",
+        lambda x, low, _: grid_sum(x, low, x.max()),
+        {"laplace": INF},
+    ),
+    # Threshold and noise spend a half each.
+    "a threshold of twice the budget": (
+        AKMV,
+        "_cells_of",
+        lambda *args: CELLS(*args[:3], 2 * args[3]),
+        {"akmv": 1.5},
+    ),
+    "a threshold of half the budget": (
+        AKMV,
+        "_cells_of",
+        lambda *args: CELLS(*args[:3], args[3] / 2),
+        {"akmv": 0.75},
+    ),
+    "stairs that are too narrow": (
+        ud.StaircaseNoise,
+        "draw",
+        stairs_of_less,
+        {"opt bound staircase": 2},
+    ),
+    "half of the scale in a ball": (BALL, "_noise_scale", half_of_the_scale, both(2, 1)),
+    "a smaller threshold, which is no fault": (
+        BALL,
+        "ball_threshold",
+        lambda users, *_: users.upper * users.counts.min(),
+        both(1, 1),
+    ),
+    "coordinates clipped for lengths": (
+        BALL,
+        "clip_to_ball",
+        lambda sums, r: np.clip(sums, -r, r),
+        both(3**0.5, 3),
+    ),
+    "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
+    "half of the width in a draw": (
+        ud.GaussianNoise,
+        "draw",
+        lambda law, w, *rest: DRAWN(law, w / 2, *rest),
+        both(1, 4),
+    ),
+    "one draw for all coordinates": (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
+    "lengths of one dimension more": (
+        audit.Recorder,
+        "gamma",
+        lambda rng, d, *rest: GAMMA(rng, d + 1, *rest),
+        both(INF, 1),
+    ),
+    "a direction that is no unit vector": (
+        audit.Recorder,
+        "standard_normal",
+        lambda _, size: np.ones(size),
+        both(INF, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_audit_sees_faults(monkeypatch, fault):
     """What is spent, in budgets."""
-    monkeypatch.setattr(module, name, broken)
+    *place, broken, expected = FAULTS[fault]
+    monkeypatch.setattr(*place, broken)
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 

@@ -46,15 +46,19 @@ def broken_dataset(folder):
     return data
 
 
-BROKEN = [
-    lambda _: duckdb.sql("select 1 as who, error('secret') as what"),
-    lambda _: pl.LazyFrame({"who": [1], "what": [300]}).with_columns(pl.col("what").cast(pl.Int8)),
-    lambda _: ibis.memtable(pa.table({"who": [1], "what": ["secret"]})).cast({"what": "int64"}),
-    broken_dataset,
-]
+BROKEN = {
+    "a query that fails": lambda _: duckdb.sql("select 1 as who, error('secret') as what"),
+    "a cast that overflows": lambda _: pl.LazyFrame({"who": [1], "what": [300]}).with_columns(
+        pl.col("what").cast(pl.Int8)
+    ),
+    "text cast to numbers": lambda _: ibis.memtable(
+        pa.table({"who": [1], "what": ["secret"]})
+    ).cast({"what": "int64"}),
+    "a file that is gone": broken_dataset,
+}
 
 
-@pytest.mark.parametrize("data", BROKEN)
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
     with pytest.raises(ValueError, match=r"^`data` must be readable by .*\(\w{9,}\)") as caught:
         read_records("who", "what", data(tmp_path)).survey(Rules(0, 4))
