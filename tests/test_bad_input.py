@@ -5,6 +5,7 @@ function is in these tests at once, and has to read its arguments like all other
 """
 
 import inspect
+import numbers
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -67,6 +68,9 @@ def taking(argument):
     return [n for n, f in FUNCTIONS.items() if argument in inspect.signature(f).parameters]
 
 
+QUOTED = str | numbers.Number | np.bool_ | None
+
+
 class Said(NamedTuple):
     """A value, and what its refusal says if that is not its name and itself."""
 
@@ -82,8 +86,11 @@ def shown(argument, value):
     """The value, and what a refusal shows of it; of several the last one is bad."""
     if isinstance(value, Said):
         return value
-    last = isinstance(value, list) and value
-    return value, f"{argument}[{len(value) - 1}]={value[-1]!r}" if last else f"{argument}={value!r}"
+    if isinstance(value, list) and value:
+        return value, f"{argument}[{len(value) - 1}]={value[-1]!r}"
+    if isinstance(value, QUOTED):
+        return value, f"{argument}={value!r}"
+    return value, f"{argument} of type {type(value).__name__}"
 
 
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
@@ -118,15 +125,18 @@ REFUSED = [
     ("eps", ["rank"], V, said("positive and finite, got eps=", 0, -1, INF, NAN, *DECIMALS)),
     ("eps", BUDGET, V, ["a tenth", "", "1/2", "nan", "-0.5", "1e999999999"]),
     ("eps", BUDGET, T, [True, np.True_, None, 1j, b"0.5", np.array([0.5]), np.timedelta64(3)]),
-    ("eps", BUDGET, T, said("eps=[0.5]", [0.5])),
+    ("eps", BUDGET, T, said("eps of type list and shape (1,)", [0.5])),
     ("eps", sorted({*BUDGET} - {*BY_LAW, *RELEASES}), T, [GAUSS]),
     ("eps", RELEASES, T, said("LaplaceNoise", ud.LaplaceNoise(1))),
     ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
-    ("eps", BUDGETS, T, said("eps=GaussianNoise(sigma=1.0)", [GAUSS])),
-    ("eps", BUDGETS, V, [*said("=0.0.", [1, 0.0]), *said("='x'", ["x"]), *said("got none", [])]),
-    ("eps", BUDGETS, T, [*said("=True", [1, True]), *said("=array([0.5])", [np.array([0.5])])]),
-    ("eps", BUDGETS[2:], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps=b'ab'", b"ab")]),
-    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("array([0.5])", np.array([[0.5]]))]),
+    ("eps", SWEEPS, T, said("eps of type GaussianNoise", [GAUSS])),
+    ("eps", BUDGETS, V, said("got none", [])),
+    ("eps", SWEEPS, V, [*said("=0.0.", [1, 0.0]), *said("='x'", ["x"])]),
+    ("eps", SWEEPS, T, [*said("=True", [1, True]), *said("ndarray", [np.array([0.5])])]),
+    ("eps", ["plan"], V, said("hold budgets", [1, 0.0], ["x"])),
+    ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
+    ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
+    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("ndarray", np.array([[0.5]]))]),
     ("eps", ["StaircaseNoise"], V, [1401]),
     ("eps", RECORDS, V, [1e-15]),
     ("eps", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
@@ -135,7 +145,7 @@ REFUSED = [
     ("upper", BOUND, T, [True, None, 1 + 0j, *said("upper='65' of type str", "65")]),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
-    ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("inhomog", [[1], [1, 2]])]),
+    ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("one length", [[1], [1, 2]])]),
     # 2048 times 2^53 wraps around to exactly zero in 64 bits.
     ("counts", COUNTS, V, said("a sum of about 1.84467e+19", [2**53] * 2048)),
     ("counts", COUNTS, V, said("a sum of about 9.0072e+15", [2**53, 1])),
@@ -155,12 +165,12 @@ REFUSED = [
     ("clipping", CLIPS, V, said("got 1 intervals", ud.Clipping([0], [1]))),
     ("clipping", CLIPS, V, said("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
     ("clipping", CLIPS, V, said(".upper[0]=Fraction(21, 2)", BEYOND)),
-    ("clipping", CLIPS, T, said("clipping=[0, 1]", [0, 1])),
-    ("users", taking("users"), T, [None, *said("users=[2, 1]", [2, 1])]),
+    ("clipping", CLIPS, T, said("clipping of type list and shape (2,)", [0, 1])),
+    ("users", taking("users"), T, said("users of type", None, [2, 1])),
     ("x", taking("x"), V, [-1], T, [True, 0.5]),
     ("total_width", WIDTHS, V, [*said("floats, got total_width=1000", HUGE), *said("finite", INF)]),
     ("centre", taking("centre"), V, [11, -1]),
-    ("objective", taking("objective"), V, [None, 1, "L1", "rmse", *said("=['l1']", ["l1"])]),
+    ("objective", taking("objective"), V, [None, 1, "L1", "rmse", *said("of type list", ["l1"])]),
     ("objective", taking("objective"), V, said("'bound', 'l1', 'mse', got objective='l2'", "l2")),
     ("noise", taking("noise"), V, ["gauss", None, 2, "", "Laplace"]),
     ("d", taking("d"), V, [0, 2**53 + 1], T, [2.0, True]),
@@ -170,10 +180,10 @@ REFUSED = [
     ("n_trials", SCATTER, V, [1]),
     ("scale", ["noisy_error"], V, [[1, -1.0], [1, NAN]]),
     ("bias", ["noisy_error"], V, [[0, -EDGE], *said("range of floats, got bias[0]=Fr", [HUGE, 0])]),
-    ("law", ["capped_mean_error"], T, said("law=[1, 2]", [1, 2])),
+    ("law", ["capped_mean_error"], T, said("law of type list and shape (2,)", [1, 2])),
     ("variance", ["gaussian_sums"], V, [0, *said("U^2 = 100, got variance=101", 101)]),
     ("correlation", taking("correlation"), V, [1.01], T, [None]),
-    ("mechanisms", SWEEPS[:1], T, [*said("=[", [ud.laplace]), *said("=1", {1: ud.laplace})]),
+    ("mechanisms", SWEEPS[:1], T, [*said("list", [ud.laplace]), *said("=1", {1: ud.laplace})]),
     ("mechanisms", SWEEPS[:1], T, said("be callable, got mechanisms['L']=3", {"L": 3})),
     ("mechanisms", SWEEPS[:1], V, said("(10, 2)", {"L": lambda s, u, e, rng: s})),
     ("mechanisms", SWEEPS[:1], V, [*said("()", {"L": lambda *_, rng: 1.0}), *said("got none", {})]),
@@ -216,7 +226,7 @@ REFUSED = [
     ("weights", taking("weights"), V, [[1, -1.0], [1, NAN], *said("weights=[0, 0]", [0, 0])]),
     ("weights", taking("weights"), V, said("weights of shape (", [1], 1, [[1, 2]])),
     ("rng", taking("rng"), T, ["seed", 1.5, True, np.random, np.random.RandomState(1), []]),
-    ("rng", taking("rng"), T, said("rng=[1, 2]", [1, 2]), V, [-1]),
+    ("rng", taking("rng"), T, said("rng of type list and shape (2,)", [1, 2]), V, [-1]),
 ]
 CASES = [
     (error, argument, words, name, {argument: bad})
@@ -260,9 +270,9 @@ ALSO_REFUSED = [
     (V, "upper", "farther from", "plan", {"lower": 2.0**52, "upper": 2.0**52 + 255}),
     (V, "objective", "one of", "release_mean", {"total_width": 1, "objective": "l7"}),
     (V, "variance", "must be positive, got", "gaussian_sums", {"variance": 0}),
-    (T, "users", "users=3", "sensitivity", {"users": 3, "clipping": None}),
+    (T, "users", "users of type int", "sensitivity", {"users": 3, "clipping": None}),
     (V, "counts", "shape (0,)", "plan", {"counts": []}),
-    (V, "counts", "counts[1]=0", "plan", {"counts": [1, 0]}),
+    (V, "counts", "shape (2,)", "plan", {"counts": [1, 0]}),
     (V, "lower", "shapes (0,) and (0,)", "Clipping", {"lower": [], "upper": []}),
     (V, "sums", "sums[0, 0]=-1.0", "error_sweep", {"sampler": BELOW}),
     (V, "t", "(3,) and leading axes (2,)", "quantile_log_density", THREE | {"sums": [SUMS] * 2}),

@@ -41,7 +41,7 @@ def open_files(data: object) -> Any:
     paths = [_read_path(path) for path in (data if isinstance(data, list | tuple) else [data])]
     endings = {PARQUET if path.name.endswith(PARQUET) else CSV for path in paths}
     if len(endings) != 1:
-        check.refuse_value("data", "files of one kind", [str(path) for path in paths])
+        check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
     try:
         import ibis
     except ImportError as error:
@@ -57,14 +57,17 @@ def open_files(data: object) -> Any:
 
 def _read_path(data: object) -> Path:
     if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
-        check.refuse_type("data", "the path of a file", data)
+        check.refuse_kind("data", "the path of a file", data)
     path = Path(data)
     if not path.name.endswith(PARQUET + CSV):
-        check.refuse_value("data", f"a file ending in {', '.join(PARQUET + CSV)}", str(data))
+        # No path, then, that could be quoted: perhaps the table itself, or one of its entries.
+        rule = f"be a file ending in {', '.join(PARQUET + CSV)}"
+        check.refuse("data", rule, f"data {check.kind_of(data)}")
     try:
         is_file = S_ISREG(path.stat().st_mode)
     except OSError:
-        raise FileNotFoundError(f"`data` must be a file here, got data={str(data)!r}.") from None
+        got = check.shown("data", str(data))
+        raise FileNotFoundError(f"`data` must be a file here, got {got}.") from None
     if not is_file:
         check.refuse_value("data", "a regular file", str(data))
     return path.resolve()

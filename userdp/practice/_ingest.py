@@ -30,7 +30,7 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
         return _read_columns(user, value)
     for name, column in {"user": user, "value": value}.items():
         if not isinstance(column, str) and (name, column) != ("value", None):
-            check.refuse_type(name, "the name of a column of `data`", column)
+            check.refuse_kind(name, "the name of a column of `data`", column)
     if user == value:
         check.refuse_value("value", "another column than `user`", value)
     if isinstance(data, str | PathLike | list | tuple):
@@ -44,12 +44,10 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
 
 
 def _check_names(columns: Any, user: str, value: str | None) -> None:
-    """Refuse names that no column has."""
+    """Refuse names that no column has; those that are there may be users or a first record."""
     for name, column in {"user": user, "value": value}.items():
         if column is not None and column not in columns:
-            there = ", ".join(map(repr, columns)) or "none"
-            rule = "be the name of a column of `data`"
-            check.refuse(name, rule, f"{name}={column!r}; it has {there}")
+            check.refuse_value(name, "the name of a column of `data`", column)
 
 
 def _columns_of(data: Any, user: str, value: str | None) -> tuple[Any, Any]:
