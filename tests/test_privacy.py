@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from strategies import BUDGETS, SUMS, USERS
+from traces import calls_of
 
 import userdp as ud
 from userdp import audit, mechanisms, noise
@@ -338,6 +339,22 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
             assert one == other
             assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
             assert made[0] == alone
+
+
+@pytest.mark.parametrize("name", [*MEANS, "akmv", "ball"])
+def test_what_is_called_does_not_tell_who_is_clipped(name):
+    """Time is not promised, but no function is called for one user and not for another."""
+    users = ud.Contributions([9, *[2] * 39], 1)
+    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
+    mechanism = (RELEASES | {"akmv": ud.akmv})[name]
+    seen = []
+    for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
+        sums = users.largest_sums * np.repeat(ends, [1, 39])
+        if name == "ball":
+            sums = sums[:, None] - users.largest_sums[:, None] / 2
+        seen.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
+    assert len(seen[0]) > 20
+    assert seen == [seen[0]] * 4
 
 
 def law_of(cells, t):
