@@ -7,9 +7,12 @@ function is in these tests at once, and has to read its arguments like all other
 import inspect
 import numbers
 import re
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +45,7 @@ OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
-    "mean_error_sweep": {"eps": (1,)},
+    "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
@@ -394,6 +397,27 @@ def test_bad_call_is_refused(error, argument, words, function, arguments):
 )
 def test_good_call_and_near_twin_of_a_bad_one_are_accepted(attempt):
     attempt()
+
+
+DRAWN = """
+import test_bad_input as t
+
+for name in t.taking("rng"):
+    print(name, *(repr(t.call(name, rng=None)).replace("\\n", "") for _ in range(2)), sep="|")
+"""
+
+
+def test_without_a_seed_no_two_calls_are_alike():
+    """Neither in one process nor in two, whatever stands for the entropy of the system."""
+    python = [sys.executable, "-W", "ignore", "-c", DRAWN]
+    lines = []
+    for _ in range(2):
+        made = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
+        lines.append(dict(line.split("|", 1) for line in made.splitlines()))
+    assert set(lines[0]) == {*taking("rng")}
+    for name in lines[0]:
+        drawn = [result for process in lines for result in process[name].split("|")]
+        assert len(set(drawn)) == 4, name
 
 
 def test_arrays_are_private_copies():

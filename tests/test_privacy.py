@@ -53,8 +53,8 @@ GAUSSIAN = {
 RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
 
 
-def spent(name, eps, n_pairs, seed=1):
-    """The largest log ratio: in the case of AKMV of the joint law of threshold and output.
+def ratio_of(name, eps):
+    """The log ratio of pairs: in the case of AKMV of the joint law of threshold and output.
 
     Of Gaussian noise, what is spent of rho.
     """
@@ -73,8 +73,13 @@ def spent(name, eps, n_pairs, seed=1):
         law = ud.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
+    return ratio
+
+
+def spent(name, eps, n_pairs, seed=1):
+    """The largest figure of hard pairs."""
     d = (1 if eps < 0.2 else 3) if "ball" in name else None
-    return audit.largest_log_ratio(ratio, n_pairs, rng=seed, d=d)
+    return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
@@ -87,6 +92,32 @@ AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     assert REACHED * eps <= spent(name, eps, *AUDITS[name]) <= eps * (1 + ROUNDING)
+
+
+MANY = ud.Contributions([40, *[3] * 20_000], 2)
+ALIKE = {
+    "all samples are U": MANY.largest_sums,
+    "all sums are one": np.full(20_001, 6.0),
+    "all sums are next to nothing": np.full(20_001, 6e-9),
+}
+"""Whatever the others have, the largest user may go from one end to the other."""
+
+
+def pairs_of_many(sums, d):
+    pair = np.stack([sums, sums])
+    pair[:, 0] = 0, MANY.largest_sums[0]
+    if d is not None:  # in all coordinates alike
+        pair = (pair - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
+    return audit.Pairs(MANY, pair[:1], pair[1:])
+
+
+@pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("name", AUDITS)
+def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
+    pairs = pairs_of_many(sums, 200 if "ball" in name else None)
+    (found,) = ratio_of(name, 0.5)(pairs)
+    budget = 0.25 if name == "akmv" else 0.5  # so many others settle the threshold: no cost
+    assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
 
 @every_eps
