@@ -100,22 +100,23 @@ ALIKE = {
     "all sums are one": np.full(20_001, 6.0),
     "all sums are next to nothing": np.full(20_001, 6e-9),
 }
-"""Whatever the others have, the largest user may go from one end to the other."""
+"""Whatever the others have, the largest user may go from one end to the other, or from theirs."""
 
 
 def pairs_of_many(sums, d):
-    pair = np.stack([sums, sums])
-    pair[:, 0] = 0, MANY.largest_sums[0]
+    lowest, highest = sums.copy(), sums.copy()
+    lowest[0], highest[0] = 0, MANY.largest_sums[0]
+    pairs = np.array([[lowest, sums], [highest, lowest]])
     if d is not None:  # in all coordinates alike
-        pair = (pair - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
-    return audit.Pairs(MANY, pair[:1], pair[1:])
+        pairs = (pairs - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
+    return audit.Pairs(MANY, *pairs)
 
 
 @pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
 @pytest.mark.parametrize("name", AUDITS)
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
     pairs = pairs_of_many(sums, 200 if "ball" in name else None)
-    (found,) = ratio_of(name, 0.5)(pairs)
+    found = ratio_of(name, 0.5)(pairs).max()
     budget = 0.25 if name == "akmv" else 0.5  # so many others settle the threshold: no cost
     assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
