@@ -7,10 +7,14 @@ others, from the day it is exported. What is its own has a good value in `GOOD`,
 """
 
 import inspect
+import numbers
 import re
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +48,7 @@ OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
-    "mean_error_sweep": {"eps": (1,)},
+    "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
@@ -72,6 +76,9 @@ def taking(argument):
     return [n for n, f in FUNCTIONS.items() if argument in inspect.signature(f).parameters]
 
 
+QUOTED = str | numbers.Number | np.bool_ | None
+
+
 class Said(NamedTuple):
     """A value, and what its refusal says if that is not its name and itself."""
 
@@ -87,8 +94,11 @@ def shown(argument, value):
     """The value, and what a refusal shows of it; of several the last one is bad."""
     if isinstance(value, Said):
         return value
-    last = isinstance(value, list) and value
-    return value, f"{argument}[{len(value) - 1}]={value[-1]!r}" if last else f"{argument}={value!r}"
+    if isinstance(value, list) and value:
+        return value, f"{argument}[{len(value) - 1}]={value[-1]!r}"
+    if isinstance(value, QUOTED):
+        return value, f"{argument}={value!r}"
+    return value, f"{argument} of type {type(value).__name__}"
 
 
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
@@ -165,15 +175,18 @@ REFUSED = [
     ("eps", ["rank"], V, said("positive and finite, got eps=", 0, -1, INF, NAN, *DECIMALS)),
     ("eps", BUDGET, V, ["a tenth", "", "1/2", "nan", "-0.5", "1e999999999"]),
     ("eps", BUDGET, T, [True, np.True_, None, 1j, b"0.5", np.array([0.5]), np.timedelta64(3)]),
-    ("eps", BUDGET, T, said("eps=[0.5]", [0.5])),
+    ("eps", BUDGET, T, said("eps of type list and shape (1,)", [0.5])),
     ("eps", sorted({*BUDGET} - {*BY_LAW, *RELEASES}), T, [GAUSS]),
     ("eps", RELEASES, T, said("LaplaceNoise", ud.LaplaceNoise(1))),
     ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
-    ("eps", BUDGETS, T, said("eps=GaussianNoise(sigma=1.0)", [GAUSS])),
-    ("eps", BUDGETS, V, [*said("=0.0.", [1, 0.0]), *said("='x'", ["x"]), *said("got none", [])]),
-    ("eps", BUDGETS, T, [*said("=True", [1, True]), *said("=array([0.5])", [np.array([0.5])])]),
-    ("eps", BUDGETS[2:], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps=b'ab'", b"ab")]),
-    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("array([0.5])", np.array([[0.5]]))]),
+    ("eps", SWEEPS, T, said("eps of type GaussianNoise", [GAUSS])),
+    ("eps", BUDGETS, V, said("got none", [])),
+    ("eps", SWEEPS, V, [*said("=0.0.", [1, 0.0]), *said("='x'", ["x"])]),
+    ("eps", SWEEPS, T, [*said("=True", [1, True]), *said("ndarray", [np.array([0.5])])]),
+    ("eps", ["plan"], V, said("hold budgets", [1, 0.0], ["x"])),
+    ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
+    ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
+    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("ndarray", np.array([[0.5]]))]),
     ("eps", ["StaircaseNoise"], V, [1401]),
     ("eps", RECORDS, V, [1e-15]),
     ("eps", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
@@ -182,7 +195,7 @@ REFUSED = [
     ("upper", BOUND, T, [True, None, 1 + 0j, *said("upper='65' of type str", "65")]),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
-    ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("inhomog", [[1], [1, 2]])]),
+    ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("one length", [[1], [1, 2]])]),
     # 2048 times 2^53 wraps around to exactly zero in 64 bits.
     ("counts", COUNTS, V, said("a sum of about 1.84467e+19", [2**53] * 2048)),
     ("counts", COUNTS, V, said("a sum of about 9.0072e+15", [2**53, 1])),
@@ -202,12 +215,12 @@ REFUSED = [
     ("clipping", CLIPS, V, said("got 1 intervals", ud.Clipping([0], [1]))),
     ("clipping", CLIPS, V, said("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
     ("clipping", CLIPS, V, said(".upper[0]=Fraction(21, 2)", BEYOND)),
-    ("clipping", CLIPS, T, said("clipping=[0, 1]", [0, 1])),
-    ("users", taking("users"), T, [None, *said("users=[2, 1]", [2, 1])]),
+    ("clipping", CLIPS, T, said("clipping of type list and shape (2,)", [0, 1])),
+    ("users", taking("users"), T, said("users of type", None, [2, 1])),
     ("x", ["sum_of_largest"], V, [-1], T, [True, 0.5]),
     ("total_width", WIDTHS, V, [*said("floats, got total_width=1000", HUGE), *said("finite", INF)]),
     ("centre", taking("centre"), V, [11, -1]),
-    ("objective", taking("objective"), V, [None, 1, "L1", "rmse", *said("=['l1']", ["l1"])]),
+    ("objective", taking("objective"), V, [None, 1, "L1", "rmse", *said("of type list", ["l1"])]),
     ("objective", taking("objective"), V, said("'bound', 'l1', 'mse', got objective='l2'", "l2")),
     ("noise", taking("noise"), V, ["gauss", None, 2, "", "Laplace"]),
     ("d", ["ball_error", "ball_threshold"], V, [0, 2**53 + 1], T, [2.0, True]),
@@ -217,10 +230,10 @@ REFUSED = [
     ("n_trials", SCATTER, V, [1]),
     ("scale", ["noisy_error"], V, [[1, -1.0], [1, NAN]]),
     ("bias", ["noisy_error"], V, [[0, -EDGE], *said("range of floats, got bias[0]=Fr", [HUGE, 0])]),
-    ("law", ["capped_mean_error"], T, said("law=[1, 2]", [1, 2])),
+    ("law", ["capped_mean_error"], T, said("law of type list and shape (2,)", [1, 2])),
     ("variance", ["gaussian_sums"], V, [0, *said("U^2 = 100, got variance=101", 101)]),
     ("correlation", ["correlated_sums"], V, [1.01], T, [None]),
-    ("mechanisms", SWEEPS[:1], T, [*said("=[", [ud.laplace]), *said("=1", {1: ud.laplace})]),
+    ("mechanisms", SWEEPS[:1], T, [*said("list", [ud.laplace]), *said("=1", {1: ud.laplace})]),
     ("mechanisms", SWEEPS[:1], T, said("be callable, got mechanisms['L']=3", {"L": 3})),
     ("mechanisms", SWEEPS[:1], V, said("(10, 2)", {"L": the_sums})),
     ("mechanisms", SWEEPS[:1], V, [*said("()", {"L": one_number}), *said("got none", {})]),
@@ -263,7 +276,7 @@ REFUSED = [
     ("weights", WEIGHED, V, [[1, -1.0], [1, NAN], *said("weights=[0, 0]", [0, 0])]),
     ("weights", WEIGHED, V, said("weights of shape (", [1], 1, [[1, 2]])),
     ("rng", taking("rng"), T, ["seed", 1.5, True, np.random, np.random.RandomState(1), []]),
-    ("rng", taking("rng"), T, said("rng=[1, 2]", [1, 2]), V, [-1]),
+    ("rng", taking("rng"), T, said("rng of type list and shape (2,)", [1, 2]), V, [-1]),
 ]
 CASES = [
     (error, argument, words, name, {argument: bad})
@@ -306,9 +319,9 @@ ALSO_REFUSED = [
     (V, "upper", "farther from", "plan", {"lower": 2.0**52, "upper": 2.0**52 + 255}),
     (V, "objective", "one of", "release_mean", {"total_width": 1, "objective": "l7"}),
     (V, "variance", "must be positive, got", "gaussian_sums", {"variance": 0}),
-    (T, "users", "users=3", "sensitivity", {"users": 3, "clipping": None}),
+    (T, "users", "users of type int", "sensitivity", {"users": 3, "clipping": None}),
     (V, "counts", "shape (0,)", "plan", {"counts": []}),
-    (V, "counts", "counts[1]=0", "plan", {"counts": [1, 0]}),
+    (V, "counts", "shape (2,)", "plan", {"counts": [1, 0]}),
     (V, "lower", "shapes (0,) and (0,)", "Clipping", {"lower": [], "upper": []}),
     (V, "sums", "sums[0, 0]=-1.0", "error_sweep", {"sampler": below_zero}),
     (V, "t", "(3,) and leading axes (2,)", "quantile_log_density", THREE | {"sums": [SUMS] * 2}),
@@ -477,6 +490,27 @@ def test_good_call_and_near_twin_of_a_bad_one_are_accepted(name, changed):
 @pytest.mark.parametrize("attempt", ALSO_ACCEPTED.values(), ids=ALSO_ACCEPTED)
 def test_what_is_extreme_and_no_fault_is_accepted(attempt):
     attempt()
+
+
+DRAWN = """
+import test_bad_input as t
+
+for name in t.taking("rng"):
+    print(name, *(repr(t.call(name, rng=None)).replace("\\n", "") for _ in range(2)), sep="|")
+"""
+
+
+def test_without_a_seed_no_two_calls_are_alike():
+    """Neither in one process nor in two, whatever stands for the entropy of the system."""
+    python = [sys.executable, "-W", "ignore", "-c", DRAWN]
+    lines = []
+    for _ in range(2):
+        made = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
+        lines.append(dict(line.split("|", 1) for line in made.splitlines()))
+    assert set(lines[0]) == {*taking("rng")}
+    for name in lines[0]:
+        drawn = [result for process in lines for result in process[name].split("|")]
+        assert len(set(drawn)) == 4, name
 
 
 def test_arrays_are_private_copies():
