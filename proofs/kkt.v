@@ -7,7 +7,7 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-Section Program.
+Section LinearProgram.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U eps : R).
 
 (* begin def-program *)
@@ -429,4 +429,4 @@ rewrite /M /N N0 mul0r big1 ?mulr0 // => i _; have := m0 i.
 by move/eqP: N0; rewrite sum_nat_eq0 => /forallP /(_ i) /eqP ->.
 Qed.
 
-End Program.
+End LinearProgram.

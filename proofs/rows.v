@@ -50,7 +50,10 @@ Lemma to_small : ($2 = 2) * ($3 = 3) * ($25 = 25) * ($50 = 50).
 Proof. by []. Qed.
 
 Variables f X Y A B : Z.
-Hypotheses (Y0 : 0 < $Y) (B0 : 0 < $B) (AB : $B < $A) (X0 : 0 <= $X).
+Hypothesis Y0 : 0 < $Y.
+Hypothesis B0 : 0 < $B.
+Hypothesis AB : $B < $A.
+Hypothesis X0 : 0 <= $X.
 Let q : R := $A / $B.
 Let x : R := $X / $Y.
 Let F : R := $f / 100.

@@ -1,10 +1,11 @@
-"""Settings of all tests: examples that are the same in every run, no clock; and a progress bar."""
+"""Settings of all tests: ids in words, examples that are the same in every run, no clock."""
 
 import sys
 from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
+from wording import LONGEST, brief
 
 settings.register_profile(
     "book",
@@ -14,6 +15,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("book")
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Ids are words: text and named things as they are, of all else the argument and its value.
+
+    What shows nothing of itself needs `ids`, or a report would speak of `attempt137`.
+    """
+    if isinstance(val, str) and len(val) <= LONGEST:
+        return None
+    name = getattr(val, "__name__", None)
+    if name == "<lambda>":
+        raise pytest.UsageError(f"`{argname}` is a lambda: give the parametrised test its `ids`.")
+    return name or f"{argname}={brief(val)}"
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from contents import BOOK, ROOT
 
+import proofs
 import userdp as ud
 from userdp import audit, plotting, practice
 
@@ -143,3 +144,15 @@ def test_picture_of_the_readme_is_the_landing_pages():
     (stored,) = [image for cell in code_cells(BOOK / "index.ipynb") for image in images(cell)]
     assert base64.b64decode(stored) == (BOOK / "_static" / "landing.png").read_bytes()
     assert "book/_static/landing.png" in (ROOT / "README.md").read_text()
+
+
+def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
+    """As Coq printed it outside its section; `make -C proofs` compares what it prints now."""
+    sources = "".join(path.read_text("utf-8") for path in sorted(proofs.PROOFS.glob("*.v")))
+    marked = [
+        name for _, text in proofs.BLOCK.findall(sources) for name in proofs.THEOREM.findall(text)
+    ]
+    assert sorted(proofs.printed()) == sorted(marked)
+    main = proofs.formal("thm-main", ["optimum"])
+    assert "Theorem thm_main :\n  forall (R : realFieldType)" in main
+    assert "\n  0 <= U ->\n  (0 < \\sum_l m l)%N ->\n" in main

@@ -1,62 +1,119 @@
 """The examples of the README and of CONTRIBUTING.md work as they stand."""
 
+import os
 import re
-from contextlib import nullcontext
+import shutil
+import subprocess
+import sys
 
 import contents
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-import test_book
-import test_claims
-import yaml
 
-import userdp as ud
-
-README = (contents.ROOT / "README.md").read_text("utf-8")
+ROOT = contents.ROOT
+README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
-TEXT = (contents.ROOT / "CONTRIBUTING.md").read_text("utf-8")
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+# What is made, is linked or is large: a copy of the repository does without.
+LEFT_OUT = [
+    ".git",
+    ".venv",
+    "_build",
+    "dist",
+    "mutants",
+    ".nox",
+    ".peers",
+    ".*_cache",
+    ".hypothesis",
+]
+
+# What JupyterLab leaves in a notebook.
+EDITOR = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "version": "3.11.2", "file_extension": ".py"},
+}
 
 
 def block(language, containing):
-    """The only block of the text in a language that contains some words."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    """The only block of CONTRIBUTING.md in a language that contains some words."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
     (found,) = [code for code in blocks if containing in code]
     return found
 
 
-def defined(code):
-    """What code defines."""
-    scope = {}
-    exec(code, scope)
-    return scope
+def insert(path, below, code):
+    """Put code below the only line that is this one."""
+    text = path.read_text("utf-8")
+    assert text.count(f"\n{below}\n") == 1
+    path.write_text(text.replace(f"\n{below}\n", f"\n{below}\n{code}"), "utf-8")
 
 
-@pytest.mark.parametrize("eps", [0.1, 2])
-@pytest.mark.parametrize(("noise", "sound"), [("cap / eps", True), ("cap / eps / 2", False)])
-def test_the_mechanism_passes_its_test_and_with_half_the_noise_fails(
-    eps, noise, sound, monkeypatch
-):
-    made = defined(block("python", "def capped_mean").replace("cap / eps", noise))
-    monkeypatch.setattr(ud, "capped_mean", made["capped_mean"], raising=False)
-    audited = defined(block("python", "def test_"))["test_capped_mean_spends_its_budget"]
-    with nullcontext() if sound else pytest.raises(AssertionError):
-        audited(eps)
+def append(path, code):
+    with path.open("a", encoding="utf-8") as file:
+        file.write(code)
 
 
-def test_the_page_runs_and_page_and_row_keep_the_rules(tmp_path, capsys):
-    defined(block("python", "geometric_collection"))
-    assert re.fullmatch(r"noise of scale [\d.]+ instead of [\d.]+\n", capsys.readouterr().out)
-    page = tmp_path / "capped.md"
-    page.write_text(text := block("markdown", "# Capped"))
-    test_book.test_no_measured_number_is_typed(page)
-    (row,) = yaml.safe_load(block("yaml", "new-capped"))
-    test_claims.test_row_is_complete(row)
-    assert f":label: {row['label']}\n" in text
-    assert f"def {row['tests'][0].partition('::')[2]}(" in block("python", "def test_")
+def chapter():
+    """The chapter of CONTRIBUTING.md as JupyterLab would save it, run once, long ago."""
+    prose = nbformat.v4.new_markdown_cell(block("markdown", "# Capped sums").rstrip("\n"))
+    code = nbformat.v4.new_code_cell(block("python", "geometric_collection").rstrip("\n"))
+    code.metadata = {"editable": True, "slideshow": {"slide_type": ""}, "scrolled": True}
+    code.execution_count = 17
+    return nbformat.v4.new_notebook(cells=[prose, code], metadata=EDITOR)
 
 
-@pytest.mark.parametrize("code", BLOCKS)
+@pytest.fixture
+def contribution(tmp_path):
+    """A copy of the repository to which the example of CONTRIBUTING.md is added, word for word."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    (copy / ".venv").symlink_to(sys.prefix)
+    append(copy / "userdp/mechanisms.py", "\n\n" + block("python", "def capped_mean"))
+    kkt = "from userdp.kkt import printed_solution as printed_solution"
+    insert(copy / "userdp/__init__.py", kkt, block("python", "as capped_mean"))
+    above = ".. autofunction:: clipped_mean_error"
+    insert(copy / "book/reference.md", above, block("rst", "capped_mean"))
+    insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
+    append(copy / "tests/test_capped.py", block("python", "def test_capped_mean"))
+    nbformat.write(chapter(), copy / "book/capped.ipynb")
+    insert(copy / "_toc.yml", "      - file: book/gaussian", block("yaml", "book/capped"))
+    append(copy / "book/claims.yml", block("yaml", "capped_mean"))
+    return copy
+
+
+def run(command, copy):
+    """Run a command in the copy, with this environment, which is not to be made again."""
+    ready = "--assume-old .venv/ready --assume-old .venv/tests"
+    settings = {"PYTHONPATH": str(copy), "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache")}
+    return subprocess.run(
+        ["bash", "-c", re.sub("^make ", f"make {ready} ", command)],
+        cwd=copy,
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
+def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
+    for command in block("sh", "tests/test_capped.py").splitlines():
+        done = run(command, contribution)
+        assert done.returncode == 0, done.stdout
+    module = contribution / "userdp/mechanisms.py"
+    code = module.read_text("utf-8")
+    assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
+    code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
+    module.write_text(code, "utf-8")
+    done = run(".venv/bin/python -m pytest tests/test_capped.py", contribution)
+    assert done.returncode == 1
+    assert "AssertionError: too little noise: a release spends 1, eps is 0.5" in done.stdout
+
+
+@pytest.mark.parametrize("code", BLOCKS, ids=["sums of users", "a table"])
 def test_block_of_the_readme_runs(code, tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(6)
     users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)

@@ -78,3 +78,14 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
         assert "user-level eps-dp" in words
         assert "public" in words
         assert "replacing one user" in words or "differ in all samples of one user" in words
+
+
+def test_ids_of_tests_are_words(request):
+    """Of all tests that were collected: none is shown as `attempt137`, or by 400 digits."""
+    named = [item for item in request.session.items if hasattr(item, "callspec")]
+    for item in named:
+        words = item.callspec.id
+        assert len(words) < 250, f"{item.nodeid[:250]}... needs shorter `ids`"
+        for argument in item.callspec.params:
+            counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
+            assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"

@@ -60,13 +60,16 @@ def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(e
     assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
 
 
+def private_quantile(sums, users, eps, rng):
+    return ud.private_quantile(sums, users, 2, eps, rng=rng)
+
+
+def weighted_mean(sums, users, eps, rng):
+    return ud.weighted_mean(sums, users, users.counts, eps, rng=rng)
+
+
 @pytest.mark.parametrize(
-    "mechanism",
-    [
-        *(ud.laplace, ud.opt_worst_case, ud.akmv),
-        lambda sums, users, *eps, rng: ud.private_quantile(sums, users, 2, *eps, rng=rng),
-        lambda sums, users, *eps, rng: ud.weighted_mean(sums, users, users.counts, *eps, rng=rng),
-    ],
+    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, private_quantile, weighted_mean]
 )
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums

@@ -12,7 +12,12 @@ from strategies import budgets, collections
 
 import userdp as ud
 
-LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, lambda eps: ud.GaussianNoise(1 / eps)]
+
+def gaussian_noise(eps):
+    return ud.GaussianNoise(1 / eps)
+
+
+LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, gaussian_noise]
 THIRDS = [Fraction(1, k) for k in range(3, 60)]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from strategies import BUDGETS, SUMS, USERS
+from traces import calls_of
 
 import userdp as ud
 from userdp import audit, mechanisms, noise
@@ -52,8 +53,8 @@ GAUSSIAN = {
 RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
 
 
-def spent(name, eps, n_pairs, seed=1):
-    """The largest log ratio: in the case of AKMV of the joint law of threshold and output.
+def ratio_of(name, eps):
+    """The log ratio of pairs: in the case of AKMV of the joint law of threshold and output.
 
     Of Gaussian noise, what is spent of rho.
     """
@@ -72,8 +73,13 @@ def spent(name, eps, n_pairs, seed=1):
         law = ud.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
+    return ratio
+
+
+def spent(name, eps, n_pairs, seed=1):
+    """The largest figure of hard pairs."""
     d = (1 if eps < 0.2 else 3) if "ball" in name else None
-    return audit.largest_log_ratio(ratio, n_pairs, rng=seed, d=d)
+    return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
@@ -85,7 +91,36 @@ AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
 @every_eps
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
-    assert REACHED * eps <= spent(name, eps, *AUDITS[name]) <= eps * (1 + ROUNDING)
+    found = spent(name, eps, *AUDITS[name])
+    assert found <= eps * (1 + ROUNDING), f"too little noise: {found:.6g} is spent of {eps}"
+    assert found >= REACHED * eps, f"more noise than {eps} needs: {found:.6g} is spent"
+
+
+MANY = ud.Contributions([40, *[3] * 20_000], 2)
+ALIKE = {
+    "all samples are U": MANY.largest_sums,
+    "all sums are one": np.full(20_001, 6.0),
+    "all sums are next to nothing": np.full(20_001, 6e-9),
+}
+"""Whatever the others have, the largest user may go from one end to the other, or from theirs."""
+
+
+def pairs_of_many(sums, d):
+    lowest, highest = sums.copy(), sums.copy()
+    lowest[0], highest[0] = 0, MANY.largest_sums[0]
+    pairs = np.array([[lowest, sums], [highest, lowest]])
+    if d is not None:  # in all coordinates alike
+        pairs = (pairs - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
+    return audit.Pairs(MANY, *pairs)
+
+
+@pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("name", AUDITS)
+def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
+    pairs = pairs_of_many(sums, 200 if "ball" in name else None)
+    found = ratio_of(name, 0.5)(pairs).max()
+    budget = 0.25 if name == "akmv" else 0.5  # so many others settle the threshold: no cost
+    assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
 
 @every_eps
@@ -161,30 +196,76 @@ def both(pure, gaussian):
     return {"ball": pure, "ball gaussian": gaussian}
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "broken", "expected"),
-    [
-        (noise, "_noise_scale", half_of_the_scale, {"laplace": 2}),
-        (AKMV, "_noise_scale", half_of_the_scale, {"akmv": INF}),  # not 2T/eps
-        (mechanisms, "grid_sum", lambda x, low, _: grid_sum(x, low, x.max()), {"laplace": INF}),
-        # Threshold and noise spend a half each.
-        (AKMV, "_cells_of", lambda *args: CELLS(*args[:3], 2 * args[3]), {"akmv": 1.5}),
-        (AKMV, "_cells_of", lambda *args: CELLS(*args[:3], args[3] / 2), {"akmv": 0.75}),
-        (ud.StaircaseNoise, "draw", stairs_of_less, {"opt bound staircase": 2}),
-        (BALL, "_noise_scale", half_of_the_scale, both(2, 1)),
-        # A smaller threshold is no fault.
-        (BALL, "ball_threshold", lambda users, *_: users.upper * users.counts.min(), both(1, 1)),
-        (BALL, "clip_to_ball", lambda sums, r: np.clip(sums, -r, r), both(3**0.5, 3)),
-        (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
-        (ud.GaussianNoise, "draw", lambda law, w, *rest: DRAWN(law, w / 2, *rest), both(1, 4)),
-        (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
-        (audit.Recorder, "gamma", lambda rng, d, *rest: GAMMA(rng, d + 1, *rest), both(INF, 1)),
-        (audit.Recorder, "standard_normal", lambda _, size: np.ones(size), both(INF, 1)),
-    ],
-)
-def test_an_audit_sees_faults(monkeypatch, module, name, broken, expected):
+FAULTS = {
+    "half of the scale": (noise, "_noise_scale", half_of_the_scale, {"laplace": 2}),
+    # Not 2T/eps.
+    "half of AKMV's scale": (AKMV, "_noise_scale", half_of_the_scale, {"akmv": INF}),
+    "clipped at the largest sum": (
+        mechanisms,
+        "grid_sum",
+        lambda x, low, _: grid_sum(x, low, x.max()),
+        {"laplace": INF},
+    ),
+    # Threshold and noise spend a half each.
+    "a threshold of twice the budget": (
+        AKMV,
+        "_cells_of",
+        lambda *args: CELLS(*args[:3], 2 * args[3]),
+        {"akmv": 1.5},
+    ),
+    "a threshold of half the budget": (
+        AKMV,
+        "_cells_of",
+        lambda *args: CELLS(*args[:3], args[3] / 2),
+        {"akmv": 0.75},
+    ),
+    "stairs that are too narrow": (
+        ud.StaircaseNoise,
+        "draw",
+        stairs_of_less,
+        {"opt bound staircase": 2},
+    ),
+    "half of the scale in a ball": (BALL, "_noise_scale", half_of_the_scale, both(2, 1)),
+    "a smaller threshold, which is no fault": (
+        BALL,
+        "ball_threshold",
+        lambda users, *_: users.upper * users.counts.min(),
+        both(1, 1),
+    ),
+    "coordinates clipped for lengths": (
+        BALL,
+        "clip_to_ball",
+        lambda sums, r: np.clip(sums, -r, r),
+        both(3**0.5, 3),
+    ),
+    "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
+    "half of the width in a draw": (
+        ud.GaussianNoise,
+        "draw",
+        lambda law, w, *rest: DRAWN(law, w / 2, *rest),
+        both(1, 4),
+    ),
+    "one draw for all coordinates": (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
+    "lengths of one dimension more": (
+        audit.Recorder,
+        "gamma",
+        lambda rng, d, *rest: GAMMA(rng, d + 1, *rest),
+        both(INF, 1),
+    ),
+    "a direction that is no unit vector": (
+        audit.Recorder,
+        "standard_normal",
+        lambda _, size: np.ones(size),
+        both(INF, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_audit_sees_faults(monkeypatch, fault):
     """What is spent, in budgets."""
-    monkeypatch.setattr(module, name, broken)
+    *place, broken, expected = FAULTS[fault]
+    monkeypatch.setattr(*place, broken)
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 
@@ -338,6 +419,22 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
             assert one == other
             assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
             assert made[0] == alone
+
+
+@pytest.mark.parametrize("name", [*MEANS, "akmv", "ball"])
+def test_what_is_called_does_not_tell_who_is_clipped(name):
+    """Time is not promised, but no function is called for one user and not for another."""
+    users = ud.Contributions([9, *[2] * 39], 1)
+    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
+    mechanism = (RELEASES | {"akmv": ud.akmv})[name]
+    seen = []
+    for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
+        sums = users.largest_sums * np.repeat(ends, [1, 39])
+        if name == "ball":
+            sums = sums[:, None] - users.largest_sums[:, None] / 2
+        seen.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
+    assert len(seen[0]) > 20
+    assert seen == [seen[0]] * 4
 
 
 def law_of(cells, t):

@@ -65,25 +65,74 @@ def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
     assert int(lines[-1].split("line ")[1].split(",")[0]) > first
 
 
-@pytest.mark.parametrize(
-    "slip",
-    [
-        "Lemma slip : False.\nProof.\nAdmitted.\n",
-        "From Coq Require Import Classical.\n(* begin slip *)\n"
-        "Theorem slip (P : Prop) : P \\/ ~ P.\n(* end slip *)\nProof. exact: classic. Qed.\n",
-    ],
-    ids=["admitted", "by an axiom"],
-)
-def test_nothing_is_admitted_and_no_axiom_is_used(slip, built, tmp_path):
-    shutil.copytree(PROOFS, tmp_path / "proofs")
-    shutil.copytree(built, tmp_path / "built")
-    with (tmp_path / "proofs" / "akmv.v").open("a", encoding="utf-8") as file:
-        file.write(slip)
-    run = subprocess.run(
-        ["make", "-C", tmp_path / "proofs", f"OUT={tmp_path / 'built'}"],
-        capture_output=True,
+TRUE_BY_AN_AXIOM = """From Coq Require Import Classical.
+(* begin slip *)
+Theorem slip (P : Prop) : P \\/ ~ P.
+(* end slip *)
+Proof. exact: classic. Qed.
+"""
+UNDER_HYPOTHESES = """Section Slip.
+Hypothesis bad : false.
+(* begin slip *)
+Theorem slip : (1 = 2)%N.
+(* end slip *)
+Proof. by have := notF bad. Qed.
+End Slip.
+"""
+# What is added to one_line.v, and what is then said.
+SLIPS = {
+    "admitted": ("Lemma slip : False.\nProof.\nAdmitted.\n", "Admitted"),
+    "by an axiom": (TRUE_BY_AN_AXIOM, "classic : "),
+    "by an axiom, in other words": (
+        TRUE_BY_AN_AXIOM.replace("Theorem", "Corollary"),
+        "Corollary slip",
+    ),
+    "by an axiom, not at the margin": (TRUE_BY_AN_AXIOM.replace("Theorem", " Theorem"), "slip (P"),
+    "by an axiom, as a lemma": (TRUE_BY_AN_AXIOM.replace("Theorem", "Lemma"), "Lemma slip"),
+    "in a false context": (
+        UNDER_HYPOTHESES.replace("Hypothesis bad : false", "Context (bad : false)"),
+        "Context (bad : false)",
+    ),
+    "from a false variable": (
+        UNDER_HYPOTHESES.replace("Hypothesis", "Variable"),
+        "Variable bad : false",
+    ),
+    "under a hypothesis that never holds": (
+        UNDER_HYPOTHESES,
+        "instances.v lacks 'Definition slip := @one_line.slip ...'",
+    ),
+    "not accepted": (
+        "(* begin slip *)\nTheorem slip : (2 = 2)%N.\n(* end slip *)\nProof. by []. Qed.\n",
+        "+slip",
+    ),
+}
+
+
+def checked_with(slip, instance, built, folder):
+    """What `make` says with a slip in one_line.v, and something more in instances.v."""
+    shutil.copytree(PROOFS, folder / "proofs")
+    shutil.copytree(built, folder / "built")
+    for name, added in (("one_line.v", slip), ("instances.v", instance)):
+        with (folder / "proofs" / name).open("a", encoding="utf-8") as file:
+            file.write(added)
+    return subprocess.run(
+        ["make", "-C", folder / "proofs", f"OUT={folder / 'built'}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
-    assert "Checking akmv.v" in run.stdout
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_nothing_is_assumed_that_is_not_said(slip, built, tmp_path):
+    added, words = SLIPS[slip]
+    run = checked_with(added, "", built, tmp_path)
     assert run.returncode != 0
-    assert "Admitted" in run.stdout or "classic : " in run.stdout
+    assert words in run.stdout
+
+
+def test_an_instance_proves_the_hypotheses(built, tmp_path):
+    """The name alone is no instance."""
+    run = checked_with(UNDER_HYPOTHESES, "Definition slip := @one_line.slip .\n", built, tmp_path)
+    assert run.returncode != 0
+    assert re.search(r"^Arguments instances\.slip .*\bbad$", run.stdout, re.MULTILINE)

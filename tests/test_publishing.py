@@ -5,10 +5,13 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import zipfile
+from datetime import date
 from types import SimpleNamespace
 
+import citation
 import metadata
 import nbformat
 import pytest
@@ -94,8 +97,62 @@ def test_title_and_author_are_those_of_the_book_and_a_release_says_the_rest():
     assert CFF["keywords"] == ZENODO["keywords"]
     assert CFF["abstract"] == ZENODO["description"]
     assert CFF["license"] == ZENODO["license"] == "MIT"
-    assert not {"doi", "version", "date-released", "repository-code", "url"} & set(CFF)
+    assert not {"doi", "commit", "repository-code"} & set(CFF)
     assert not {"doi", "version", "publication_date"} & set(ZENODO)
+
+
+def test_the_file_for_citing_has_the_version_of_userdp_its_year_and_an_address():
+    assert CFF["version"] == ud.__version__
+    assert str(CFF["date-released"].year) == BOOK["copyright"]
+    (paper,) = CFF["references"]
+    assert CFF["url"] == paper["url"]  # what is known to be there
+
+
+FILE = (ROOT / "CITATION.cff").read_text("utf-8")
+HOME = "https://example.org/a/"
+ADDRESSES = {
+    "none": ({}, {"url": CFF["url"]}),
+    "repository": (
+        {"USERDP_REPOSITORY": ADDRESS},
+        {"url": ADDRESS, "repository-code": ADDRESS},
+    ),
+    "both": (
+        {"USERDP_REPOSITORY": ADDRESS, "BOOK_URL": HOME},
+        {"url": HOME, "repository-code": ADDRESS},
+    ),
+}
+
+
+@pytest.mark.parametrize(("known", "said"), ADDRESSES.values(), ids=ADDRESSES)
+def test_the_file_for_citing_says_what_is_known_and_keeps_to_its_schema(
+    environment, tmp_path, known, said
+):
+    for name, value in known.items():
+        environment(name, value)
+    assert yaml.safe_load(citation.stamped(FILE)) == CFF | said
+    text = citation.stamped(FILE, "1970-01-02", "1" * 40)
+    (tmp_path / "CITATION.cff").write_text(text, "utf-8")
+    schema = "--builtin-schema=vendor.citation-file-format"
+    command = [sys.executable, "-m", "check_jsonschema", schema, tmp_path / "CITATION.cff"]
+    subprocess.run(command, check=True, capture_output=True)
+    new = {"date-released": date(1970, 1, 2), "commit": "1" * 40}
+    assert yaml.safe_load(text) == CFF | said | new
+
+
+@pytest.mark.parametrize(
+    ("stamp", "commit"),
+    [("", None), (f"{COMMIT} 86400", COMMIT), (f"{COMMIT} 86400 changed", None)],
+    ids=["unknown", "clean", "changed"],
+)
+def test_the_site_offers_the_file_for_citing_of_what_is_built(environment, tmp_path, stamp, commit):
+    """A page with changes is of no commit."""
+    environment("USERDP_STAMP", stamp)
+    environment("SOURCE_DATE_EPOCH", "86400")
+    citation.offer(SimpleNamespace(outdir=tmp_path))
+    made = yaml.safe_load((tmp_path / "CITATION.cff").read_text("utf-8"))
+    assert made.get("commit") == commit
+    assert made["date-released"] == date(1970, 1, 2)
+    assert made["version"] == ud.__version__
 
 
 def test_the_paper_is_that_of_the_bibliography():
@@ -184,9 +241,8 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
     }
     day = {"version": ud.__version__, "publication_date": "1970-01-02"}
     assert json.loads(made[".zenodo.json"]) == ZENODO | day
-    cff = yaml.safe_load(made["CITATION.cff"])
-    assert str(cff.pop("date-released")) == day["publication_date"]
-    assert cff == CFF | {"version": ud.__version__, "commit": head}
+    stamp = {"date-released": date(1970, 1, 2), "commit": head}
+    assert yaml.safe_load(made["CITATION.cff"]) == CFF | stamp
 
     page = clone / "_build" / "html" / "book" / "a.html"
     page.touch()

@@ -5,7 +5,8 @@ could not tell that `userdp` has changed.
 
 With --store (`make refresh`) those that are named, or all, are executed, and their outputs stored,
 byte for byte the same if nothing changed: pictures stay if nobody sees how they differ from machine
-to machine. The picture of README.md is that of the landing page.
+to machine. What editors note in a file goes, but for what the book uses. The picture of README.md
+is that of the landing page.
 """
 
 import base64
@@ -27,6 +28,11 @@ CACHE = BOOK.parent / "_build" / ".jupyter_cache"
 UNSEEN = 0.0002
 """Of values from 0 to 1, a root mean square. Processors round differently in the last digit, which
 moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel makes far more."""
+ANY_PYTHON = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""What a chapter says of its kernel: which version ran it is no property of the chapter."""
 
 
 def execute(path):
@@ -53,6 +59,14 @@ def look_the_same(*outputs):
     return one.shape == other.shape and calculate_rms(one, other) < UNSEEN
 
 
+def tidy(chapter):
+    """Take out what editors and kernels note of themselves."""
+    chapter.metadata = nbformat.from_dict(ANY_PYTHON)
+    for cell in chapter.cells:
+        used = {name: cell.metadata[name] for name in ("tags", "mystnb") if name in cell.metadata}
+        cell.metadata = nbformat.from_dict(used)
+
+
 def store(path, chapter):
     """Store the outputs of a chapter."""
     known = nbformat.read(path, as_version=4)
@@ -62,7 +76,7 @@ def store(path, chapter):
     if path.stem == "index":
         (picture,) = pictures(chapter)
         (BOOK / "_static" / "landing.png").write_bytes(base64.b64decode(picture["image/png"]))
-    chapter.metadata = known.metadata  # a kernel adds its version
+    tidy(chapter)
     path.write_text(nbformat.writes(chapter) + "\n", encoding="utf-8")
 
 

@@ -19,6 +19,9 @@ from tempfile import TemporaryDirectory
 
 import userdp
 
+sys.path.append(str(Path(__file__).parent / "ext"))
+import citation
+
 VERSION = userdp.__version__
 NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
 TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --gzip --create"
@@ -86,9 +89,8 @@ def main():
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
         run(sys.executable, *BUILD.split(), f"--out-dir={DIST.resolve()}", cwd=folder)
-    # In quotes: a version such as 1.0, and a commit without letters, would be numbers.
-    stamped = f"version: '{VERSION}'\ndate-released: {day}\ncommit: '{commit}'\n"
-    (DIST / "CITATION.cff").write_text(Path("CITATION.cff").read_text("utf-8") + stamped, "utf-8")
+    citing = citation.stamped(Path("CITATION.cff").read_text("utf-8"), day, commit)
+    (DIST / "CITATION.cff").write_text(citing, "utf-8")
     zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
     zenodo |= {"version": VERSION, "publication_date": day}
     write(".zenodo.json", zenodo)

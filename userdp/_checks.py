@@ -1,6 +1,8 @@
 """Reading arguments: what is accepted, and what a refusal says.
 
-Every message names the argument, the rule it breaks and the value that broke it.
+Every message names the argument, the rule it breaks and what broke it: a number or a short text as
+it is, of everything else the type and the shape. In the release wing that is all that a message
+may say; in the core `refuse_entries` also quotes the entry of an array.
 """
 
 import math
@@ -26,24 +28,55 @@ LARGEST = float(np.finfo(np.float64).max)
 # What is no number, though Python says so of True, and numpy of a time.
 _NO_NUMBER = bool | np.bool_ | np.timedelta64
 
+# A text of more characters, or with a mark that separates entries, may be a table.
+_LONGEST_TEXT = 100
+_SEPARATORS = frozenset(",;|")
+
 
 def refuse(name: str, rule: str, got: str) -> NoReturn:
     raise ValueError(f"`{name}` must {rule}, got {got}.")
 
 
 def refuse_value(name: str, rule: str, value: object) -> NoReturn:
-    refuse(name, f"be {rule}", f"{name}={value!r}")
+    refuse(name, f"be {rule}", shown(name, value))
 
 
 def refuse_type(name: str, rule: str, value: object) -> NoReturn:
-    kind = type(value).__name__
-    raise TypeError(f"`{name}` must be {rule}, got {name}={value!r} of type {kind}.")
+    if not is_plain(value):
+        refuse_kind(name, rule, value)
+    raise TypeError(f"`{name}` must be {rule}, got {name}={value!r} {kind_of(value)}.")
+
+
+def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
+    """The same, and even a number is not quoted: it may be data."""
+    raise TypeError(f"`{name}` must be {rule}, got {name} {kind_of(value)}.")
+
+
+def shown(name: str, value: object) -> str:
+    """What a refusal shows of an argument: arrays and tables are not quoted."""
+    return f"{name}={value!r}" if is_plain(value) else f"{name} {kind_of(value)}"
+
+
+def is_plain(value: object) -> bool:
+    """Whether this is what a setting may be: a number, a short text, True, False or None."""
+    if isinstance(value, str):
+        one_word = value.isprintable() and _SEPARATORS.isdisjoint(value)
+        return one_word and len(value) <= _LONGEST_TEXT
+    return value is None or isinstance(value, numbers.Number | np.bool_)
+
+
+def kind_of(value: object) -> str:
+    """The type of an argument, and its shape if it has one."""
+    shape = (len(value),) if isinstance(value, list | tuple) else getattr(value, "shape", None)
+    # Of what has columns by name, `shape` may be one of them.
+    kind = f"of type {type(value).__name__}"
+    return f"{kind} and shape {shape}" if isinstance(shape, tuple) else kind
 
 
 def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
         # The classes of `model` are exported flat.
-        refuse_type(name, f"a {wanted.__module__.removesuffix('.model')}.{wanted.__name__}", value)
+        refuse_kind(name, f"a {wanted.__module__.removesuffix('.model')}.{wanted.__name__}", value)
 
 
 def one_of(name: str, value: object, names: Collection[str]) -> None:
@@ -130,8 +163,9 @@ def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
     try:
         return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"`{name}` must be an array: {error}") from error
+    except ValueError:
+        got = shown(name, values)
+    refuse(name, "be an array, whose rows are of one length", got)
 
 
 def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

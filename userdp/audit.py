@@ -385,7 +385,7 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     >>> akmv_log_ratio(pairs, eps=2).round(4)
     array([2.])
     """
-    ends = np.sort(_ends(pairs))
+    ends = np.unique(np.sort(_ends(pairs)), axis=1)  # many users may have one sum
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
     above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
     wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T

@@ -30,12 +30,25 @@ function repair() {
 }
 
 /* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
-const SCROLLING = ":is(pre, .output, div.math, .pst-scrollable-table-container):not(#preview *)";
+const FORMULA = "div.math, mjx-container[display]";
+const SCROLLING = `:is(pre, .output, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
 
 function reach() {
   each(SCROLLING, (node) => {
-    if (node.scrollWidth > node.clientWidth && node.tabIndex !== 0) node.tabIndex = 0;
+    const scrolls = node.scrollWidth > node.clientWidth;
+    if (scrolls && node.tabIndex !== 0) node.tabIndex = 0;
+    if (node.matches(FORMULA)) nameFormula(node, scrolls);
   });
+}
+
+/* A formula is a tab stop only while it scrolls, and then says why; the theme sees to all else. */
+function nameFormula(node, scrolls) {
+  if (scrolls) {
+    node.role = "group";
+    node.ariaLabel = "Formula, wider than the page: scroll sideways";
+  } else {
+    for (const name of ["tabindex", "role", "aria-label"]) node.removeAttribute(name);
+  }
 }
 
 /* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box,

@@ -6,7 +6,8 @@ from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
-from browser import AXE, BUILT, PAGES, TYPESET, UNFOLD, every_page, look
+from browser import AXE, BUILT, CHAPTERS, PAGES, TYPESET, UNFOLD, every_page, look
+from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
 # Every page in both widths and both themes; wide and dark, narrow and light on every second one.
@@ -72,6 +73,10 @@ SHIFT = """document.fonts.ready.then(() => new Promise((done) => {
 HEAVIEST, MOST, FURTHEST = 700 * 1024, 24, 0.02  # bytes as sent, requests, share of the window
 
 
+def parsed(name):
+    return BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
+
+
 @cache
 def sent(path):
     return len(gzip.compress((BUILT / path).read_bytes(), 6))
@@ -125,6 +130,38 @@ def test_what_no_page_asks_for_is_not_published_and_the_icons_of_boxes_are(book)
     assert [*BUILT.rglob("*.map"), *BUILT.rglob("fontawesome.js"), *BUILT.rglob("*.woff2")] == []
     (solid,) = BUILT.rglob("fa-solid-900.ttf")
     assert {*map(ord, "\uf0f3\uf064")} <= {*TTFont(solid).getBestCmap()}  # a bell, an arrow
+
+
+# How far each box's colours, of its edge and behind its title, are from a grey.
+TINTS = """[...document.querySelectorAll(".proof > .admonition-title")].map((title) => {
+  const box = title.parentElement;
+  const colours = [getComputedStyle(box).borderLeftColor, getComputedStyle(title).backgroundColor];
+  const tint = (colour) => {
+    const [red, green, blue] = colour.match(/[\\d.]+/g).map(Number);
+    return Math.max(red, green, blue) - Math.min(red, green, blue);
+  };
+  return [title.textContent, Math.max(...colours.map(tint))];
+})"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_statement_that_is_wrong_as_printed_is_grey_and_all_others_have_a_colour(
+    page, book, theme
+):
+    page.goto(f"{book}/book/lemma.html")
+    look(page, 1400, theme)
+    grey = {title: tint < 30 for title, tint in page.evaluate(TINTS)}
+    wrong = {title: "(wrong)" in title for title in grey}
+    assert grey == wrong
+    assert {*wrong.values()} == {True, False}
+
+
+def test_every_statement_that_is_called_wrong_is_marked_as_one():
+    """So that it is grey: on the page of its chapter, the class; in the browser, see above."""
+    boxes = [box for name in CHAPTERS for box in parsed(name).select(".proof.admonition")]
+    wrong = [box for box in boxes if "(wrong)" in box.select_one(".admonition-title, p").text]
+    assert wrong
+    assert [box["id"] for box in wrong if "printed" not in box["class"]] == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

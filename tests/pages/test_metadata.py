@@ -8,7 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 import webpages
+import yaml
 from browser import BUILT, CHAPTERS, REQUIRED, every_chapter, on_the_built_pages
+
+import userdp
 
 JSON = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.S)
 
@@ -58,6 +61,16 @@ def test_a_reader_of_others_finds_title_author_date_and_licence(name):
     assert tags["publication_date"] == found.date.replace("-", "/")
     assert tags["inbook_title"] == about["isPartOf"]["name"]
     assert "arXiv:2502.04749" in tags["reference"]
+
+
+@on_the_built_pages
+def test_the_page_on_citing_offers_a_file_with_a_year_a_version_and_an_address():
+    assert 'href="../CITATION.cff"' in read("book/cite")
+    said = yaml.safe_load((BUILT / "CITATION.cff").read_text("utf-8"))
+    about = json.loads(JSON.search(read("book/index"))[1])
+    assert said["version"] == userdp.__version__
+    assert str(said["date-released"].year) == about["datePublished"][:4]
+    assert said["url"].startswith("https://")
 
 
 def test_a_list_of_pages_where_the_address_is_known(tmp_path):

@@ -66,8 +66,9 @@ ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[
 def numbers_of(row):
     low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
     centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]
-    widths = {"best": None, "given": 1.5 * (high - low), "tiny": 2.0**-36 * (high - low)}
-    return low, high, centre, widths[row.get("width", "best")]
+    shares = {"given": 1.5, "narrow": 0.5, "tiny": 2.0**-36}
+    share = shares.get(row.get("width"))
+    return low, high, centre, share and share * (high - low)
 
 
 def release_of(row, users, values, folder):
@@ -118,6 +119,15 @@ def table(row, kinds, rng, copies=1):
         users += [f"{user}{copy}" for copy in range(copies) for user in "bbbbbccde"]
         values += [low + (high - low) * share for share in np.linspace(0.1, 0.9, 9)] * copies
     return users, values
+
+
+def large_table(row, copies, alike):
+    """Return users, as whole numbers, and values within the bounds: all alike, or not."""
+    low, high, _, _ = numbers_of(row)
+    names, values = table(row | {"users": "many"}, ["inside"] * 3, np.random.default_rng(1), copies)
+    _, users = np.unique(names, return_inverse=True)
+    near_the_top = low + 0.875 * (high - low)
+    return users, np.full(users.size, near_the_top) if alike else np.array(values, float)
 
 
 def kept(row, users, values):

@@ -18,8 +18,10 @@ import numpy as np
 import opendp.measurements
 import pytest
 from scipy import stats
+from traces import calls_of
 
 import userdp as ud
+from userdp.practice import release_mean_in_ball
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
 NAMED = [pytest.param(row, id=" ".join(map(str, row.values()))) for row in conf.ROWS]
@@ -278,3 +280,87 @@ def test_releases_follow_the_law(entry, eps, tmp_path):
         law = "expon" if eps in conf.EPS else "halfnorm"
         assert stats.kstest(abs(numbers - mean) / scale, law).pvalue > ALARM
         assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM
+
+
+# 4. The same beyond every size at which code may take another way, and where there is no variety.
+SIZES = {
+    "20,001 users": 5_000,
+    "80,001 users": 20_000,
+}  # more than 16 bits, and than a part of rows
+VALUES = {"values all alike": True, "values of all sorts": False}
+LARGE = [(entry, kind) for entry in ("mean", "protected") for kind in ("numpy", "Ibis", "Parquet")]
+LARGE += [("measurement", None), ("sums", None)]
+LARGE = [(*way, eps) for way in LARGE for eps in ("text", "zCDP") if (way[0], eps) in NOISY]
+
+
+def with_every_size(test):
+    test = pytest.mark.parametrize("copies", SIZES.values(), ids=SIZES)(test)
+    return pytest.mark.parametrize("alike", VALUES.values(), ids=VALUES)(test)
+
+
+@with_every_size
+@pytest.mark.parametrize(("entry", "kind", "eps"), LARGE)
+def test_large_tables_are_clipped_and_noised_like_small_ones(
+    entry, kind, eps, copies, alike, monkeypatch, tmp_path
+):
+    """The numbers are checked as those of the small tables above; most users are clipped."""
+    opendp = OpenDP(monkeypatch, ANSWERS[1])
+    row = {"entry": entry, "input": kind, "eps": eps, "bounds": "usual", "centre": "off"}
+    row |= {"objective": "bound", "width": "narrow", "project": False}
+    row |= {"cap": 3, "reach": "given", "missing": "refuse", "outside": "refuse"}
+    users, values = conf.large_table(row, copies, alike)
+    made, _ = quiet_release(row, users, values, tmp_path)
+    answers = [opendp.answer(*asked) for asked in opendp.asked]
+    check = check_protected if entry == "protected" else check_mean
+    check(row, made, users, values, opendp.asked, answers)
+    if entry in ("mean", "measurement"):
+        check_certificate(row, made, users, values)
+
+
+@pytest.mark.parametrize("alike", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("d", [65, 200], ids="{} coordinates".format)
+@pytest.mark.parametrize("n_users", [5, 20_001], ids="{} users".format)
+def test_long_vectors_of_many_users_are_clipped_and_noised_like_short_ones(
+    n_users, d, alike, monkeypatch
+):
+    law, rng = ud.GaussianNoise(0.1), np.random.default_rng(d)
+    noise = np.arange(1, d + 1) * 10**6
+    opendp = OpenDP(monkeypatch, lambda _, total: (total + noise).tolist())
+    users = ud.Contributions([9, *[2] * (n_users - 1)], upper=2.0)
+    ways = np.ones((n_users, d)) if alike else rng.normal(size=(n_users, d))
+    sums = ways * (users.counts / np.linalg.norm(ways, axis=1))[:, None]
+    made = release_mean_in_ball(sums, users, law)
+    ((scale, total),) = opendp.asked
+    assert made.radius == 2  # the largest user is clipped
+    assert made.sensitivity == 4 / users.total
+    assert made.noise_scale == pytest.approx(law.sigma * made.sensitivity, rel=1e-9)
+    kept = sums * np.minimum(1, 2 / users.counts)[:, None]
+    step = made.noise_scale / scale
+    off = np.multiply(total, step) - kept.sum(axis=0) / users.total
+    assert np.linalg.norm(off) <= n_users * (1 + d**0.5) * step
+    np.testing.assert_allclose(made.mean, (total + noise) * step, rtol=1e-12)
+
+
+# 5. Time is not promised; but nothing is called for one user that is not called for another.
+CLIPPED = {"nobody": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.5], "all": [1, 1]}
+
+
+@pytest.mark.parametrize("entry", [*conf.FACTORS, "vectors"])
+def test_what_is_called_does_not_tell_who_is_clipped(entry, monkeypatch, tmp_path):
+    OpenDP(monkeypatch, lambda _, total: np.zeros_like(total).tolist())
+    row = {"entry": entry, "input": "numpy", "eps": "text", "bounds": "usual", "centre": "middle"}
+    row |= {"objective": "bound", "width": "narrow", "project": True}
+    row |= {"cap": 3, "reach": "given", "missing": "refuse", "outside": "refuse"}
+    low, high, _, _ = conf.numbers_of(row)
+    users, vectors = np.repeat(np.arange(40), 5), ud.Contributions([9, *[2] * 39], upper=2.0)
+    seen = {}
+    for who, ends in CLIPPED.items():
+        shares = np.repeat(ends, [5, 195])
+        if entry == "vectors":
+            sums = (2 * shares[::5] - 1)[:, None] * [[1.0, 0.0]] * vectors.counts[:, None]
+            release = partial(release_mean_in_ball, sums, vectors, ud.GaussianNoise(1))
+        else:
+            release = conf.release_of(row, users, low + shares * (high - low), tmp_path)
+        seen[who] = calls_of(release)
+    assert len(seen["nobody"]) > 60
+    assert seen == dict.fromkeys(CLIPPED, seen["nobody"])

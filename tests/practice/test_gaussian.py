@@ -97,13 +97,13 @@ def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing
 
 def test_what_is_no_law_and_too_much_noise_are_refused():
     for law in (1, "zcdp", ud.LaplaceNoise(1), None):
-        with pytest.raises(TypeError, match=rf"a userdp\.GaussianNoise, got law={law!r} of type"):
+        with pytest.raises(TypeError, match=r"a userdp\.GaussianNoise, got law of type"):
             release_mean_in_ball(GOOD, VECTORS, law)
     with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions"):
         release_mean_in_ball(GOOD, [4, 2, 1, 1], LAW)
     many = ud.Contributions([2**50] * 4, upper=2)
     release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**47 * 0.99))
-    with pytest.raises(ValueError, match=r"sigma small enough .* got law=GaussianNoise"):
+    with pytest.raises(ValueError, match=r"sigma small enough .* got sigma="):
         release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**47))
 
 

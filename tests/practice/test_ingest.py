@@ -25,7 +25,7 @@ every_kind = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("name", ["user", "value"])
 def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
     names = {"user": "who", "value": "what"} | {name: "gone"}
-    words = rf"^`{name}` must be the name of .*, got {name}='gone'; it has 'who', 'what', 'else'"
+    words = rf"^`{name}` must be the name of a column of `data`, got {name}='gone'\.$"
     with pytest.raises(ValueError, match=words):
         read_records(*names.values(), table(pa.table(ROWS), tmp_path))
 
@@ -46,15 +46,19 @@ def broken_dataset(folder):
     return data
 
 
-BROKEN = [
-    lambda _: duckdb.sql("select 1 as who, error('secret') as what"),
-    lambda _: pl.LazyFrame({"who": [1], "what": [300]}).with_columns(pl.col("what").cast(pl.Int8)),
-    lambda _: ibis.memtable(pa.table({"who": [1], "what": ["secret"]})).cast({"what": "int64"}),
-    broken_dataset,
-]
+BROKEN = {
+    "a query that fails": lambda _: duckdb.sql("select 1 as who, error('secret') as what"),
+    "a cast that overflows": lambda _: pl.LazyFrame({"who": [1], "what": [300]}).with_columns(
+        pl.col("what").cast(pl.Int8)
+    ),
+    "text cast to numbers": lambda _: ibis.memtable(
+        pa.table({"who": [1], "what": ["secret"]})
+    ).cast({"what": "int64"}),
+    "a file that is gone": broken_dataset,
+}
 
 
-@pytest.mark.parametrize("data", BROKEN)
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
     with pytest.raises(ValueError, match=r"^`data` must be readable by .*\(\w{9,}\)") as caught:
         read_records("who", "what", data(tmp_path)).survey(Rules(0, 4))
@@ -68,25 +72,31 @@ REFUSED = [
     (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
     ((USERS, USERS), "`value` must be another column than `user`"),
     (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table"),
-    (("who", 3, ROWS), "`value` must be the name of a column of `data`, got a int"),
-    ((None, "what", ROWS), "`user` must be the name of a column of `data`, got a NoneType"),
+    (("who", 3, ROWS), "`value` must be the name of a column of .*, got value of type int[.]"),
+    (
+        (None, "what", ROWS),
+        "`user` must be the name of a column of `data`, got user of type NoneType",
+    ),
     (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),
     (("who", "what", object()), "`data` must be a file, a frame or an Ibis table, got a object"),
-    (("who", "what", ibis.literal(3)), "a column of `data`, got .*; it has none"),
+    (("who", "what", ibis.literal(3)), "a column of `data`, got user='who'"),
     (
         ("who", "what", FRAME[["who", "who", "what"]]),
-        "one column of `data` only, got user='who'; it has 'who', 'who', 'what'",
+        "one column of `data` only, got user='who'",
     ),
     (
         ("who", FRAME["what"], FRAME),
-        "`value` must be the name of a column of `data`, got a Series[.]",
+        "`value` must be the name of a column of `data`, got value of type Series",
     ),
     (
         (FRAME["who"], "what", FRAME),
-        "`user` must be the name of a column of `data`, got a Series[.]",
+        "`user` must be the name of a column of `data`, got user of type Series",
     ),
-    (("who", [1.0], FRAME), "`value` must be the name of a column of `data`, got a list[.]"),
-    (("who", "what", [FRAME]), "`data` must be the path of a file, got a DataFrame[.]"),
+    (
+        ("who", [1.0], FRAME),
+        "`value` must be the name of a column of `data`, got value of type list",
+    ),
+    (("who", "what", [FRAME]), "`data` must be the path of a file, got data of type DataFrame"),
     (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
     (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
     ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
@@ -98,7 +108,7 @@ def repeated():
     return pa.Table.from_arrays([pa.array([x]) for x in (1, 2, 3.0)], ["who", "who", "what"])
 
 
-ONCE = "`user` must be the name of one column of `data` only, got user='who'; it has "
+ONCE = "`user` must be the name of one column of `data` only, got user='who'"
 TWICE = {
     "Arrow": repeated,
     "a batch": lambda: repeated().to_batches()[0],
@@ -114,7 +124,7 @@ TWICE = {
 def test_a_repeated_name_is_refused(make):
     """And not the first of the two taken; DuckDB knows no case."""
     data = make()
-    with pytest.raises(ValueError, match=f"^{ONCE}'(who|WHO)', 'who', 'what'[.]$"):
+    with pytest.raises(ValueError, match=f"^{ONCE}"):
         read_records("who", "what", data)
     with pytest.raises(ValueError, match=f"^{ONCE}"):
         read_records("who", None, data)
@@ -175,7 +185,7 @@ def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
     parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")
     parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
     paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
-    with pytest.raises(ValueError, match=r"got user='who'; '.*b.parquet' has 'what', 'else'"):
+    with pytest.raises(ValueError, match=r"got user='who', for '.*b.parquet'[.]$"):
         ud.user_counts("who", data=ds.dataset(paths))
     (tmp_path / "who=x" / "a.parquet").unlink()
     assert ud.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]

@@ -136,7 +136,9 @@ def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp
     assert total == 4097 * (moved // 2) != float(total)
 
 
-@pytest.mark.parametrize("kind", [dict, lambda rows: ibis.memtable(pa.table(rows))])
+@pytest.mark.parametrize(
+    "kind", [dict, lambda rows: ibis.memtable(pa.table(rows))], ids=["mapping", "Ibis"]
+)
 def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
     options = {"lower": 0, "upper": 10, "eps": 1, "outside": "drop", "data": data}

@@ -105,7 +105,7 @@ EXTRAS = [
 ]
 
 
-@pytest.mark.parametrize(("extra", "library", "call"), EXTRAS)
+@pytest.mark.parametrize(("extra", "library", "call"), EXTRAS, ids=["OpenDP", "Ibis"])
 def test_without_a_library_a_call_says_what_to_install(extra, library, call, monkeypatch, tmp_path):
     for name in (library, f"{library}.prelude"):
         monkeypatch.setitem(sys.modules, name, None)

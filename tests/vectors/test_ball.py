@@ -33,6 +33,37 @@ def test_lengths_are_those_asked_for_and_directions_stay(d):
         np.testing.assert_array_equal(ud.vectors.clip_to_ball(np.zeros((2, d)), radius), 0)
 
 
+@pytest.mark.parametrize(
+    ("vector", "radius", "expected"),
+    [
+        ([1e-170, 0.0], 1e-200, [1e-200, 0.0]),
+        ([3e-170, 4e-170], 5e-170, [3e-170, 4e-170]),
+        ([3e200, 4e200], 5e150, [3e150, 4e150]),
+        ([1.5e308, 1.5e308], 2**0.5, [1.0, 1.0]),
+        ([5e-324, 0.0], 1e300, [5e-324, 0.0]),
+        ([1e308, 0.0], 0, [0.0, 0.0]),
+    ],
+    ids=["tiny", "tiny and short", "huge", "longer than floats", "subnormal", "to nothing"],
+)
+def test_lengths_whose_squares_are_no_floats_are_kept_too(vector, radius, expected):
+    kept = ud.vectors.clip_to_ball([vector, vector], radius)
+    np.testing.assert_allclose(kept, [expected] * 2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e160, 1e300], ids=["tiny", "large", "huge"])
+def test_the_unit_of_vectors_does_not_matter(unit):
+    """Releases, mean errors and refusals are those of the same vectors in another unit."""
+    sums = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
+    made = []
+    for each in (1.0, unit):
+        users = ud.Contributions([4, 2, 1], upper=2 * each)
+        release = ud.vectors.mean_in_ball(sums * each, users, 2, rng=1)
+        made.append([*release / each, ud.vectors.ball_mean_error(sums * each, users, 2) / each])
+        with pytest.raises(ValueError, match="of length at most R m_l"):
+            ud.vectors.mean_in_ball(2 * sums * each, users, 2)
+    np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
+
+
 @EVERY_LENGTH
 def test_noise_in_a_ball_has_its_length_and_no_direction(d):
     """Of a single user all is noise: at the threshold 6 and eps = 2d of scale 3."""

@@ -1,9 +1,10 @@
 """A Sphinx extension: statements of the book beside what Coq has checked of them.
 
 The table in proofs/README.md says which. {{ proofs }} sets each statement, copied from its page,
-beside the formal one, taken from its files between marks that name it, with what the sections still
-open there fix, and the definitions that it rests on; so none can drift. Each statement in the table
-carries a link that leads there.
+beside the formal one: as Coq prints it outside its section, with all that it assumes, below the
+comment of its file. Above it stand the definitions that it rests on, taken from the files between
+marks, with the variables and notations of the sections that are open there; so none can drift. Each
+statement in the table carries a link that leads there.
 """
 
 import re
@@ -18,8 +19,10 @@ PROOFS = ROOT / "proofs"
 ROW = re.compile(r"^\| (`.*`) \| (`\w+\.v`.*?) \| (.*) \|$", re.MULTILINE)
 IMPORTS = re.compile(r"^From UserDP Require Import (.*)\.$", re.MULTILINE)
 BLOCK = re.compile(r"^\(\* begin (.*) \*\)\n((?s:.*?))^\(\* end", re.MULTILINE)
-CLOSED = re.compile(r"^Section (\w+)\.$(?s:.*?)^End \1\.$", re.MULTILINE)
-FIXED = re.compile(r"^((?:Var|Hyp|(?:Let|Notation) (\w+) .*:=)(?s:.*?)\.(?: .*)?\n)", re.MULTILINE)
+SECTION = re.compile(r"^Section (\w+)\.$(?s:.*?)^End \1\.$", re.MULTILINE)
+FIXED = re.compile(r"^((?:Var|(?:Let|Notation) (\w+) .*:=)(?s:.*?)\.(?: .*)?\n)", re.MULTILINE)
+THEOREM = re.compile(r"^Theorem (\w+)(?s:.*?)\.$", re.MULTILINE)
+PRINTED = re.compile(r"^(\w+)\n     : (.*\n(?: .*\n)*)", re.MULTILINE)
 DEFINED = re.compile(r"^(?:Definition|Fixpoint) (\w\w+)", re.MULTILINE)
 
 
@@ -46,6 +49,19 @@ def stated(label):
     return home, title, re.sub(r"^\$\$ \(.*\)$", "$$", words, flags=re.M)  # without numbers
 
 
+@cache
+def printed():
+    """Return the theorems as Coq prints them outside their sections."""
+    found = PRINTED.findall((PROOFS / "closed.txt").read_text("utf-8"))
+    return {name: re.sub(r" *\n {5}", "\n", said).rstrip() for name, said in found}
+
+
+def closed(statement):
+    """Return a theorem, found in its section, with all that it assumes."""
+    name = statement[1]
+    return f"Theorem {name} :\n  {printed()[name]}."
+
+
 def formal(label, files):
     """Return, in Markdown, what files say of a statement, and the definitions that it rests on."""
     sources = {path.stem: path.read_text("utf-8") for path in PROOFS.glob("*.v")}
@@ -54,13 +70,14 @@ def formal(label, files):
     shown, words = [], set()
     for block in reversed([*BLOCK.finditer(source)]):
         whom, text = block.groups()
-        defines = whom.startswith("def-") and words.intersection(DEFINED.findall(text))
+        defined = DEFINED.findall(text)
+        defines = whom.startswith("def-") and words.intersection(defined)
         if label in whom or defines:
-            above = CLOSED.sub("", source[: block.start()])
+            above = SECTION.sub("", source[: block.start()])
             used = re.findall(r"\w+", text)
             fixed = "".join(line for line, name in FIXED.findall(above) if not name or name in used)
             words.update(re.findall(r"\w+", fixed + text))
-            shown.insert(0, (fixed, text))
+            shown.insert(0, (fixed if defined else "", THEOREM.sub(closed, text)))
     return "\n".join(
         f"```coq\n{fixed}" + "\n".join(text for _, text in same) + "```\n"
         for fixed, same in groupby(shown, key=lambda block: block[0])

@@ -57,7 +57,7 @@ def open_files(data: object, user: str, value: str | None) -> Any:
     """Return an Ibis table of one Parquet or CSV file, or of several, with a guarded DuckDB."""
     paths = [_read_path(path) for path in _listed(data)]
     if len({is_csv(path) for path in paths}) != 1:
-        check.refuse_value("data", "files of one kind", [str(path) for path in paths])
+        check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
     _refuse_twice(paths)
     try:
         import ibis
@@ -86,15 +86,16 @@ def _listed(data: Any) -> list[Any]:
 
 def _read_path(data: object) -> Path:
     if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
-        kind = type(data).__name__
-        raise TypeError(f"`data` must be the path of a file, got a {kind}.")
+        check.refuse_kind("data", "the path of a file", data)
     path = Path(data)
     if not path.name.endswith(PARQUET + CSV):
-        endings = ", ".join(PARQUET + CSV)
-        check.refuse_value("data", f"a file ending in {endings} {INSTEAD}", str(data))
+        # No path, then, that could be quoted: perhaps the table itself, or one of its entries.
+        rule = f"be a file ending in {', '.join(PARQUET + CSV)} {INSTEAD}"
+        check.refuse("data", rule, f"data {check.kind_of(data)}")
     mode = _mode(path)
     if mode is None:
-        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got data={str(data)!r}.")
+        got = check.shown("data", str(data))
+        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
     if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
     return path.resolve()
@@ -119,7 +120,7 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
 def _check_files(files: Mapping[str, Look], user: str, value: str | None) -> None:
     """Refuse columns that DuckDB would cast, fill or choose where it makes one table of files."""
     for path, file in files.items():
-        owner = "it" if len(files) == 1 else repr(path)
+        owner = "" if len(files) == 1 else repr(path)
         check_names(file.names, user, value, owner=owner, fold=True)
         check_names(file.kinds, user, value, owner=owner, fold=True)
     asked = {"user": user} if value is None else {"user": user, "value": value}

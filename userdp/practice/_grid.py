@@ -4,9 +4,12 @@ from fractions import Fraction
 from math import floor, inf, log2, ulp
 from typing import NamedTuple
 
+import numpy.typing as npt
+
 from userdp import _checks as check
 from userdp.model import Contributions
 from userdp.practice._noise import LARGEST_SCALE_BITS
+from userdp.practice._quiet import unquoted
 
 SMALLEST_WIDTH = 1e-280
 """Of a range: its parts of 2^-40 are still to be normal floats."""
@@ -71,6 +74,13 @@ def read_bounds(lower: object, upper: object) -> tuple[float, float]:
             "upper", f"farther from lower={low}, for floats to tell values apart", upper
         )
     return low, high
+
+
+def read_users(counts: npt.ArrayLike, width: float) -> Contributions:
+    """Return the users of values in a range; a refusal quotes no count, which may be a sum."""
+    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    unquoted("counts", counts, rule, lambda: Contributions(counts, 1))
+    return Contributions(counts, width)
 
 
 def make_grid(

@@ -42,8 +42,7 @@ def read_records(user: Any, value: Any, data: Any = None) -> Records:
 
 def _check_name(argument: str, name: Any) -> None:
     if not isinstance(name, str):
-        kind = type(name).__name__
-        raise TypeError(f"`{argument}` must be the name of a column of `data`, got a {kind}.")
+        check.refuse_kind(argument, "the name of a column of `data`", name)
 
 
 def _read_columns(

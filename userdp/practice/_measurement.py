@@ -6,15 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp.model import Contributions, Epsilon
+from userdp.model import Epsilon
 from userdp.noise import Objective, _read_objective
-from userdp.practice._grid import read_bounds
+from userdp.practice._grid import read_bounds, read_users
 from userdp.practice._noise import load_opendp, measurement_of, noisy_total
+from userdp.practice._quiet import discreet
 from userdp.practice._release import Decided, decide, make_result
 from userdp.practice._result import PrivateMean
 from userdp.vectors import GaussianNoise
 
 
+@discreet
 def as_measurement(
     counts: npt.ArrayLike,
     *,
@@ -66,7 +68,7 @@ def as_measurement(
     """
     low, high = read_bounds(lower, upper)
     _read_objective(objective)
-    users = Contributions(counts, upper=high - low)
+    users = read_users(counts, high - low)
     to_bounds = check.truth("project", project)
     how = decide(users, low, high, eps, objective, total_width, centre, to_bounds)
     dp = load_opendp()
@@ -82,6 +84,7 @@ def as_measurement(
     )
 
 
+@discreet
 def _release(sums: list[float], how: Decided) -> PrivateMean:
     """Clip each user's sum, in whole steps less the origin, and add noise to their total."""
     grid, counts = how.grid, how.users.counts

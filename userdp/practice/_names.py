@@ -27,13 +27,14 @@ def check_names(
     user: str,
     value: str | None,
     *,
-    owner: str = "it",
+    owner: str = "",
     fold: bool = False,
 ) -> None:
-    """Refuse names that no column has, or more than one.
+    """Refuse names that no column of `owner` has, or more than one.
 
-    `owner` has these columns. With `fold`, capital letters make no other name: to DuckDB they do
-    not, which takes the first of two such columns.
+    The names that are there are not told: they may be users, or the first record of a file without
+    a heading. With `fold`, capital letters make no other name: to DuckDB they do not, which takes
+    the first of two such columns.
     """
     there = list(columns)
     folded = [str(each).lower() if fold else each for each in there]
@@ -46,8 +47,8 @@ def check_names(
         elif folded.count(name.lower() if fold else name) > 1:
             rule = "be the name of one column of `data` only"
         if rule is not None:
-            shown = ", ".join(map(repr, there)) or "none"
-            check.refuse(argument, rule, f"{called(argument, name)}; {owner} has {shown}")
+            where = f", for {owner}" if owner else ""
+            check.refuse(argument, rule, f"{check.shown(argument, name)}{where}")
 
 
 def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp.model import Epsilon, read_eps
+from userdp.practice._quiet import discreet
 from userdp.vectors import GaussianNoise
 
 LARGEST_SCALE_BITS = 56
@@ -84,6 +85,7 @@ def scale_of(moved: int, budget: Spent) -> float:
     return float(moved / budget)
 
 
+@discreet
 def discrete_laplace(moved: int, budget: Fraction) -> Any:
     """Return OpenDP's discrete Laplace measurement, with the smallest scale that keeps a budget.
 
@@ -115,6 +117,7 @@ def discrete_laplace(moved: int, budget: Fraction) -> Any:
     return _least(dp.m.make_laplace, space, scale_of(moved, budget), moved, budget)
 
 
+@discreet
 def discrete_gaussian(moved: int, law: GaussianNoise, *, vector: bool = False) -> Any:
     """Return OpenDP's discrete Gaussian measurement, with the noise of a law for whole numbers.
 

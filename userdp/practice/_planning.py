@@ -12,7 +12,8 @@ from userdp import _checks as check
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, Objective, _read_objective
-from userdp.practice._grid import read_bounds
+from userdp.practice._grid import read_bounds, read_users
+from userdp.practice._quiet import discreet, unquoted
 from userdp.practice._tables import html_table, readable, text_table
 from userdp.worstcase import optimal_error, symmetric_error, threshold
 
@@ -85,6 +86,7 @@ class Plan:
     users: Contributions
     rows: tuple[Forecast, ...]
 
+    @discreet
     def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
         """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
 
@@ -122,6 +124,7 @@ class Plan:
             eps *= 1 + 1e-12
         return eps
 
+    @discreet
     def recommend(
         self, objective: Objective = "l1", *, error: float | None = None
     ) -> tuple[Advice, ...]:
@@ -167,6 +170,7 @@ class Plan:
             made.append(Advice(eps, strategy, objective, why, width, guarantee, floor, factor))
         return tuple(made)
 
+    @discreet
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean absolute error on the worst dataset against eps; return the axes."""
         from userdp import plotting  # only drawing needs matplotlib
@@ -188,6 +192,7 @@ class Plan:
         ]
 
 
+@discreet
 def plan(
     counts: npt.ArrayLike,
     *,
@@ -232,7 +237,7 @@ def plan(
     0.0908
     """
     low, high = read_bounds(lower, upper)
-    users = Contributions(counts, upper=high - low)
+    users = read_users(counts, high - low)
     budgets = _budgets(eps)
     if not budgets:
         raise ValueError("`eps` must hold at least one budget, got none.")
@@ -244,9 +249,12 @@ def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     """Return one budget, or several in an order of their own, as a list."""
     if isinstance(eps, bytes | bytearray | Mapping | Set):
         check.refuse_type("eps", "a budget, or a list of budgets", eps)
-    if isinstance(eps, Iterable) and not isinstance(eps, str):
-        return list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
-    return [eps]
+    if not isinstance(eps, Iterable) or isinstance(eps, str):
+        return [eps]
+    budgets = list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
+    rule = "hold budgets, each as it could stand alone"
+    unquoted("eps", eps, rule, lambda: [read_eps(budget) for budget in budgets])
+    return budgets
 
 
 def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:

@@ -14,6 +14,7 @@ from userdp.noise import noisy_error
 from userdp.practice._grid import LEVEL_ERROR, Grid, grid_of_bits, read_bounds, whole
 from userdp.practice._ingest import Data, read_records
 from userdp.practice._noise import LARGEST_SCALE_BITS, Noisy, noisy_total
+from userdp.practice._quiet import discreet
 from userdp.practice._release import read_rules, refuse_rows
 from userdp.practice._result import Missing, Outside, Shown, read_level
 
@@ -79,6 +80,7 @@ class ProtectedCountsMean(Shown):
         """How far the centre is from the further bound."""
         return max(self.centre - self.lower, self.upper - self.centre)
 
+    @discreet
     def worst_case_l1(self, weight: float) -> float:
         """Return a bound on the mean absolute error on every dataset of this total weight.
 
@@ -109,6 +111,7 @@ class ProtectedCountsMean(Shown):
         bounds = error / (1 - share) + width * np.exp(-share / s)
         return min(float(bounds.min()) + self.rounding, width)
 
+    @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the sum of weights with at least this probability.
 
@@ -129,6 +132,7 @@ class ProtectedCountsMean(Shown):
         reach = self.weight_scale * log(1 / (1 - read_level(level))) + 1
         return max(self.noisy_weight - reach, 0.0), max(self.noisy_weight + reach, 0.0)
 
+    @discreet
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the weighted mean of the clipped averages: for the noise only.
 
@@ -143,6 +147,7 @@ class ProtectedCountsMean(Shown):
         ends = self.centre + low - self.rounding, self.centre + high + self.rounding
         return max(ends[0], self.lower), min(ends[1], self.upper)
 
+    @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the weighted mean with at least this probability.
 
@@ -193,6 +198,7 @@ class ProtectedCountsMean(Shown):
         return [[name, text] for name, text in rows.items()]
 
 
+@discreet
 def private_mean_protected_counts(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,

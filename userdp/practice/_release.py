@@ -20,6 +20,7 @@ from userdp.practice._noise import (
     scale_of,
     share_of_scale,
 )
+from userdp.practice._quiet import discreet
 from userdp.practice._records import Rules, Survey
 from userdp.practice._result import (
     NOT_STATED,
@@ -76,6 +77,7 @@ class Decided(NamedTuple):
         return GaussianNoise(scale / self.moved) if self.moved else self.budget
 
 
+@discreet
 def private_mean(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
@@ -185,10 +187,11 @@ def private_mean(
     total, seen = records.clipped_total(rules, how.grid, how.lowest, how.highest)
     refuse_change(survey, seen)
     if rules.drop_missing or rules.drop_outside:
-        warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=2)
+        warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=3)  # of the caller of `discreet`
     return make_result(how, noisy_total(total, how.moved, budget), outside, missing)
 
 
+@discreet
 def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
     """Return how many records each user has: what `plan` starts from.
 
@@ -219,6 +222,7 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     return survey.counts
 
 
+@discreet
 def protected_tally(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,

@@ -12,6 +12,7 @@ import numpy as np
 from userdp import _checks as check
 from userdp.model import Epsilon, read_eps
 from userdp.noise import LaplaceNoise, Noise, Objective
+from userdp.practice._quiet import discreet
 from userdp.practice._tables import html_table, text_table
 from userdp.vectors import GaussianNoise
 
@@ -136,6 +137,7 @@ class PrivateMean(Shown):
     rounding: float
     """The most that the use of whole numbers adds to an error."""
 
+    @discreet
     def delta(self, eps: Epsilon) -> float:
         """Return a delta for which the release is (eps, delta)-private.
 
@@ -163,6 +165,7 @@ class PrivateMean(Shown):
             return 1.0
         return GaussianNoise(self.sigma).delta(eps) if self.rho else 0.0
 
+    @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of the records with at least this probability.
 
@@ -186,6 +189,7 @@ class PrivateMean(Shown):
         """
         return self._interval(level, self.worst_case_bias)
 
+    @discreet
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the mean of the clipped users: it allows for the noise only.
 

@@ -3,7 +3,6 @@
 from math import floor, log2
 from typing import NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
@@ -19,6 +18,7 @@ from userdp.practice._noise import (
     scale_of,
     share_of_scale,
 )
+from userdp.practice._quiet import discreet, unquoted
 from userdp.vectors import GaussianNoise
 from userdp.worstcase import centred_clipping, threshold, worst_case_error
 
@@ -41,6 +41,7 @@ class Release(NamedTuple):
     """The budget spent, by the same account, in zCDP: of Gaussian noise."""
 
 
+@discreet
 def release_mean(
     sums: npt.ArrayLike,
     users: Contributions,
@@ -99,7 +100,10 @@ def release_mean(
     (1.0, 18.5714, 27.8571)
     """
     _read_objective(objective)
-    values, budget = _read_protected(sums, users), read_budget(eps)
+    check.instance("users", users, Contributions)
+    rule = "be one real number a user, between 0 and U m_l"
+    values = unquoted("sums", sums, rule, lambda: _read_sums(sums, users))
+    budget = read_budget(eps)
     project = check.truth("project", project)
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
@@ -125,17 +129,4 @@ def release_mean(
         noise_scale=scale_of(int(moved), budget) * unit,
         worst_case_error=float(min(error, upper) if project else error),
         rho=noisy.spent if gaussian else None,
-    )
-
-
-def _read_protected(sums: npt.ArrayLike, users: Contributions) -> npt.NDArray[np.float64]:
-    """Return the sums; a refusal quotes none of them."""
-    check.instance("users", users, Contributions)
-    try:
-        return _read_sums(sums, users)
-    except (TypeError, ValueError) as error:
-        kind = type(error)
-    raise kind(
-        "`sums` must be one real number a user, between 0 and U m_l. What is wrong is not told: "
-        "sums are protected."
     )

@@ -11,6 +11,7 @@ from userdp._checks import Floats
 from userdp.model import Contributions, Epsilon
 from userdp.practice._grid import FEWEST_BITS, MOST_BITS
 from userdp.practice._noise import LARGEST_SCALE_BITS, ROUNDED, noisy_vector, scale_of
+from userdp.practice._quiet import discreet, unquoted
 from userdp.practice._result import NOTHING
 from userdp.vectors import GaussianNoise, ball_error, ball_threshold
 from userdp.vectors._ball import _read_vectors
@@ -38,11 +39,13 @@ class ReleaseInBall(NamedTuple):
     worst_case_error: float
     """Bias, mean length of the noise, and rounding to the grid, on the worst dataset."""
 
+    @discreet
     def delta(self, eps: Epsilon) -> float:
         """Return the smallest known delta for which the release is (eps, delta)-private."""
         return GaussianNoise(self.sigma).delta(eps) if self.rho else 0.0
 
 
+@discreet
 def release_mean_in_ball(
     sums: npt.ArrayLike, users: Contributions, law: GaussianNoise
 ) -> ReleaseInBall:
@@ -86,8 +89,10 @@ def release_mean_in_ball(
     (0.643804, 0.032282)
     """
     if not isinstance(law, GaussianNoise):
-        check.refuse_type("law", "a userdp.GaussianNoise", law)
-    vectors = _read_protected(sums, users)
+        check.refuse_kind("law", "a userdp.GaussianNoise", law)
+    check.instance("users", users, Contributions)
+    rule = "be one vector of real numbers a user, shape (L, d), of length at most R m_l"
+    vectors = unquoted("sums", sums, rule, lambda: _read_dataset(sums, users))
     n_users, d = vectors.shape
     reach = _steps(n_users, d, law)
     radius = float(ball_threshold(users, law, d)) / 2
@@ -134,22 +139,14 @@ def _steps(n_users: int, d: int, law: GaussianNoise) -> int:
         LARGEST_SCALE_BITS - 2 - floor(log2(law.sigma)),  # for the noise of 2 reach
     )
     if bits < FEWEST_BITS:
-        check.refuse_value("law", "of a sigma small enough for noise that fits 64 bits", law)
+        rule = "be of a sigma small enough for noise that fits 64 bits"
+        check.refuse("law", rule, f"sigma={law.sigma}")
     return 1 << bits
 
 
-def _read_protected(sums: npt.ArrayLike, users: Contributions) -> Floats:
-    """Return the sums of one dataset; a refusal quotes none of them."""
-    check.instance("users", users, Contributions)
-    try:
-        vectors = _read_vectors(sums, users)
-    except (TypeError, ValueError) as error:
-        kind = type(error)
-    else:
-        if vectors.ndim == 2:
-            return vectors
-        kind = ValueError
-    raise kind(
-        "`sums` must be one vector of real numbers a user, shape (L, d), of length at most R m_l. "
-        "What is wrong is not told: sums are protected."
-    )
+def _read_dataset(sums: npt.ArrayLike, users: Contributions) -> Floats:
+    """Return the sums of one dataset."""
+    vectors = _read_vectors(sums, users)
+    if vectors.ndim != 2:
+        raise ValueError("`sums` must be of one dataset.")
+    return vectors

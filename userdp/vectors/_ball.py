@@ -61,10 +61,12 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     vectors, most = check.floats("sums", sums), float(check.size("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    shorter = np.divide(most, length, out=np.ones_like(length), where=length > most)
-    clipped: Floats = vectors * shorter
-    return clipped
+    scaled, unit = _in_own_units(vectors)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):  # of a radius beyond all lengths
+        too_long = length > most / unit
+    shorter = scaled * np.divide(most, length, out=np.ones_like(length), where=too_long)
+    return np.where(too_long, shorter, vectors)
 
 
 def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
@@ -223,7 +225,7 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, eps: BallBudget) 
     d = vectors.shape[-1]
     width = float(ball_threshold(users, eps, d))
     lost = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
-    bias: Floats = np.linalg.norm(lost, axis=-1) / users.total
+    bias = _lengths(lost) / users.total
     if width == 0:
         return bias
     if isinstance(eps, GaussianNoise):
@@ -247,6 +249,24 @@ def _length(eps: BallBudget, d: int) -> _Length:
     return _Length(d / exact, rank((eps if isinstance(eps, float) else exact) / d))
 
 
+def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:
+    """Return each vector in a unit of its own, a power of two, and these units, shape (..., 1).
+
+    The largest coordinate is between 1 and 2: squares neither overflow nor vanish.
+    """
+    _, exponent = np.frexp(abs(vectors).max(axis=-1, keepdims=True, initial=0.0))
+    unit: Floats = np.ldexp(1.0, exponent - 1)
+    return vectors / unit, unit
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """Return the lengths of vectors, infinite where they are beyond all floats."""
+    scaled, unit = _in_own_units(vectors)
+    with np.errstate(over="ignore"):
+        lengths: Floats = np.linalg.norm(scaled, axis=-1) * unit[..., 0]
+    return lengths
+
+
 def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
     check.instance("users", users, Contributions)
     vectors = check.floats("sums", sums)
@@ -256,7 +276,7 @@ def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
             f"got sums of shape {vectors.shape}."
         )
     reach = users.largest_sums.astype(np.float64) / 2
-    length = np.linalg.norm(vectors, axis=-1)
+    length = _lengths(vectors)
     too_long = length > reach * (1 + _ROUNDING)
     check.refuse_entries("sums", "of length at most R m_l", length, too_long)
     return vectors

@@ -1,20 +1,14 @@
 // The three pictures, as SVG text. Each takes what is to be seen, and knows nothing of the page.
 
 import * as maths from "./maths.mjs";
+import { inUnit, short, tick } from "./numbers.mjs";
 
 const [WIDTH, HEIGHT] = [380, 270];
-const INNER = { left: 46, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
+const INNER = { left: 50, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
 const MOST_DRAWN = 60;
 
-/** Three or four digits, as they are read aloud. */
-export function short(number) {
-  const digits = Math.abs(number) >= 1000 ? 0 : Math.abs(number) >= 100 ? 1 : 2;
-  if (number && Math.abs(number) < 0.1) return `${Number(number.toPrecision(2))}`.replace("-", "−");
-  return Number(number.toFixed(digits)).toLocaleString("en-GB").replace("-", "−");
-}
-
 /** Clip intervals against the number of samples of a user. */
-export function intervals({ users, width }) {
+export function intervals({ users, unit, width }) {
   const found = maths.sizes(users);
   const [least, most] = [found[0].count / 1.4, found.at(-1).count * 1.4];
   const x = logScale([least, most], [INNER.left, INNER.right]);
@@ -32,8 +26,8 @@ export function intervals({ users, width }) {
       <path class="opt end" d="M${at(x(count) - 4)} ${at(top)}h8M${at(x(count) - 4)} ${at(bottom)}h8"/>`;
   });
   return picture(
-    "Clip intervals: sample value in km/h against the number of samples of a user.",
-    axes(x, y, "samples of a user", "sample value (km/h)"),
+    `Clip intervals: ${inUnit("sample value", unit)} against the number of samples of a user.`,
+    axes(x, y, "samples of a user", inUnit("sample value", unit)),
     `<path class="band" d="${line(band)}Z"/>`,
     `<path class="thin" d="${line([[INNER.left, y(middle)], [INNER.right, y(middle)]])}"/>`,
     ...drawn,
@@ -41,7 +35,7 @@ export function intervals({ users, width }) {
 }
 
 /** The objective around its minimum, with its two parts and the slopes beside the minimum. */
-export function objective({ users, eps, objective, width }) {
+export function objective({ users, unit, eps, objective, width }) {
   const found = maths.sizes(users);
   const end = 2 * (width || users.upper * found[0].count);
   const x = linearScale([0, end], [INNER.left, INNER.right]);
@@ -58,8 +52,8 @@ export function objective({ users, eps, objective, width }) {
   ];
   const dot = [x(width), y(value(width))];
   return picture(
-    "Worst-case error in km/h against the total width S of a user's intervals.",
-    axes(x, y, "total width S of a user's intervals (km/h)", "error (km/h)"),
+    `Worst-case ${inUnit("error", unit)} against the total width S of a user's intervals.`,
+    axes(x, y, inUnit("total width S of a user's intervals", unit), inUnit("error", unit)),
     ...parts.map(([name, f]) => `<path class="part ${name}" d="${curve(f)}"/>`),
     // Below a falling curve and above a rising line, on the left of the point, is nothing else.
     label(x(0.1 * end), y(parts[0][1](0.1 * end)) + 16, "bias", "end"),
@@ -94,16 +88,16 @@ function slopes({ users, eps, width, end, x, y, value }) {
 }
 
 /** Errors against eps, and below them what no private mechanism reaches. */
-export function errors({ curves, floor, grid, eps }) {
+export function errors({ curves, floor, grid, eps, unit }) {
   const seen = curves.flatMap(({ values }) => values);
   const x = logScale([grid[0], grid.at(-1)], [INNER.left, INNER.right]);
   const y = logScale([Math.min(...seen) / 2, Math.max(...seen) * 1.3], [INNER.bottom, INNER.top]);
   const points = (values) => values.map((value, i) => [x(grid[i]), Math.min(y(value), INNER.bottom)]);
   const under = [[INNER.left, INNER.bottom], ...points(floor.values), [INNER.right, INNER.bottom]];
   return picture(
-    "Worst-case error in km/h against the privacy budget ε, on logarithmic axes.",
+    `Worst-case ${inUnit("error", unit)} against the privacy budget ε, on logarithmic axes.`,
     `<path class="floor" d="${line(under)}Z"/>`,
-    axes(x, y, "privacy budget ε (smaller is more private)", "error (km/h)"),
+    axes(x, y, "privacy budget ε (smaller is more private)", inUnit("error", unit)),
     `<path class="now" d="M${at(x(eps))} ${INNER.top}V${INNER.bottom}"/>`,
     ...curves.map(({ name, look, values, value }) =>
       `<path class="${look} curve" d="${line(points(values))}"/>
@@ -142,7 +136,6 @@ function logScale([from, to], [start, end]) {
 }
 
 function axes(x, y, below, beside) {
-  const tick = (value) => value.toLocaleString("en-GB", { maximumSignificantDigits: 3 });
   return [
     ...x.ticks.map((value) =>
       `<path class="grid" d="M${at(x(value))} ${INNER.top}V${INNER.bottom}"/>
@@ -152,7 +145,7 @@ function axes(x, y, below, beside) {
        <text class="y-tick" x="${INNER.left - 5}" y="${at(y(value) + 4)}" text-anchor="end">${tick(value)}</text>`),
     `<path class="axis" d="M${INNER.left} ${INNER.top}V${INNER.bottom}H${INNER.right}"/>`,
     label((INNER.left + INNER.right) / 2, HEIGHT - 6, below, "middle"),
-    `<text transform="translate(11 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
+    `<text transform="translate(9 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
   ].join("");
 }
 

@@ -2,9 +2,12 @@
 // views="intervals objective errors words tables" chooses, start="eps=0.5" says where the page
 // begins. What stands inside it is for print, and for readers without scripts.
 
-import { address, change, DEFAULTS, EPS, GRID, nearestOnGrid, unwatch, watch } from "./state.mjs";
 import * as charts from "./charts.mjs";
+import { attempt, EPS, GRID, LONGEST_UNIT, nearestOnGrid, UPPER } from "./entries.mjs";
+import { plain } from "./numbers.mjs";
+import { address, change, DEFAULTS, unwatch, watch } from "./state.mjs";
 import style from "./style.mjs";
+import * as tables from "./table.mjs";
 import { errorTable, intervalTable, legend, words, workOut } from "./words.mjs";
 
 const PRESETS = {
@@ -46,8 +49,18 @@ const USERS = `
   <fieldset data-kind="counts">
     <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
     <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
-    <label class="file">or a CSV with a column of counts, also pasted or dropped here; it stays in your browser
+    <label class="file">or a CSV, with one row a user or one row a sample, also pasted or dropped
+      here; it stays in your browser
       <input id="file" type="file" accept=".csv,.tsv,.txt,text/csv"></label>
+    <p class="given" role="status"></p>
+    <span class="question" hidden><label for="way">What counts a user's samples?</label>
+      <select id="way" data-entry="counts"></select></span>
+  </fieldset>
+  <fieldset>
+    <span><label for="upper">Samples from 0 to U =</label>
+      <input id="upper" type="number" min="${UPPER.least}" max="${UPPER.most}" step="any" data-entry="upper"></span>
+    <span><label for="unit">unit</label>
+      <input id="unit" type="text" maxlength="${LONGEST_UNIT}" spellcheck="false" data-entry="unit"></span>
   </fieldset>
   <fieldset>
     <label for="objective">Make small</label>
@@ -62,6 +75,19 @@ const PICTURES = {
   objective: ["How wide is best", charts.objective],
   errors: ["Error against privacy", charts.errors],
 };
+const RESULTS = [...Object.keys(PICTURES), "legend", "words", "table-errors", "table-intervals"];
+
+const NO_WAY = "No column of this table has numbers of samples, and none repeats to name users.";
+
+function number(of, what) {
+  return `${plain(of)} ${what}${of === 1 ? "" : "s"}`;
+}
+
+function question({ names, rows }, ways) {
+  const size = `This table has ${plain(rows.length)} rows and ${plain(names.length)} columns.`;
+  const hint = " Its first column repeats, as if each row were one sample.";
+  return `${size}${tables.repeatsAtFirst(ways) ? hint : ""} Choose below how to read it.`;
+}
 
 class ClipExplorer extends HTMLElement {
   connectedCallback() {
@@ -70,6 +96,8 @@ class ClipExplorer extends HTMLElement {
     root.innerHTML = `<style>${style}</style>${body(views)}<slot></slot>`;
     this.find = (selector) => root.querySelector(selector);
     this.refusals = new Map();
+    this.how = "";
+    this.forget();
     for (const type of ["input", "change"]) {
       this.find(".controls").addEventListener(type, (event) => this.listen(event));
     }
@@ -95,31 +123,77 @@ class ClipExplorer extends HTMLElement {
     setTimeout(() => (button.textContent = "copy link"), 2000);
   }
 
-  /** Read the counts in a file; nothing is sent anywhere. */
+  /** Read the users from a file; nothing is sent anywhere. */
   async take(event, file) {
     if (!file) return; // a dropped text: the browser puts it into the field
     event.preventDefault();
-    this.find("#counts").value = await file.text();
-    this.listen({ target: this.find("#counts"), type: "change" });
+    const text = await file.text();
+    this.find("#file").value = ""; // so that the same file can be chosen again, when it is mended
+    this.find("#counts").value = "";
+    this.typing = undefined;
+    this.give(text);
   }
 
-  /** A control was changed: say so in the words of an address. */
-  listen({ target, type }) {
-    if (target.id === "file") return this.take(new Event("file"), target.files[0]);
-    const value = (id) => this.find(`#${id}`).value;
-    const pieces = {
-      slider: () => ({ eps: GRID[value("slider")] }),
-      eps: () => ({ eps: value("eps") }),
-      objective: () => ({ objective: value("objective") }),
-      geometric: () => ({ geometric: value("M") }),
-      extreme: () => ({ extreme: `${value("L")},${value("most")}` }),
-      counts: () => ({ counts: value("counts") }),
-    };
-    const piece = (pieces[target.id] ?? pieces[value("kind")])();
+  /** A control was changed. */
+  listen(event) {
+    const { target, type } = event;
     // While somebody is typing, what was typed stays; afterwards it is what was understood.
     this.typing = type === "input" ? target : undefined;
-    this.refuse(Object.keys(piece)[0], change(`${new URLSearchParams(piece)}`));
+    const value = (id) => this.find(`#${id}`).value;
+    const actions = {
+      file: () => this.take(event, target.files[0]),
+      way: () => this.readBy(this.ways[value("way")]),
+      slider: () => this.enter({ eps: GRID[value("slider")] }),
+      eps: () => this.enter({ eps: value("eps") }),
+      objective: () => this.enter({ objective: value("objective") }),
+      upper: () => this.enter({ upper: value("upper") }),
+      unit: () => this.enter({ unit: value("unit") }),
+      geometric: () => this.enter({ geometric: value("M") }),
+      extreme: () => this.enter({ extreme: `${value("L")},${value("most")}` }),
+      counts: () => this.give(value("counts")),
+    };
+    (actions[target.id] ?? actions[value("kind")])();
     this.fit();
+  }
+
+  /** Change the state by a piece of an address; `how` says in which way a table was read. */
+  enter(piece, how = "") {
+    this.how = how;
+    const reasons = change(`${new URLSearchParams(piece)}`);
+    this.how = "";
+    if (reasons.length) this.refuse(Object.keys(piece)[0], reasons);
+  }
+
+  /** Users were given, as counts or as a table: read them, or ask how. */
+  give(text) {
+    this.forget();
+    if (!tables.isTable(text)) return this.enter({ counts: text });
+    this.table = tables.readTable(text);
+    this.ways = tables.ways(this.table);
+    if (!this.ways.length) return this.refuse("counts", [NO_WAY]);
+    const options = this.ways.map((way, i) => new Option(tables.offered(this.table, way), i));
+    this.find("#way").replaceChildren(new Option("choose…", ""), ...options);
+    this.find(".question").hidden = false;
+    this.readBy(tables.certainWay(this.table, this.ways));
+  }
+
+  /** Read the table in one of its ways; without one, ask. */
+  readBy(way) {
+    this.asked = way ? "" : question(this.table, this.ways);
+    this.find("#way").value = way ? this.ways.indexOf(way) : "";
+    this.refuse("counts", []);
+    if (!way) return this.clear();
+    const { given, refusals } = attempt(() => tables.countUsers(this.table, way));
+    if (given) this.enter({ counts: tables.inRuns(given) }, `, ${tables.taken(this.table, way)}`);
+    else this.refuse("counts", refusals);
+  }
+
+  /** No table is being read. */
+  forget() {
+    this.table = undefined;
+    this.ways = [];
+    this.asked = "";
+    if (this.find(".question")) this.find(".question").hidden = true;
   }
 
   /** On the picture of the errors, the budget follows the pointer. */
@@ -132,25 +206,51 @@ class ClipExplorer extends HTMLElement {
 
   update(state) {
     this.state = state;
-    const seen = (this.seen = workOut(state, this.seen));
-    for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, () => draw(seen));
-    this.fill(".legend", () => legend(seen));
-    this.fill(".words", () => words(seen));
-    this.fill(".table-errors", () => errorTable(seen));
-    this.fill(".table-intervals", () => intervalTable(seen));
     this.find(".more a")?.setAttribute("href", `explorer.html#${address(state)}`);
     this.write(state);
-    this.refuse("eps", []);
+    for (const entry of ["eps", "upper", "unit"]) this.refuse(entry, []);
     this.refuse("address", state.refusals);
+    const refused = [...this.refusals.values()].some((reasons) => reasons.length);
+    if (refused || this.asked) this.clear();
+    else this.draw(workOut(state, this.seen));
+  }
+
+  draw(seen) {
+    this.seen = seen;
+    for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, draw(seen));
+    this.fill(".legend", legend(seen));
+    this.fill(".words", words(seen));
+    this.fill(".table-errors", errorTable(seen));
+    this.fill(".table-intervals", intervalTable(seen));
+    this.say(this.read);
+    this.showResults(true);
+  }
+
+  /** What was drawn is not of what the controls say now: leave nothing of it. */
+  clear() {
+    for (const view of RESULTS) this.fill(`.${view}`, "");
+    this.say(this.asked);
+    this.showResults(false);
+  }
+
+  showResults(are) {
+    this.find(".pictures").hidden = !are;
+    if (this.find(".copy")) this.find(".copy").disabled = !are;
+  }
+
+  /** Say what was read, or what is asked; names of columns are no markup. */
+  say(text) {
+    const place = this.find(".given");
+    if (place && place.textContent !== text) place.textContent = text;
   }
 
   fill(selector, content) {
     const place = this.find(selector);
-    if (place) place.innerHTML = content();
+    if (place) place.innerHTML = content;
   }
 
   /** Set the controls to the state, all but the one that is being typed in. */
-  write({ eps, collection, objective }) {
+  write({ eps, collection, objective, upper, unit, users }) {
     const set = (id, value) => {
       const control = this.find(`#${id}`);
       if (control && control !== this.typing) control.value = value;
@@ -159,8 +259,12 @@ class ClipExplorer extends HTMLElement {
     this.find("#slider").setAttribute("aria-valuetext", `ε = ${eps}`);
     set("eps", eps);
     set("objective", objective);
+    set("upper", upper);
+    set("unit", unit);
     if (collection === this.collection) return;
     this.collection = collection;
+    this.read = `Read: ${number(users.nUsers, "user")} with ${number(users.total, "sample")}${this.how}.`;
+    if (!this.how) this.forget();
     set("kind", collection.kind);
     const fields = { geometric: ["M"], extreme: ["L", "most"], counts: ["counts"] }[collection.kind];
     const values = collection.kind === "counts" ? [collection.text] : collection.text.split(",");
@@ -177,7 +281,7 @@ class ClipExplorer extends HTMLElement {
     }
   }
 
-  /** Say what is wrong with an entry, until it is right. */
+  /** Say what is wrong with an entry, until it is right; until then there are no results. */
   refuse(entry, reasons) {
     this.refusals.set(entry, reasons);
     const shown = [...this.refusals.values()].flat().join(" ");
@@ -185,6 +289,7 @@ class ClipExplorer extends HTMLElement {
     for (const control of this.shadowRoot.querySelectorAll(`[data-entry="${entry}"]`)) {
       control.setAttribute("aria-invalid", reasons.length > 0);
     }
+    if (reasons.length) this.clear();
   }
 }
 

@@ -15,7 +15,8 @@ export default `
     background: var(--pst-color-background, #fff); border: 1px solid var(--muted); border-radius: 0.25rem;
     min-height: 2rem; max-width: 100%; }
   input[type="range"] { flex: 1 1 12rem; accent-color: var(--opt); padding: 0; }
-  input[type="number"] { width: 6.5rem; }
+  input:is([type="number"], [type="text"]) { width: 6.5rem; }
+  select { text-overflow: ellipsis; }
   textarea { width: 100%; resize: vertical; }
   [aria-invalid="true"] { border: 2px solid var(--pst-color-danger, #b00); }
   .refusal { color: var(--pst-color-danger, #b00); font-weight: 600; margin: 0.4rem 0; }
@@ -23,8 +24,12 @@ export default `
   .presets { display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; align-items: baseline; margin: 0 0 0.6rem; }
   button { font: inherit; color: inherit; background: none; border: 1px solid var(--muted); border-radius: 0.25rem;
     min-height: 1.75rem; padding: 0 0.6rem; cursor: pointer; }
-  .file { font-weight: 400; } .file input { border: 0; max-width: 100%; }
+  .file { font-weight: 400; width: 100%; } .file input { border: 0; display: block; width: 100%; }
+  .given { margin: 0; width: 100%; }
+  .given:empty { display: none; }
+  .question { min-width: 0; max-width: 100%; }
   .words { margin: 0.6rem 0; }
+  .words:empty { display: none; }
   .pictures { display: grid; gap: 0.8rem 1.2rem;
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
   .tables > * { margin-bottom: 0.8rem; }

@@ -1,13 +1,13 @@
 // The numbers of one state: worked out once, then said in words and set in tables.
 
 import * as maths from "./maths.mjs";
-import { GRID, plain } from "./state.mjs";
-import { short } from "./charts.mjs";
+import { GRID } from "./entries.mjs";
+import { inUnit, measured, plain, short } from "./numbers.mjs";
 
 const MOST_ROWS = 12;
 
 /** Everything that is shown. `before` is the last result, whose curves may still hold. */
-export function workOut({ users, eps, objective }, before) {
+export function workOut({ users, unit, eps, objective }, before) {
   const width = maths.threshold(users, eps, objective);
   const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
   const same = before?.users === users && before.objective === objective;
@@ -18,7 +18,7 @@ export function workOut({ users, eps, objective }, before) {
   const curves = strategies.map((strategy) => draw(...strategy));
   const floor = draw("floor", "impossible below", maths.minimaxLowerBound);
   const drawn = new Map([...curves, floor].map(({ name, values }) => [name, values]));
-  return { users, eps, objective, width, curves, floor, drawn, grid: GRID };
+  return { users, unit, eps, objective, width, curves, floor, drawn, grid: GRID };
 }
 
 function laplaceError(users, eps) {
@@ -43,15 +43,16 @@ const FOR_L1 = [
 
 /** What the numbers mean. */
 export function words(seen) {
-  const { users, eps, objective, width } = seen;
-  const k = maths.rank(eps);
+  const { users, unit, eps, objective, width } = seen;
   const above = users.sorted.filter((count) => users.upper * count > width).length;
-  const start = objective === "bound" ? rankInWords(users, eps, k, width) :
-    `At ε = ${eps} the best total width for the mean absolute error is S = ${short(width)} km/h.`;
-  return [start, clippedInWords(users, width, above), errorInWords(seen)].join(" ");
+  const best = `S = ${measured(width, unit)}`;
+  const start = objective === "bound" ? rankInWords(seen) :
+    `At ε = ${eps} the best total width for the mean absolute error is ${best}.`;
+  return [start, clippedInWords(seen, above), errorInWords(seen)].join(" ");
 }
 
-function rankInWords(users, eps, k, width) {
+function rankInWords({ users, unit, eps, width }) {
+  const k = maths.rank(eps);
   const rule = `At ε = ${eps} the rank is k = ⌈2/ε⌉ = ${plain(k)}`;
   if (!width) return `${rule}, more than the ${plain(users.nUsers)} users there are: T = 0.`;
   const which = k === 1 ? "largest" : `${plain(k)}${ending(k)} largest`;
@@ -59,31 +60,32 @@ function rankInWords(users, eps, k, width) {
   const tie = Math.abs(2 / eps - k) <= 1e-9 * k && next < width ?
     ` (2/ε is a whole number: every width from ${short(next)} to ${short(width)} has the same error)` : "";
   const samples = users.sorted[k - 1] === 1 ? "1 sample" : `${plain(users.sorted[k - 1])} samples`;
-  return `${rule}. The ${which} contribution is ${samples}, so T = ${short(width)} km/h${tie}.`;
+  return `${rule}. The ${which} contribution is ${samples}, so T = ${measured(width, unit)}${tie}.`;
 }
 
-function clippedInWords(users, width, above) {
+function clippedInWords({ users, unit, width }, above) {
   if (!above) return "Nobody is clipped: this is the Laplace mechanism.";
-  if (!width) return `Every sample is replaced by U/2 = ${short(users.upper / 2)} km/h, without any noise.`;
+  const middle = measured(users.upper / 2, unit);
+  if (!width) return `Every sample is replaced by U/2 = ${middle}, without any noise.`;
   const [a, b] = interval(users, users.maxCount, width);
   const who = above === users.nUsers ? "All users are" : above === 1 ? "One user is" :
     `${plain(above)} of ${plain(users.nUsers)} users are`;
   return `${who} clipped; a user with ${plain(users.maxCount)} samples to the interval ` +
-    `from ${short(a)} to ${short(b)} km/h.`;
+    `from ${short(a)} to ${measured(b, unit)}.`;
 }
 
-function errorInWords({ users, eps, objective, width, curves: [best, ...others], floor }) {
+function errorInWords({ users, unit, eps, objective, width, curves: [best, ...others], floor }) {
   const bias = maths.symmetricBias(users, width);
   const noise = width / users.total / eps;
   const parts = `a bias of ${short(bias)} and noise of mean size ${short(noise)}`;
-  const error = objective === "bound" ? `${short(best.value)} km/h: ${parts}` :
-    `${short(best.value)} km/h on average over the noise (${parts})`;
+  const error = objective === "bound" ? `${measured(best.value, unit)}: ${parts}` :
+    `${measured(best.value, unit)} on average over the noise (${parts})`;
   const times = others.map(({ name, value }) => {
     const ratio = short(value / best.value);
     return `${ratio === "1" ? "" : `${ratio} times `}as large with ${name}`;
   });
   return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
-    `no private mechanism can promise less than ${short(floor.value)} km/h.`;
+    `no private mechanism can promise less than ${measured(floor.value, unit)}.`;
 }
 
 function ending(k) {
@@ -97,15 +99,15 @@ function interval(users, count, width) {
 }
 
 /** Errors, and their ratios to the smallest. */
-export function errorTable({ curves, floor }) {
+export function errorTable({ curves, floor, unit }) {
   const rows = [...curves, floor].map(({ look, name, value }) =>
     `<tr><th scope="row">${swatch(look)}${name}</th><td>${data(value)}</td>
      <td>${short(value / curves[0].value)}</td></tr>`);
-  return table("Worst-case errors", ["", "km/h", "ratio"], rows);
+  return table("Worst-case errors", ["", unit || "error", "ratio"], rows);
 }
 
 /** The interval of every size of user. */
-export function intervalTable({ users, width }) {
+export function intervalTable({ users, unit, width }) {
   const found = maths.sizes(users).toReversed();
   const rows = found.slice(0, MOST_ROWS).map(({ count, number }) => {
     const [a, b] = interval(users, count, width);
@@ -114,7 +116,7 @@ export function intervalTable({ users, width }) {
   });
   const more = found.length - MOST_ROWS;
   if (more > 0) rows.push(`<tr><td colspan="4">and ${plain(more)} smaller sizes</td></tr>`);
-  return table("Clip intervals (km/h)", ["samples", "users", "from", "to"], rows);
+  return table(inUnit("Clip intervals", unit), ["samples", "users", "from", "to"], rows);
 }
 
 /** Legend of the curves. */

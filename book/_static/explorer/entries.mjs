@@ -1,0 +1,128 @@
+// What a reader may enter, in a field or in the address: read, or refused with a reason.
+
+import { extremeCounts, geometricCounts } from "./maths.mjs";
+import { plain } from "./numbers.mjs";
+
+export const EPS = { least: 0.01, most: 10 };
+export const UPPER = { least: 0.001, most: 1_000_000_000 };
+export const LONGEST_UNIT = 16;
+const MOST = { users: 100_000, samples: 1_000_000_000 };
+
+/** What the reader gave cannot be used; the message says why, and what can. */
+export class Refusal extends Error {}
+
+/** What a reading gives, or the reason why it is refused. */
+export function attempt(read) {
+  try {
+    return { given: read(), refusals: [] };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { refusals: [error.message] };
+  }
+}
+
+/** The slider's budgets, about 20 a decade between 1, 2, 5 and 10. Rounded to four digits, because
+ * 10 ** x differs by a last bit between browsers, and 2/eps may not: it is rounded up to a rank. */
+export const GRID = [0.01, 0.1, 1].flatMap((decade) =>
+  [[1, 2, 18], [2, 5, 24], [5, 10, 18]].flatMap(([from, to, steps]) =>
+    Array.from({ length: steps }, (_, i) => fourDigits(decade * from * (to / from) ** (i / steps))),
+  ),
+).concat(EPS.most);
+
+export function nearestOnGrid(eps) {
+  const distance = (i) => Math.abs(Math.log(GRID[i] / eps));
+  return GRID.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
+}
+
+function fourDigits(number) {
+  return Number(number.toPrecision(4));
+}
+
+/** "0.1" -> 0.1 */
+export function readEps(text) {
+  return readNumber("ε", fourDigits(Number(text)), text, EPS);
+}
+
+/** "65" -> 65, the largest value that a sample may have. */
+export function readUpper(text) {
+  return readNumber("U", Number(text), text, UPPER);
+}
+
+function readNumber(name, number, text, { least, most }) {
+  if (String(text).trim() && number >= least && number <= most) return number;
+  throw new Refusal(`${name} must be a number from ${least} to ${plain(most)}, not “${shown(text)}”.`);
+}
+
+/** "km/h" -> "km/h"; it becomes a part of the page, and so may hold no markup. */
+export function readUnit(text) {
+  const unit = text.trim();
+  if (unit.length <= LONGEST_UNIT && !/[<>&"]/.test(unit)) return unit;
+  throw new Refusal(
+    `The unit must have at most ${LONGEST_UNIT} characters, none of them < > & or ", not “${shown(text)}”.`,
+  );
+}
+
+/** "6" -> { kind: "geometric", text: "6", counts: [64, 32, 32, …] }, and so on. */
+export function readCollection(kind, text) {
+  if (kind === "geometric") {
+    const [M] = readWhole(text, [["M", 0, 10]]);
+    return { kind, text: `${M}`, counts: geometricCounts(M) };
+  }
+  if (kind === "extreme") {
+    const limits = [["The number of users L", 1, MOST.users], ["m*", 1, MOST.samples]];
+    const [users, most] = readWhole(text, limits);
+    return { kind, text: `${users},${most}`, counts: extremeCounts(users, most) };
+  }
+  return { kind, text: text.trim(), counts: readCounts(text) };
+}
+
+function readWhole(text, limits) {
+  const last = limits.length - 1;
+  const parts = text.split(",");
+  parts.splice(last, Infinity, parts.slice(last).join(","));
+  return limits.map(([name, least, most], i) => {
+    const number = /^\s*\d+\s*$/.test(parts[i]) ? Number(parts[i]) : NaN;
+    if (number >= least && number <= most) return number;
+    throw new Refusal(
+      `${name} must be a whole number from ${least} to ${plain(most)}, not “${shown(parts[i])}”.`,
+    );
+  });
+}
+
+/** "40, 10x50 2" -> one user with 40 samples, 50 users with 10 each, and one with 2. */
+function readCounts(text) {
+  const entries = text.split(/[\s,;]+/).filter(Boolean);
+  if (!entries.length) throw new Refusal("Write at least one number of samples, such as 40, 10, 2.");
+  const runs = entries.map(readRun);
+  const nUsers = runs.reduce((sum, [, users]) => sum + users, 0);
+  if (nUsers > MOST.users) {
+    throw new Refusal(`At most ${plain(MOST.users)} users, please: these are ${plain(nUsers)}.`);
+  }
+  return runs.flatMap(([count, users]) => Array(users).fill(count));
+}
+
+function readRun(entry) {
+  const found = /^(\d+)(?:[x×*](\d+))?$/.exec(entry);
+  if (!found) {
+    throw new Refusal(
+      `“${shown(entry)}” is no number of samples: write whole numbers, such as 40, 10, 2, ` +
+        "or 10x50 for 50 users with 10 samples each.",
+    );
+  }
+  const [count, users] = [Number(found[1]), Number(found[2] ?? 1)];
+  if (count < 1 || users < 1) throw new Refusal(`“${entry}”: a user has at least one sample.`);
+  if (count > MOST.samples) {
+    throw new Refusal(`“${shown(entry)}”: at most ${plain(MOST.samples)} samples a user, please.`);
+  }
+  return [count, users];
+}
+
+export function readObjective(text) {
+  if (text === "bound" || text === "l1") return text;
+  throw new Refusal(`The objective must be “bound” or “l1”, not “${shown(text)}”.`);
+}
+
+export function shown(text) {
+  const word = String(text ?? "").trim();
+  return word.length > 20 ? `${word.slice(0, 20)}…` : word;
+}

@@ -1,0 +1,100 @@
+(* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
+   4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
+From mathcomp Require Import all_ssreflect all_algebra ring.
+From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line optimum privacy weighing within.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Notation R := rat_realFieldType.
+Definition m (l : 'I_3) : nat := (nth 0 [:: 4; 2; 1] l)%N.
+Definition U : R := 65%:R.
+Definition eps : R := 4%:R / 5%:R.
+
+Lemma U0 : 0 < U. Proof. by rewrite ltr0n. Qed.
+Lemma U_ge0 : 0 <= U. Proof. exact: ltW U0. Qed.
+Lemma m0 l : (0 < m l)%N. Proof. by case: l => [[|[|[|]]]]. Qed.
+Lemma Npos : (0 < \sum_l m l)%N. Proof. by rewrite !big_ord_recl big_ord0. Qed.
+
+(* akmv: sums of 4, 2 and 1 in [0, 4]. *)
+Definition s (l : 'I_3) : R := (m l)%:R.
+Lemma range l : 0 <= s l <= 4%:R.
+Proof. by rewrite ler0n ler_nat; case: l => [[|[|[|]]]]. Qed.
+Lemma V0 : 0 < 4%:R :> R. Proof. by rewrite ltr0n. Qed.
+Definition thm_akmv_exact := @akmv.thm_akmv_exact R 3 m s 4%:R range V0.
+Definition twice_at_threshold := @akmv.twice_at_threshold R 3 m U U0 Npos.
+Definition twice_however_drawn := @akmv.twice_however_drawn R 3 m U U0 Npos.
+Definition akmv_at_least_twice := @akmv.akmv_at_least_twice R 3 m U U0 Npos.
+
+(* chain, lattice, minimax, within: q = 2. *)
+Definition q : R := 2%:R.
+Lemma q1 : 1 < q. Proof. by rewrite ltr1n. Qed.
+Definition thm_chain := @chain.thm_chain R 3 m U q U_ge0 q1 Npos.
+Definition lem_prior := @lattice.lem_prior R q q1.
+Definition thm_lattice := @lattice.thm_lattice R q q1.
+Definition lattice_exists := @lattice.lattice_exists R q q1.
+Definition lem_one_user := @minimax.lem_one_user R 3 m U q U0 q1 Npos.
+Definition thm_minimax := @minimax.thm_minimax R 3 m U q U0 q1 Npos.
+Definition cor_chain := @within.cor_chain R 3 m U q U_ge0 q1 Npos.
+Definition cor_chain_staircase := @within.cor_chain_staircase R 3 m U q U_ge0 q1 Npos.
+Definition cor_chain_equal := @within.cor_chain_equal R 3 m U q U_ge0 q1 Npos.
+
+(* kkt: 2 / eps = 5/2, so k = 3. *)
+Lemma eps0 : 0 < eps. Proof. by rewrite divr_gt0 ?ltr0n. Qed.
+Lemma kc : is_ceil 3 (2 / eps).
+Proof.
+have -> : 2 / eps = 5%:R / 2%:R by rewrite /eps; field.
+by split; linear.
+Qed.
+Definition thm_multipliers := @kkt.thm_multipliers R 3 m U eps eps0 U0 m0 3 kc.
+Definition share_at_T := @kkt.share_at_T R 3 m U eps eps0 U0 3 kc.
+Definition only_multipliers := @kkt.only_multipliers R 3 m U eps eps0 U0 m0 3 kc.
+Definition other_minimisers := @kkt.other_minimisers R 3 m U eps eps0 U0 m0 3 kc.
+Definition printed_multipliers_fail := @kkt.printed_multipliers_fail R 3 m U eps eps0 U0 3 kc.
+Definition thm_dual := @kkt.thm_dual R 3 m U eps eps0 U0 m0 3 kc.
+
+(* levels: 53 bits, levels of 40, and arithmetic that is exact. *)
+Lemma rounding : levels.is_rounding 53 (fun z : R => z).
+Proof.
+split=> [z|n _]; last exact: erefl.
+rewrite subrr normr0; apply: divr_ge0; first exact: normr_ge0.
+by apply: exprn_ge0; exact: ler0n.
+Qed.
+Lemma bp : (40 + 13 <= 53)%N. Proof. by []. Qed.
+Definition grid_level := @levels.grid_level R 53 40 (fun z => z) rounding bp.
+Definition grid_error := @levels.grid_error R 53 40 (fun z => z) rounding bp.
+
+(* one_line: the centre U / 2, the total width 100. *)
+Lemma cU : 0 <= U / 2 <= U.
+Proof. by have u := U_ge0; apply/andP; split; linear. Qed.
+Lemma S0 : 0 <= 100%:R :> R. Proof. exact: ler0n. Qed.
+Definition thm_one_line := @one_line.thm_one_line R 3 m U (U / 2) 100%:R Npos cU S0.
+
+Definition lem_symmetric := @optimum.lem_symmetric R 3 m U U_ge0 Npos.
+Definition lem_reduction := @optimum.lem_reduction R 3 m U U_ge0 Npos.
+Definition thm_frontier := @optimum.thm_frontier R 3 m U U_ge0 Npos.
+Definition thm_main := @optimum.thm_main R 3 m U U_ge0 Npos.
+Definition prp_all_minimisers := @optimum.prp_all_minimisers R 3 m U U_ge0 Npos.
+Definition printed_minimisers := @optimum.printed_minimisers R 3 m U U_ge0 Npos.
+Definition thm_optimum := @optimum.thm_optimum R 3 m U U_ge0 Npos.
+
+(* privacy: the rank 3, and 1 / 2 for exp (- eta). *)
+Definition half : R := 1 / 2%:R.
+Lemma q01 : 0 < half <= 1. Proof. by rewrite /half; apply/andP; split; linear. Qed.
+Definition thm_quantile := @privacy.thm_quantile R 3 U 3 half q01.
+Definition quantile_tight := @privacy.quantile_tight R 3 U 3 half q01.
+
+(* weighing: two samples of each user are kept, the first, or the one that there is. *)
+Lemma k_le : (0 < 2 <= nth_count m 0)%N.
+Proof. by apply: leq_trans (le_first_count m ord0). Qed.
+Definition kept (l : 'I_3) : {set 'I_(m l)} := [set j : 'I_(m l) | (j < 2)%N].
+Lemma size_kept l : #|kept l| = weighing.w m 2 l.
+Proof.
+rewrite /kept cardsE -sum1_card /weighing.w.
+by case: l => [[|[|[|]]]] //= l3; rewrite big_mkcond !big_ord_recl big_ord0.
+Qed.
+Definition thm_weighing := @weighing.thm_weighing R 3 m U 2 U0 m0 k_le Npos kept size_kept.
+Definition weighing_on_average := @weighing.weighing_on_average R 3 m U 2 U0 k_le Npos.
+Definition weighing_best := @weighing.weighing_best R 3 m U 2 U0 Npos.

@@ -1,0 +1,28 @@
+# Prints the theorems between marks, each with the hypotheses of the sections that are open there.
+# Between marks every sentence begins at the margin, with one of the words below: a statement of
+# another kind would not be asked about, and an assumption of another kind not be looked for.
+FNR == 1 { depth = marked = 0 }
+/^Section / { hypotheses[++depth] = "" }
+/^End / { depth-- }
+/^Hypothesis / { hypotheses[depth] = hypotheses[depth] " " $2 }
+/^\(\* begin / { marked = 1 }
+/^\(\* end / { marked = 0 }
+
+marked && /^[^ (]/ && !/^(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
+marked && /^ +(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
+marked && /\. +(Theorem|Lemma|Variables?|Hypothesis) [^ ]+ .*:/ { refuse() }
+
+marked && /^Theorem / {
+  assumed = ""
+  for (i = 1; i <= depth; i++) assumed = assumed hypotheses[i]
+  file = FILENAME
+  sub(/\.v$/, "", file)
+  print file "." $2 assumed
+}
+
+function refuse() {
+  print FILENAME ":" FNR ": between marks stand theorems, definitions and variables: " $0 > "/dev/stderr"
+  refused = 1
+}
+
+END { exit refused }

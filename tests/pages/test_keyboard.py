@@ -1,0 +1,74 @@
+"""What the Tab key reaches, and that one sees where it is."""
+
+import pytest
+from browser import AXE, TYPESET, look
+
+# Where the focus is, if it is in the header: the button's name, and whether it can be seen.
+FOCUSED = """() => {
+  const node = document.activeElement;
+  if (!node.closest(".bd-header-article")) return null;
+  const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(node);
+  const outlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  const name = node.getAttribute("aria-label") ?? node.textContent.trim();
+  return [name, outlined || boxShadow !== "none"];
+}"""
+ENTER = """() => {
+  const header = document.querySelector(".bd-header-article");
+  header.tabIndex = -1;
+  header.focus();
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 390], ids=["wide", "narrow"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_button_of_the_header_shows_that_it_has_the_focus(page, book, theme, width):
+    page.goto(f"{book}/book/setup.html")
+    look(page, width, theme)
+    page.evaluate(ENTER)
+    page.keyboard.press("Tab")
+    shown = {}
+    while focused := page.evaluate(FOCUSED):
+        name, seen = focused
+        shown[name] = seen
+        page.keyboard.press("Tab")
+    assert {"Toggle primary sidebar", "Download this page"} <= {*shown}
+    assert [name for name, seen in shown.items() if not seen] == []
+
+
+# Formulas that Tab reaches, and those that need it: each by its place in the page.
+PLACES = """[...document.querySelectorAll("div.math, span.math")].flatMap((formula, place) =>
+  [formula, ...formula.querySelectorAll(":not(a)")].some((node) => %s) ? [place] : [])"""
+STOPS = PLACES % "node.tabIndex === 0"
+SCROLL = PLACES % (
+    "getComputedStyle(node).overflowX === 'auto' && node.scrollWidth > node.clientWidth"
+)
+UNREAD = """[...document.querySelectorAll("mjx-container")]
+  .filter((formula) => !formula.querySelector("mjx-assistive-mml math")).length"""
+NAMELESS = """[...document.querySelectorAll(".math [tabindex='0']")]
+  .filter((formula) => !(formula.role && formula.ariaLabel)).length"""
+
+
+@pytest.mark.parametrize("name", ["setup", "optimum"])
+def test_formulas_are_no_tab_stops_unless_they_scroll(page, book, name):
+    """On a wide screen none does; on a phone two of the optimum's do, and none of the setup's."""
+    page.goto(f"{book}/book/{name}.html")
+    page.wait_for_function(TYPESET)
+    assert page.evaluate(STOPS) == page.evaluate(SCROLL) == []
+    look(page, 390, "light")
+    page.wait_for_function(f"{STOPS}.length === {SCROLL}.length")
+    assert page.evaluate(STOPS) == page.evaluate(SCROLL)
+    assert bool(page.evaluate(SCROLL)) == (name == "optimum")
+    assert page.evaluate(NAMELESS) == 0
+    look(page, 1400, "light")
+    page.wait_for_function(f"{STOPS}.length === 0")
+    assert page.evaluate(UNREAD) == 0
+
+
+def test_a_formula_that_scrolls_has_no_fault_for_axe(page, book):
+    page.goto(f"{book}/book/optimum.html")
+    page.wait_for_function(TYPESET)
+    look(page, 390, "light")
+    page.wait_for_function(f"{STOPS}.length > 0")
+    page.evaluate(AXE.read_text() + "; 0")
+    faults = "axe.run('.math').then(({violations}) => violations.map(({id}) => id))"
+    assert page.evaluate(faults) == []

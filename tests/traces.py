@@ -1,0 +1,26 @@
+"""What a call calls in turn: the one thing about time that a test can see without a clock."""
+
+import gc
+import sys
+
+
+def calls_of(work):
+    """Return the names of all functions that are called, those in C too, in order."""
+    called = []
+
+    def look(frame, event, function):
+        if event == "call":
+            called.append(frame.f_code.co_qualname)
+        elif event == "c_call":
+            called.append(function.__qualname__)
+
+    for _ in range(2):  # what is imported or kept the first time is not called again
+        work()
+    gc.disable()  # or it calls what it likes
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return called
