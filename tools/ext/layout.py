@@ -1,10 +1,10 @@
 """A Sphinx extension: where the figures that chapters draw stand, and how large; whole lines.
 
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
-sections, though a notebook has to compute it first. Folded code that draws a figure says which. Pictures have two pixels for each that is
-shown, and say their size, so that no text moves when they arrive; pages show them in a format that
-keeps every pixel in a third of the bytes. A mark stays on the line of the formula that it belongs
-to: browsers would break there.
+sections, though a notebook has to compute it first. Folded code that draws a figure says which.
+Pictures have two pixels for each that is shown, and say their size, so that no text moves when they
+arrive; pages show them in a format that keeps every pixel in a third of the bytes. A mark stays on
+the line of the formula that it belongs to: browsers would break there.
 """
 
 import re
