@@ -37,7 +37,7 @@ def visit(page, address):
 
 
 def link(page, address):
-    return page.locator(f'.bd-article a.reference[href$="{address}"]').first
+    return page.locator(f'.bd-article a.reference[href$="{address}"]:visible').first
 
 
 def opened(page, target=None):
