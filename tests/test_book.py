@@ -53,8 +53,23 @@ def test_every_cell_was_executed_in_order_and_its_output_stored(path):
         assert cell.outputs or not expected
         assert not {"remove-input", "remove-cell"} & set(cell.metadata.get("tags", []))
         assert max(map(len, cell.source.splitlines())) <= LONGEST_LINE
-        open_ = not {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))
-        assert len(cell.source.splitlines()) <= (15 if open_ else 25)
+
+
+PATH = ["setup", "lemma", "optimum", "kkt", "akmv", "experiments"]
+PATH += ["figure-1", "figure-2", "figure-3", "robustness"]
+FOLDED = {"hide-input", "hide-cell"}
+
+
+@pytest.mark.parametrize("name", PATH)
+def test_a_page_of_the_path_is_read_unfolding_nothing(name):
+    """It has three folds of code at most, no two in a row, and each says what is in it."""
+    cells = read(BOOK / f"{name}.ipynb").cells
+    folds = [FOLDED.intersection(cell.metadata.get("tags", [])) for cell in cells]
+    assert sum(map(bool, folds)) <= 3
+    for cell, folded, next_folded in zip(cells, folds, [*folds[1:], None], strict=True):
+        assert not (folded and next_folded), "two folds in a row"
+        settings = cell.metadata.get("mystnb", {})
+        assert not folded or "figure" in settings or "code_prompt_show" in settings, "no name"
 
 
 @every_chapter

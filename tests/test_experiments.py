@@ -81,6 +81,33 @@ def test_records_hold_one_row_a_mechanism_and_budget():
     assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
 
 
+def test_errors_are_kept_one_by_one_and_a_trial_is_the_same_dataset_for_all(monkeypatch):
+    monkeypatch.setattr(experiments, "_BLOCK", 40)
+    sampler = Recording()
+    known = {
+        "product": lambda sums, users, eps: eps * sums[:, 0],
+        "sum": lambda sums, users, eps: eps + sums[:, 1],
+    }
+    sweep = ud.mean_error_sweep(known, SMALL, [1, 3], sampler, 25, rng=0)
+    first, second, *_ = np.concatenate(sampler.drawn).T
+    expected = [[first, 3 * first], [1 + second, 3 + second]]
+    np.testing.assert_array_equal(sweep.errors, expected)
+    assert sweep.n_trials == 25
+
+
+def test_frame_holds_one_row_a_trial_from_which_the_curves_follow():
+    sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
+    frame = sweep.frame()
+    assert [*frame.columns] == ["mechanism", "eps", "trial", "error"]
+    rows = [*product(MECHANISMS, (0.5, 1.0), range(10))]
+    assert [*zip(frame.mechanism, frame.eps, frame.trial, strict=True)] == rows
+    np.testing.assert_array_equal(frame.error, sweep.errors.ravel())
+    for name, curve in sweep.curves.items():
+        by_budget = frame[frame.mechanism == name].groupby("eps").error
+        np.testing.assert_allclose(by_budget.mean(), curve.mean)
+        np.testing.assert_allclose(by_budget.sem(), curve.standard_error)
+
+
 def test_order_and_company_do_not_change_a_bit():
     common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
     backwards = dict(reversed(MECHANISMS.items()))

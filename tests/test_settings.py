@@ -35,16 +35,16 @@ EDITS = {
         "another range": {"upper = 0, 800": "upper = 0, 900"},
     },
     "kkt": {
-        "another eps": {"Fraction(1)), Fraction(1)": "Fraction(1)), Fraction(2, 3)"},
-        "one user more": {"[4, 2, 2, 1]": "[4, 2, 2, 1, 1]"},
+        "another eps": {"Fraction(4, 5)": "Fraction(2, 3)"},
+        "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]"},
     },
     "akmv": {
-        "another eps": {"upper=65), 0.5": "upper=65), 0.9"},
-        "one user more": {"[5, 3, 3, 2, 1, 1]": "[5, 3, 3, 2, 1, 1, 4]", "random(6)": "random(7)"},
+        "fewer users": {"M=6": "M=4"},
+        "more budgets": {"[0.1, 0.25, 0.5, 1, 2]": "[0.05, 0.5, 3]"},
     },
     "experiments": {
         "one user more": {"n_users=101": "n_users=102"},
-        "another M": {"M = 6": "M = 4"},
+        "fewer users": {"M=6": "M=4"},
     },
     "figure-1": {
         "eight budgets": {"2, 25)": "2, 8)"},
@@ -69,7 +69,7 @@ EDITS = {
         "another range": {"U = 65": "U = 64.3", "2, 25": "2, 5", "10_000": "1_000"},
     },
     "robustness": {
-        "another eps": {"1.9, 2], 4)": "1.9, 2, 3], 4)", "65, 400,": "65, 60,"},
+        "another range": {"65, 400,": "90, 60,"},
         "one user more": {"np.full(127, 4)": "np.full(128, 4)", "65, 400,": "65, 60,"},
         "fewer trials": {"65, 400,": "65, 50,"},
     },

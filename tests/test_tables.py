@@ -1,11 +1,15 @@
 """How tables are written, and what goes with them; and that mechanisms can be told apart."""
 
+import io
+
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+import seaborn as sns
 from matplotlib.colors import to_hex
 
 import userdp as ud
-from userdp.plotting import LOOKS
+from userdp.plotting import LOOKS, seaborn_looks
 from userdp.plotting._tables import write_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
@@ -74,3 +78,25 @@ def test_no_two_mechanisms_look_alike():
     assert len({to_hex(look["color"]) for look in looks}) == len(looks)
     for what in ("marker", "linestyle"):
         assert len({str(look[what]) for look in LOOKS.values()}) == len(LOOKS)
+
+
+def pixels(draw):
+    figure, ax = plt.subplots()
+    draw(ax)
+    ax.set_axis_off()
+    picture = io.BytesIO()
+    figure.savefig(picture, format="raw")
+    plt.close(figure)
+    return picture.getvalue()
+
+
+@pytest.mark.parametrize("name", [name for name in LOOKS if name != "guarantee"])
+def test_seaborn_draws_a_mechanism_as_its_look_says(name):
+    """Pixel by pixel, but for the edge that seaborn gives to markers."""
+    line = pd.DataFrame({"x": [1, 2, 4], "y": [3, 1, 2], "mechanism": name})
+    own = {**LOOKS[name], "markeredgecolor": "w", "markeredgewidth": 0.75}
+    common = {"hue": "mechanism", "style": "mechanism", "errorbar": None, "legend": False}
+    common |= seaborn_looks()
+    by_hand = pixels(lambda ax: ax.plot(line.x, line.y, **own))
+    by_seaborn = pixels(lambda ax: sns.lineplot(line, x="x", y="y", ax=ax, **common))
+    assert by_seaborn == by_hand

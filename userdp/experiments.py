@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.samplers import Sampler, _drawn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # User sums in one block of trials: it stays in the processor's cache, and so does its copy.
 _BLOCK = 2**17
@@ -44,17 +47,38 @@ class Sweep:
     curves : dict of Curve
         For each mechanism its means and standard errors; ``sweep["AKMV"]`` is short for
         ``sweep.curves["AKMV"]``.
-    n_trials : int
-        The number of datasets behind each mean.
+    errors : ndarray of float64, shape (mechanisms, n, n_trials)
+        The errors themselves, in the unit of the samples: of what the means are the means. A trial
+        is the same dataset for all mechanisms and budgets.
     """
 
     eps: Floats
     curves: dict[str, Curve]
-    n_trials: int
+    errors: Floats
+
+    @property
+    def n_trials(self) -> int:
+        """The number of datasets behind each mean."""
+        return len(self.errors[0, 0])
 
     def __getitem__(self, mechanism: str) -> Curve:
         """Return the curve of one mechanism."""
         return self.curves[mechanism]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the errors as a tidy table, one row a trial, as seaborn wants them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns `mechanism`, `eps`, `trial` (from 0) and `error` (in the unit of the
+            samples). It needs pandas, which the rest of a sweep does not.
+        """
+        import pandas as pd
+
+        named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
+        rows = pd.MultiIndex.from_product(named.values(), names=named)
+        return rows.to_frame(index=False).assign(error=self.errors.ravel())
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
@@ -209,7 +233,7 @@ def _sweep(
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
     curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(functions)}
-    return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, trials)
+    return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, values)
 
 
 def _stream(entropy: list[int], block: int, name: str = "") -> np.random.Generator:

@@ -52,7 +52,7 @@ def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     """Return an error that every user-level eps-DP mechanism makes on some dataset, on average.
 
-    (U/N) max_n M(n) b_n, with M(n) the sum of the n largest counts. Here b_n is the larger one of
+    (U/N) max_n H(n) b_n, with H(n) the sum of the n largest counts. Here b_n is the larger one of
     1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
     sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book. How
     far E_OPT can be from the smallest possible error, `optimality_factor` says.
@@ -85,7 +85,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     sizes, n_users = users.histogram
     ends = np.append(0.0, np.cumsum(n_users[::-1]))
     sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
-    # Between users of one count M(n) b_n is monotone on the chain.
+    # Between users of one count H(n) b_n is monotone on the chain.
     n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
     shares = np.interp(n, ends, sums) / users.total
     risks = _least_risks(n, float(read_eps(eps)))

@@ -325,8 +325,8 @@ def optimal_error(
 ) -> Exact:
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
-    For the defaults this is E_OPT(eps) = (U / 2N) M(2/eps), with M(x) the fractional sum of the x
-    largest counts: equation (12) of the paper, repaired. For other noise M(2 E|Z|). Computed in
+    For the defaults this is E_OPT(eps) = (U / 2N) H(2/eps), with H(x) the fractional sum of the x
+    largest counts: equation (12) of the paper, repaired. For other noise H(2 E|Z|). Computed in
     exact arithmetic, and rounded once where U is a float. For the other objectives it is
     `symmetric_error` at `threshold`, the smallest of releases that are not projected.
 
@@ -461,7 +461,7 @@ def projected_error(
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
-    """Return M(x), the fractional sum of the x largest counts.
+    """Return H(x), the fractional sum of the x largest counts.
 
     The floor(x) largest counts, plus the fraction x - floor(x) of the next one; all of them if x
     exceeds the number of users. A concave, piecewise linear function of x.

@@ -548,6 +548,24 @@ def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scrip
     assert figure.bounding_box()["height"] > 100
 
 
+def test_the_first_page_says_in_plain_words_what_userdp_computes(page, book):
+    page.goto(f"{book}/book/index.html")
+    said = page.locator(".summary").text_content()
+    eps = shown_eps(page)
+    T, N = ud.threshold(GEOMETRIC, eps), GEOMETRIC.total
+    errors = {
+        "errs by at most": ud.optimal_error(GEOMETRIC, eps),
+        "km/h:": ud.smallest_bias(GEOMETRIC, T / N),
+        "clipping, and": T / eps / N,
+        "Without clipping it is": ud.sensitivity(GEOMETRIC) / eps,
+        "AKMV errs by": ud.akmv_error(GEOMETRIC.largest_sums, GEOMETRIC, eps),
+        "can promise less than": ud.minimax_lower_bound(GEOMETRIC, eps),
+    }
+    for words, error in errors.items():
+        assert f"{words} {error:.2f}".rstrip("0").rstrip(".") in said
+    assert "rank" not in said
+
+
 @pytest.mark.parametrize("name", ["optimum", "figure-1"])
 def test_small_instances_move_together_and_lead_to_the_explorer(page, book, name):
     page.goto(f"{book}/book/{name}.html#eps=0.3")

@@ -67,7 +67,7 @@ def test_a_link_to_a_folded_cell_opens_it(page, book):
     page.goto(f"{book}/book/figure-2.html#cell-14")
     expect(unfolded).to_have_count(1)
     expect(page.locator("#cell-14 + .cell pre").first).to_be_visible()
-    page.evaluate("location.hash = '#cell-05'")
+    page.evaluate("location.hash = '#cell-08'")
     expect(unfolded).to_have_count(2)
 
 

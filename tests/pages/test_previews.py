@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 DELAYED = "new Promise((done) => setTimeout(done, 250))"
 
 KINDS = {
-    "a statement": ("figure-2", "akmv.html#thm-akmv-exact", "Theorem 9.2"),
-    "a statement of the page": ("figure-2", "#lem-noisy-error", "Lemma 12.1"),
+    "a statement": ("figure-2", "akmv.html#thm-akmv-exact", "Theorem 6.2"),
+    "a statement of the page": ("figure-2", "#lem-noisy-error", "Lemma 9.1"),
     "an equation": ("felt-error", "setup.html#equation-eq-worst-case-error", "(1.4)"),
-    "a figure of the page": ("figure-2", "#fig-2", "Fig. 12.1"),
+    "a figure of the page": ("figure-2", "#fig-2", "Fig. 9.1"),
     "a source": ("figure-2", "bibliography.html#id3", "Kareem Amin"),
     "a function": ("figure-2", "reference.html#userdp.optimal_error", "Return the smallest worst"),
     "code of a function": ("reference", "worstcase.html#threshold", "users.upper * (int(_largest"),
@@ -37,7 +37,7 @@ def visit(page, address):
 
 
 def link(page, address):
-    return page.locator(f'.bd-article a.reference[href$="{address}"]').first
+    return page.locator(f'.bd-article a.reference[href$="{address}"]:visible').first
 
 
 def opened(page, target=None):

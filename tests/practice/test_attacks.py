@@ -337,7 +337,7 @@ def test_a_name_inside_of_a_column_is_no_column(tmp_path):
     assert of_table(parquet(rows, tmp_path)).n_users == 1
     rows = pa.table({"first": nested, "value": [1.0]})
     with pytest.raises(
-        ValueError, match="^`user` must be the name of a column of `data`, got user='user'[.]$"
+        ValueError, match=r"^`user` must be the name of a column of `data`, got user='user'[.]$"
     ):
         of_table(parquet(rows, tmp_path))
 

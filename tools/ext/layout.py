@@ -1,10 +1,10 @@
 """A Sphinx extension: where the figures that chapters draw stand, and how large; whole lines.
 
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
-sections, though a notebook has to compute it first. Pictures have two pixels for each that is
-shown, and say their size, so that no text moves when they arrive; pages show them in a format that
-keeps every pixel in a third of the bytes. A mark stays on the line of the formula that it belongs
-to: browsers would break there.
+sections, though a notebook has to compute it first. Folded code that draws a figure says which.
+Pictures have two pixels for each that is shown, and say their size, so that no text moves when they
+arrive; pages show them in a format that keeps every pixel in a third of the bytes. A mark stays on
+the line of the formula that it belongs to: browsers would break there.
 """
 
 import re
@@ -13,6 +13,7 @@ from pathlib import Path
 from docutils import nodes
 from PIL import Image
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
@@ -29,6 +30,9 @@ class Figures(SphinxTransform):
     def apply(self, **kwargs):
         """Change a page's tree."""
         for cell in list(self.document.findall(nodes.container)):
+            drawn = next(cell.findall(nodes.figure), None)
+            if drawn and cell.get("nb_element") == "cell_code":
+                cell["draws"] = drawn["ids"][0]
             if "tag_lead" in cell["classes"]:
                 self.lead(cell)
         for image in self.document.findall(nodes.image):
@@ -49,6 +53,21 @@ class Figures(SphinxTransform):
         page.insert(page.index(first), drawn)
 
 
+class Folds(SphinxPostTransform):
+    """Name the folded code of a figure after it, before myst-nb folds it."""
+
+    default_priority = 198
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        """Change a page's tree."""
+        numbers = self.env.toc_fignumbers.get(self.env.docname, {}).get("figure", {})
+        for cell in self.document.findall(nodes.container):
+            if cell.get("draws") in numbers:
+                name = "Figure " + ".".join(map(str, numbers[cell["draws"]]))
+                cell["prompt_show"] = cell["prompt_hide"] = f"Code of {name}"
+
+
 def finish(app, name, template, context, page):
     """Give sizes as attributes, for a browser to keep the shape; and formulas their marks."""
     body = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
@@ -58,4 +77,5 @@ def finish(app, name, template, context, page):
 def setup(app):
     """Register the extension."""
     app.add_transform(Figures)
+    app.add_post_transform(Folds)
     app.connect("html-page-context", finish)

@@ -2,7 +2,7 @@
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
 PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
-what is known of where it is shown. It stands on the page of records, where {{ records["The theory"]
+what is known of where it is shown. It stands on the page of records, where {{ records["The paper"]
 }} are those of a part of the book; from each download in a text a link leads there.
 """
 

@@ -3,15 +3,14 @@
 from userdp.plotting._drawing import (
     LOOKS,
     draw_error,
-    draw_estimate,
     draw_plan,
-    draw_sweep,
     label_budgets,
     label_errors,
     label_lines,
     label_ranks,
     label_ratios,
     plain_log_axis,
+    seaborn_looks,
     use_book_style,
 )
 from userdp.plotting._tables import keep_record, write_table
@@ -19,9 +18,7 @@ from userdp.plotting._tables import keep_record, write_table
 __all__ = [
     "LOOKS",
     "draw_error",
-    "draw_estimate",
     "draw_plan",
-    "draw_sweep",
     "keep_record",
     "label_budgets",
     "label_errors",
@@ -29,6 +26,7 @@ __all__ = [
     "label_ranks",
     "label_ratios",
     "plain_log_axis",
+    "seaborn_looks",
     "use_book_style",
     "write_table",
 ]

@@ -12,14 +12,12 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
-from userdp.experiments import Sweep
-
 _PALETTE = sns.color_palette("colorblind")
 
 LOOKS: dict[str, dict[str, Any]] = {
     "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
-    "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": "--"},
-    "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": ":"},
+    "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": (0, (3.7, 1.6))},
+    "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": (0, (1, 1.65))},
     # Not a mechanism: the largest error that OPT-worst-case can have.
     "guarantee": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
     # The best clippings for the mean absolute error, and other laws of noise.
@@ -43,6 +41,26 @@ def use_book_style() -> None:
     plt.style.use("userdp.plotting.book")
 
 
+def seaborn_looks() -> dict[str, dict[str, Any]]:
+    """Return `LOOKS` as seaborn wants it, for a `hue` and a `style` that name the mechanism.
+
+    Returns
+    -------
+    dict
+        With a `palette`, `markers` and `dashes` by the name of the mechanism, as
+        `seaborn.lineplot` takes them.
+    """
+    # Without the guarantee: seaborn wants a marker for each.
+    looks = {name: look for name, look in LOOKS.items() if look["marker"]}
+    lines = {name: look["linestyle"] for name, look in looks.items()}
+    return {
+        "palette": {name: look["color"] for name, look in looks.items()},
+        "markers": {name: look["marker"] for name, look in looks.items()},
+        # A line is "-" or an offset and the dashes; seaborn knows no offset.
+        "dashes": {name: "" if line == "-" else line[1] for name, line in lines.items()},
+    }
+
+
 def draw_error(
     ax: Axes, eps: npt.ArrayLike, error: npt.ArrayLike, mechanism: str, label: str | None = None
 ) -> None:
@@ -61,56 +79,6 @@ def draw_error(
     """
     look = {**LOOKS[mechanism], "marker": ""}
     ax.plot(np.asarray(eps), np.asarray(error), label=label or mechanism, **look)
-
-
-def draw_estimate(
-    ax: Axes,
-    eps: npt.ArrayLike,
-    mean: npt.ArrayLike,
-    standard_error: npt.ArrayLike,
-    mechanism: str,
-    label: str | None = None,
-) -> None:
-    """Draw simulated errors against eps, as the mechanism's markers with two standard errors.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    eps, mean, standard_error : array_like of float, shape (n,)
-        Privacy budgets; estimates and their standard errors, in the unit of the samples.
-    mechanism : str
-        A key of `LOOKS`.
-    label : str, optional
-        Entry in the legend; the mechanism's name without it.
-    """
-    look = {**LOOKS[mechanism], "linestyle": "none"}
-    x, y, bar = np.asarray(eps), np.asarray(mean), 2 * np.asarray(standard_error)
-    ax.errorbar(x, y, bar, fmt="none", ecolor=look["color"], capsize=2.5)
-    # The legend lists lines before error bars: labelled as a line, the entry keeps its place.
-    ax.plot(x, y, label=label or mechanism, **look)
-
-
-def draw_sweep(ax: Axes, sweep: Sweep) -> None:
-    """Draw a sweep, a line with markers and a band of two standard errors for each mechanism.
-
-    Where curves lie on one another all can be seen: the first is the widest and lies below, and the
-    markers take turns.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    sweep : Sweep
-        What `userdp.error_sweep` or `userdp.mean_error_sweep` returned; its mechanisms are keys of
-        `LOOKS`. Bands narrower than the line are there, but cannot be seen.
-    """
-    n = len(sweep.curves)
-    for i, (mechanism, (mean, standard_error)) in enumerate(sweep.curves.items()):
-        look, width = LOOKS[mechanism], plt.rcParams["lines.linewidth"] + 1.2 * (n - 1 - i)
-        ax.plot(sweep.eps, mean, label=mechanism, lw=width, markevery=(i, n), **look)
-        band = mean - 2 * standard_error, mean + 2 * standard_error
-        ax.fill_between(sweep.eps, *band, color=look["color"], alpha=0.25, linewidth=0)
 
 
 def draw_plan(rows: Sequence[Any], ax: Axes | None = None) -> Axes:

@@ -4,7 +4,7 @@ Samples are vectors of d coordinates and of Euclidean length at most R; the boun
 the diameter, U = 2R. Clipping every user's sum to one ball has the least worst-case bias that its
 sensitivity permits, as a scalar problem with this U: `smallest_bias` says how little. The noise
 enters with its mean length w for sensitivity 1 alone: the best threshold is the ceil(2w)-th largest
-U m_l, and the smallest worst-case error (U / 2N) M(2w).
+U m_l, and the smallest worst-case error (U / 2N) H(2w).
 
 Of a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
 w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A
@@ -109,7 +109,7 @@ def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
 def ball_error(users: Contributions, eps: BallBudget, d: int) -> Exact:
     """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
 
-    It is (U / 2N) M(2w), with M(x) the fractional sum of the x largest counts, and bounds the mean
+    It is (U / 2N) H(2w), with H(x) the fractional sum of the x largest counts, and bounds the mean
     distance between release and mean on every dataset.
 
     Parameters

@@ -1,6 +1,7 @@
 // <clip-explorer>: what user-level clipping does, live. Without attributes it shows everything;
-// views="intervals objective errors words tables" chooses, start="eps=0.5" says where the page
-// begins. What stands inside it is for print, and for readers without scripts.
+// views="intervals objective errors words tables" chooses ("summary" instead of "words": for whoever
+// has read nothing yet), start="eps=0.5" says where the page begins. What stands inside it is for
+// print, and for readers without scripts.
 
 import * as charts from "./charts.mjs";
 import { attempt, EPS, GRID, LONGEST_UNIT, nearestOnGrid, UPPER } from "./entries.mjs";
@@ -8,7 +9,7 @@ import { plain } from "./numbers.mjs";
 import { address, change, DEFAULTS, unwatch, watch } from "./state.mjs";
 import style from "./style.mjs";
 import * as tables from "./table.mjs";
-import { errorTable, intervalTable, legend, words, workOut } from "./words.mjs";
+import { errorTable, intervalTable, legend, summary, words, workOut } from "./words.mjs";
 
 const PRESETS = {
   "start again": DEFAULTS,
@@ -75,7 +76,8 @@ const PICTURES = {
   objective: ["How wide is best", charts.objective],
   errors: ["Error against privacy", charts.errors],
 };
-const RESULTS = [...Object.keys(PICTURES), "legend", "words", "table-errors", "table-intervals"];
+const TEXTS = ["legend", "words", "summary"];
+const RESULTS = [...Object.keys(PICTURES), ...TEXTS, "table-errors", "table-intervals"];
 
 const NO_WAY = "No column of this table has numbers of samples, and none repeats to name users.";
 
@@ -220,6 +222,7 @@ class ClipExplorer extends HTMLElement {
     for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, draw(seen));
     this.fill(".legend", legend(seen));
     this.fill(".words", words(seen));
+    this.fill(".summary", summary(seen));
     this.fill(".table-errors", errorTable(seen));
     this.fill(".table-intervals", intervalTable(seen));
     this.say(this.read);
@@ -304,6 +307,7 @@ function body(views) {
     ${views ? "" : TOP}<div class="controls">${views ? BUDGET : BUDGET + USERS}</div>
     <p class="refusal" role="alert"></p>
     ${has("words") ? '<p class="words" aria-live="polite"></p>' : ""}
+    ${views?.includes("summary") ? '<p class="summary" aria-live="polite"></p>' : ""}
     <div class="pictures">${pictures.join("")}${has("tables") ? tables : ""}</div>
     ${views ? '<p class="more"><a>All of it, for your own counts: the Explorer</a></p>' : ""}
   </div>`;

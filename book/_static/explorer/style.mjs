@@ -28,8 +28,8 @@ export default `
   .given { margin: 0; width: 100%; }
   .given:empty { display: none; }
   .question { min-width: 0; max-width: 100%; }
-  .words { margin: 0.6rem 0; }
-  .words:empty { display: none; }
+  .words, .summary { margin: 0.6rem 0; }
+  .words:empty, .summary:empty { display: none; }
   .pictures { display: grid; gap: 0.8rem 1.2rem;
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
   .tables > * { margin-bottom: 0.8rem; }

@@ -51,6 +51,20 @@ export function words(seen) {
   return [start, clippedInWords(seen, above), errorInWords(seen)].join(" ");
 }
 
+/** The same for whoever has read nothing yet. */
+export function summary({ users, unit, eps, width, curves, floor }) {
+  const [best, akmv, laplace] = curves;
+  const bias = short(maths.symmetricBias(users, width));
+  const noise = short(width / users.total / eps);
+  const most = measured(best.value, unit);
+  const top = measured(users.upper, unit);
+  return `At ε = ${eps} the best clipping errs by at most ${most}: ` +
+    `${bias} of it from clipping, and ${noise} from the noise. ` +
+    `Without clipping it is ${measured(laplace.value, unit)}. ` +
+    `AKMV errs by ${measured(akmv.value, unit)} if every reading is ${top}. ` +
+    `And no private method of any kind can promise less than ${measured(floor.value, unit)}.`;
+}
+
 function rankInWords({ users, unit, eps, width }) {
   const k = maths.rank(eps);
   const rule = `At ε = ${eps} the rank is k = ⌈2/ε⌉ = ${plain(k)}`;
