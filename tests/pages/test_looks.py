@@ -1,6 +1,7 @@
 """The built book in a browser: every page, on a wide screen and on a phone, light and dark."""
 
 import gzip
+import io
 import re
 from functools import cache
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ import pytest
 from browser import AXE, BUILT, CHAPTERS, PAGES, TYPESET, UNFOLD, every_page, look
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
+from PIL import Image
 
 # Every page in both widths and both themes; wide and dark, narrow and light on every second one.
 LOOKS = [[(1400, "light"), (390, "dark")], [(1400, "dark"), (390, "light")]]
@@ -172,3 +174,11 @@ def test_a_link_under_the_mouse_can_be_read(page, book, theme):
     for link in ("nav.bd-links a.reference", ".bd-article p a.reference"):
         page.locator(link).first.hover()
         assert page.evaluate(VIOLATIONS % f"runOnly: {BY_LOOK}") == []
+
+
+@pytest.mark.parametrize(("theme", "least", "most"), [("light", 250, 255), ("dark", 0, 40)])
+def test_a_figure_has_the_ground_of_its_page(page, book, theme, least, most):
+    page.goto(f"{book}/book/kkt.html")
+    look(page, 1400, theme)
+    seen = Image.open(io.BytesIO(page.locator("figure img").first.screenshot())).convert("L")
+    assert least <= seen.getpixel((3, 3)) <= most

@@ -155,6 +155,16 @@ def minutes(name):
     return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3
 
 
+@pytest.mark.parametrize(("name", "part"), [("book/kkt", "The paper"), ("book/cite", "Reference")])
+def test_the_sidebar_is_open_where_one_is_and_nowhere_else(name, part):
+    tree = BeautifulSoup((BUILT / f"{name}.html").read_text(), "html.parser")
+    parts = tree.select(".bd-links details.part")
+    assert len(parts) == len(TOC["parts"])
+    opened = [each for each in parts if each.has_attr("open")]
+    assert [each.summary.get_text(strip=True) for each in opened] == [part]
+    assert opened[0].select_one("li.current")
+
+
 def test_the_front_door_says_how_long_each_way_takes():
     """Two hours for the paper's path, all proofs included; ten minutes for each of the others."""
     path = sum(minutes(f"book/{name}") for name in PATH)
