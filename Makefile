@@ -79,12 +79,12 @@ releasable: $(READY)
 	@$(BIN) tools/release.py --check
 
 test: $(TESTS) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (four minutes on two cores)."
+	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
 
 # look at the built book in Chromium: every page, previews, the Explorer
 pages: $(TESTS)
-	@echo "Looking at the pages that \`make book\` made (three minutes on two cores)."
+	@echo "Looking at the pages that \`make book\` made (five minutes on two cores)."
 	@$(BIN) -m pytest --numprocesses logical tests/pages
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
