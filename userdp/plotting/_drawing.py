@@ -160,9 +160,15 @@ def label_ratios(ax: Axes, which: str, name: str) -> None:
 
 
 def plain_log_axis(axis: Axis) -> None:
-    """Make an axis logarithmic, and label 1, 2 and 5 of every decade as they are read aloud."""
+    """Make an axis logarithmic, and label 1, 2 and 5 of every decade as they are read aloud.
+
+    On a horizontal axis of more than two decades there is room for 1 and 3 only.
+    """
     axes = axis.axes
-    (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    is_horizontal = axis is axes.xaxis
+    (axes.set_xscale if is_horizontal else axes.set_yscale)("log")
+    low, high = axes.get_xlim() if is_horizontal else axes.get_ylim()
+    is_long = is_horizontal and high > 150 * low
+    axis.set_major_locator(LogLocator(subs=(1.0, 3.0) if is_long else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
