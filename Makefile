@@ -19,13 +19,23 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which commit this is, and whether files differ from it, is asked once, before anything executes. In
-# an archive that git made, .git_archival knows. What is made of a commit bears its date, and is the
-# same to the last byte whenever it is made.
+# Which commit this is, its date in seconds, and whether files differ from it: asked once, before
+# anything executes. What is made of a commit bears its date, and is the same to the last byte whenever
+# it is made. An archive that git made has no .git, but says it in .git_archival; in any other copy there
+# is a line with "Format", and nothing is known.
 ifneq ($(filter book preview pdf epub site reproducible release serve,$(MAKECMDGOALS)),)
-export USERDP_STAMP := $(or $(USERDP_STAMP),$(shell \
-  [ -e .git ] || exec sed 's|.*Format.*|none 0|' .git_archival; git log -1 --format='%H %ct'; git diff --quiet HEAD || echo changed))
-export SOURCE_DATE_EPOCH ?= $(word 2,$(USERDP_STAMP))
+ifdef USERDP_STAMP
+COMMIT_AND_DATE := $(wordlist 1,2,$(USERDP_STAMP))
+CHANGED := $(word 3,$(USERDP_STAMP))
+else ifneq ($(wildcard .git),)
+COMMIT_AND_DATE := $(shell git log -1 --format='%H %ct')
+CHANGED := $(shell git diff --quiet HEAD || echo changed)
+else
+COMMIT_AND_DATE := $(or $(shell grep -v Format .git_archival),none 0)
+endif
+DATE := $(lastword $(COMMIT_AND_DATE))
+export USERDP_STAMP := $(strip $(COMMIT_AND_DATE) $(CHANGED))
+export SOURCE_DATE_EPOCH ?= $(DATE)
 endif
 
 # The folders of former builds go first, here and below: what they hold may be of older code.

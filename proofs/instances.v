@@ -1,6 +1,6 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect all_algebra ring zify.
 From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line optimum privacy weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -58,13 +58,44 @@ Definition thm_dual := @kkt.thm_dual R 3 m U eps eps0 U0 m0 3 kc.
 (* levels: 53 bits, levels of 40, and arithmetic that is exact. *)
 Lemma rounding : levels.is_rounding 53 (fun z : R => z).
 Proof.
-split=> [z|n _]; last exact: erefl.
-rewrite subrr normr0; apply: divr_ge0; first exact: normr_ge0.
+move=> z; rewrite subrr normr0; apply: divr_ge0; first exact: normr_ge0.
 by apply: exprn_ge0; exact: ler0n.
 Qed.
 Lemma bp : (40 + 13 <= 53)%N. Proof. by []. Qed.
 Definition grid_level := @levels.grid_level R 53 40 (fun z => z) rounding bp.
 Definition grid_error := @levels.grid_error R 53 40 (fun z => z) rounding bp.
+(* An engine whose integers start again from below where 64 bits end. *)
+Definition wrap (n : int) : int := ((n + 2 ^+ 63) %% 2 ^+ 64)%Z - 2 ^+ 63.
+Lemma wrap_exact n : levels.fits n -> wrap n = n.
+Proof. by rewrite /levels.fits /wrap; lia. Qed.
+Definition right (n : int) (k : nat) : int := (n %/ 2 ^+ k)%Z.
+Definition last_bits (n : int) (k : nat) : int := (n %% 2 ^+ k)%Z.
+Definition clipped (n low high : int) : int := levels.clip_whole low high n.
+Lemma exact : levels.is_exact_in_64_bits (fun n => n) (fun i j => wrap (i + j))
+  (fun i j => wrap (i - j)) (fun i j => wrap (i * j)) right last_bits clipped.
+Proof. by split=> // i j _ _; exact: wrap_exact. Qed.
+Definition grid_halves := @levels.grid_halves _ _ _ _ _ _ _ _ exact.
+
+(* Every value has the highest level, 2^40, the centre is the middle, and steps are 2^30 levels. *)
+Definition level (l : 'I_3) (j : 'I_(m l)) : int := 2 ^+ 40.
+Definition all_kept (l : 'I_3) (j : 'I_(m l)) : bool := true.
+Lemma b40 : (40 <= 40)%N. Proof. by []. Qed.
+Lemma s80 : (30 <= 80)%N. Proof. by []. Qed.
+Lemma levels_ok l j : 0 <= @level l j <= 2 ^+ 40. Proof. by rewrite /level; lia. Qed.
+Lemma o_ok : 0 <= (2 ^+ 39 : int) <= 2 ^+ 40. Proof. by lia. Qed.
+Lemma ends_ok : - Posz 5 <= 0 <= Posz 5. Proof. by []. Qed.
+Lemma low_fits : levels.fits (- Posz 5). Proof. by rewrite /levels.fits; lia. Qed.
+Lemma high_fits : levels.fits (Posz 5). Proof. by rewrite /levels.fits; lia. Qed.
+Lemma users_small l : (m l)%:Z <= 2 ^+ 42.
+Proof. by have : (m l <= 4)%N; [case: l => [[|[|[|]]]] | lia]. Qed.
+Lemma all_small : (\sum_l m l)%:Z * 2 ^+ 40 <= 2 ^+ (61 + 30).
+Proof.
+have -> : (\sum_l m l = 7)%N by rewrite !big_ord_recl big_ord0.
+by lia.
+Qed.
+Lemma left_out l j : ~~ @all_kept l j -> @level l j = 2 ^+ 39. Proof. by case/negP. Qed.
+Definition grid_total := @levels.grid_total _ _ _ _ _ _ _ _ exact 40 3 30 m level all_kept (2 ^+ 39)
+  (- Posz 5) (Posz 5) b40 s80 levels_ok o_ok ends_ok low_fits high_fits users_small all_small left_out.
 
 (* one_line: the centre U / 2, the total width 100. *)
 Lemma cU : 0 <= U / 2 <= U.

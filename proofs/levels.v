@@ -1,5 +1,5 @@
 (* Sums of whole numbers: the same on every engine, and private. *)
-From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint intdiv ring zify.
 From UserDP Require Import definitions linear.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -7,17 +7,57 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
+Lemma power_gt0 k : 0 < 2 ^+ k :> int.
+Proof. by rewrite exprn_gt0. Qed.
+
+Lemma power_le i j : (i <= j)%N -> 2 ^+ i <= 2 ^+ j :> int.
+Proof. by move=> ij; rewrite ler_weexpn2l. Qed.
+
+Lemma quotient_is (x d q : int) : 0 < d -> q * d <= x < (q + 1) * d -> (x %/ d)%Z = q.
+Proof.
+move=> d0 /andP [low high]; apply: le_anti.
+by rewrite lez_divRL // low andbT -ltz_addr1 ltz_divLR.
+Qed.
+
+Lemma quotient_of (x d : int) : 0 < d -> (x %/ d)%Z * d <= x < ((x %/ d)%Z + 1) * d.
+Proof. by move=> d0; rewrite -lez_divRL // lexx /= -ltz_divLR // ltz_addr1. Qed.
+
 (* What is released starts from a sum of whole numbers; (3) is what one user can do to it. *)
 Section Whole.
-Variables (L : nat) (low high : int).
+Variables (L s : nat) (low high : int).
 (* begin prp-grid-clipping *)
+(* A whole number in steps of 2^s: the floor of n / 2^s + 1/2.  (%/ rounds downwards.) *)
+Definition rounded (n : int) : int := ((2 * n + 2 ^+ s) %/ (2 * 2 ^+ s))%Z.
 Definition clip_whole (n : int) : int := Num.min (Num.max n low) high.
-Definition total (levels : 'I_L -> int) : int := \sum_l clip_whole (levels l).
+Definition total (sums : 'I_L -> int) : int := \sum_l clip_whole (rounded (sums l)).
 (* end prp-grid-clipping *)
 
+Lemma step_gt0 : 0 < 2 * 2 ^+ s :> int.
+Proof. by rewrite mulr_gt0 ?power_gt0. Qed.
+
+Lemma rounded_is (n q : int) :
+  q * (2 * 2 ^+ s) <= 2 * n + 2 ^+ s < (q + 1) * (2 * 2 ^+ s) -> rounded n = q.
+Proof. exact: quotient_is step_gt0. Qed.
+
+Lemma rounded_of (n : int) :
+  rounded n * (2 * 2 ^+ s) <= 2 * n + 2 ^+ s < (rounded n + 1) * (2 * 2 ^+ s).
+Proof. exact: quotient_of step_gt0. Qed.
+
+Lemma rounded_whole (q : int) : rounded (q * 2 ^+ s) = q.
+Proof. by apply: rounded_is; have := power_gt0 s; move: (2 ^+ s) => P; clear; lia. Qed.
+
+(* Rounding gives 0 below a half, and from there on at most twice the number. *)
+Lemma rounded_size (n : int) : `|rounded n| * 2 ^+ s <= 2 * `|n|.
+Proof.
+have := rounded_of n; have := power_gt0 s; move: (2 ^+ s) (rounded n) => P q P0.
+case: (ltrgt0P q) => [q0|q0|->]; last by clear; lia.
+- by have : P <= q * P; [rewrite ler_pmull // -gtz0_ge1 | clear; lia].
+- by have : P <= - q * P; [rewrite ler_pmull // -gtz0_ge1 oppr_gt0 | clear; lia].
+Qed.
+
 (* begin prp-grid *)
-(* Each user's whole number is clipped to [low, high]: replacing one user moves the total by at most
-   high - low, and no smaller number will do. *)
+(* Each user's whole number is rounded to steps and clipped to [low, high]: replacing one user moves
+   the total by at most high - low, and no smaller number will do. *)
 Theorem prp_grid : low <= high ->
   (forall x y l, (forall l', l' != l -> x l' = y l') -> `|total x - total y| <= high - low)
   /\ forall l : 'I_L, exists x y,
@@ -26,12 +66,13 @@ Theorem prp_grid : low <= high ->
 Proof.
 move=> lh.
 have diff x y l : (forall l', l' != l -> x l' = y l') ->
-    total x - total y = clip_whole (x l) - clip_whole (y l).
+    total x - total y = clip_whole (rounded (x l)) - clip_whole (rounded (y l)).
   by move=> same; rewrite /total -sumrB (bigD1 l) //= big1 ?addr0 // => l' ll'; rewrite same ?subrr.
 split=> [x y l same|l]; first by rewrite (diff _ _ _ same) /clip_whole ler_norml; lia.
-exists (fun l' => if l' == l then high else low), (fun=> low).
-have same l' : l' != l -> (if l' == l then high else low) = low by move/negbTE ->.
-by split=> //; rewrite (diff _ _ _ same) eqxx /clip_whole; lia.
+exists (fun l' => (if l' == l then high else low) * 2 ^+ s), (fun=> low * 2 ^+ s).
+have same l' : l' != l -> (if l' == l then high else low) * 2 ^+ s = low * 2 ^+ s.
+  by move/negbTE ->.
+by split=> //; rewrite (diff _ _ _ same) eqxx !rounded_whole /clip_whole; lia.
 Qed.
 End Whole.
 
@@ -40,9 +81,8 @@ Variables (R : realFieldType) (p b : nat) (fl : R -> R).
 
 (* begin prp-grid-definitions *)
 (* Rounding to a float of p binary digits, 53 for doubles, where nothing over- or underflows, changes a
-   number by the share 2^-p of it at most, and no whole number below 2^p. *)
-Definition is_rounding : Prop :=
-  (forall z, `|fl z - z| <= `|z| / 2 ^+ p) /\ forall n : int, `|n| < 2 ^+ p -> fl n%:~R = n%:~R.
+   number by the share 2^-p of it at most. *)
+Definition is_rounding : Prop := forall z, `|fl z - z| <= `|z| / 2 ^+ p.
 Definition is_floor (n : int) (y : R) : Prop := n%:~R <= y < n%:~R + 1.
 (* n is the level of v in [lo, up], and step the distance of two levels. *)
 Definition is_level (lo up v : R) (n : int) : Prop :=
@@ -59,7 +99,7 @@ Theorem grid_level (lo up v : R) (n : int) : lo <= v <= up -> 0 < fl (up - lo) -
   0 <= n <= 2 ^+ b /\ `|lo + step lo up * n%:~R - v| <= off lo up.
 (* end prp-grid-level *)
 Proof.
-have [near _] := rounding; rewrite /is_level /off /step.
+have near := rounding; rewrite /is_level /off /step.
 pose u : R := (2 ^+ p)^-1; pose e : R := (2 ^+ 10)^-1; pose P : R := 2 ^+ b.
 have two k : 0 < 2 ^+ k :> R by rewrite exprn_gt0 ?ltr0n.
 have e0 : 0 < e by rewrite invr_gt0.
@@ -148,134 +188,367 @@ have le_of (k k' : int) : is_floor k y -> is_floor k' y -> k <= k'.
 by move=> h h'; apply: le_anti; rewrite !le_of.
 Qed.
 
-(* begin prp-grid-sums *)
-(* A sum of whole numbers, added in some order and in some parts; what a machine computes, whose number
-   for n is inj n; and that it adds exactly whenever the sum is below B. *)
-Inductive parts : Type := Leaf of int | Plus of parts & parts.
-Fixpoint leaves (t : parts) : seq int :=
-  match t with Leaf n => [:: n] | Plus t t' => leaves t ++ leaves t' end.
-Fixpoint computed (A : Type) (inj : int -> A) (plus : A -> A -> A) (t : parts) : A :=
-  match t with Leaf n => inj n | Plus t t' => plus (computed inj plus t) (computed inj plus t') end.
-Definition exact_below (A : Type) (inj : int -> A) (plus : A -> A -> A) (B : int) : Prop :=
-  forall i j, `|i + j| < B -> plus (inj i) (inj j) = inj (i + j).
-(* end prp-grid-sums *)
-
-Lemma computed_exactly (A : Type) (inj : int -> A) plus B t : exact_below inj plus B ->
-  \sum_(i <- leaves t) `|i| < B -> computed inj plus t = inj (\sum_(i <- leaves t) i).
-Proof.
-move=> ex; elim: t => [n|t IH t' IH'] /=; first by rewrite !big_seq1.
-rewrite !big_cat /= => small; rewrite IH ?IH' ?ex //.
-- apply: le_lt_trans small; apply: le_trans (ler_norm_add _ _) _.
-  by apply: ler_add; exact: ler_norm_sum.
-- by apply: le_lt_trans small; rewrite ler_addr sumr_ge0.
-- by apply: le_lt_trans small; rewrite ler_addl sumr_ge0.
-Qed.
-
-Section Total.
-Variables (L : nat) (m : 'I_L -> nat) (level : forall l, 'I_(m l) -> int) (o low high : int) (c : nat).
 (* begin prp-grid-user *)
 (* A user's levels, each less o, add up to this. *)
-Definition levels_of (l : 'I_L) : int := \sum_j (@level l j - o).
+Definition levels_of L (m : 'I_L -> nat) (level : forall l, 'I_(m l) -> int) (o : int) (l : 'I_L) : int :=
+  \sum_j (level l j - o).
 (* end prp-grid-user *)
-Hypothesis levels_ok : forall l j, 0 <= @level l j <= 2 ^+ b.
-Hypothesis o_ok : 0 <= o <= 2 ^+ b.
-Hypothesis ends_ok : low <= 0 <= high.
-Hypothesis users_small : forall l, (m l * 2 ^ b < 2 ^ p)%N.
-Hypothesis all_small : ((\sum_l m l) * 2 ^ b < 2 ^ c)%N.
-
-Lemma below_power n k : (n * 2 ^ b < 2 ^ k)%N -> n%:Z * 2 ^+ b < 2 ^+ k.
-Proof.
-have power i : 2 ^+ i = (2 ^ i)%N%:Z by rewrite -[RHS]natz natrX.
-by rewrite !power -PoszM ltz_nat.
-Qed.
-
-Lemma size_of l : \sum_j `|@level l j - o| <= (m l)%:Z * 2 ^+ b.
-Proof.
-apply: (@le_trans _ _ (\sum_(j < m l) 2 ^+ b)); last by rewrite sumr_const card_ord -mulr_natl natz.
-apply: ler_sum => j _; have := levels_ok j; have := o_ok; move: (2 ^+ b) (@level l j) => P k.
-by clear; lia.
-Qed.
-
-Lemma size_clipped : \sum_l `|clip_whole low high (levels_of l)| <= (\sum_l m l)%:Z * 2 ^+ b.
-Proof.
-rewrite -natz natr_sum mulr_suml; apply: ler_sum => l _; rewrite natz.
-apply: le_trans (size_of l); apply: (@le_trans _ _ `|levels_of l|); last exact: ler_norm_sum.
-by have := ends_ok; rewrite /clip_whole; clear; lia.
-Qed.
-
-Lemma user_total_exact l t : perm_eq (leaves t) [seq @level l j - o | j <- enum 'I_(m l)] ->
-  computed intr (fun x y : R => fl (x + y)) t = (levels_of l)%:~R.
-Proof.
-move=> e; have [_ whole] := rounding.
-rewrite (@computed_exactly _ _ _ (2 ^+ p)) => [|i j ij|].
-- by rewrite (perm_big _ e) /= big_map big_enum.
-- by rewrite -intrD whole.
-by rewrite (perm_big _ e) /= big_map big_enum /=; exact: le_lt_trans (size_of l) (below_power (users_small l)).
-Qed.
-
-Lemma total_exact A (inj : int -> A) plus t : exact_below inj plus (2 ^+ c) ->
-  perm_eq (leaves t) [seq clip_whole low high (levels_of l) | l <- enum 'I_L] ->
-  computed inj plus t = inj (total low high levels_of).
-Proof.
-move=> ex e; rewrite (computed_exactly ex) (perm_big _ e) /= big_map big_enum //=.
-exact: le_lt_trans size_clipped (below_power all_small).
-Qed.
-End Total.
 
 (* begin prp-grid-error *)
-(* (4) What the levels cost: the mean is as good as one level. *)
+(* (4) What the levels cost: the mean is as good as one level, and where sums are rounded, half a step
+   for each user. *)
 Theorem grid_error L (m : 'I_L -> nat) (lo up : R) (x : dataset R m)
-    (level : forall l, 'I_(m l) -> int) (o low high : int) (h : R) :
+    (level : forall l, 'I_(m l) -> int) (o low high : int) (s : nat) (h : R) :
   (0 < \sum_l m l)%N -> 0 < fl (up - lo) -> h = step lo up -> low <= high ->
   (forall l j, lo <= x l j <= up /\ is_level lo up (x l j) (level l j)) ->
-  `|h * (total low high (levels_of level o))%:~R / N R m
-    - (\sum_l clip (h * low%:~R) (h * high%:~R) (\sum_j (x l j - (lo + h * o%:~R)))) / N R m|
-  <= off lo up.
+  `|2 ^+ s * h * (total s low high (levels_of level o))%:~R / N R m
+    - (\sum_l clip (2 ^+ s * h * low%:~R) (2 ^+ s * h * high%:~R)
+                   (\sum_j (x l j - (lo + h * o%:~R)))) / N R m|
+  <= off lo up + (if (0 < s)%N then 2 ^+ s / 2 * h * L%:R / N R m else 0).
 (* end prp-grid-error *)
 Proof.
+(* A user's sum is off by m l levels' errors and by rounding; clipping moves no two numbers apart. *)
 move=> Npos W0 hE lh ok; have N0 : 0 < N R m by rewrite ltr0n.
 have h0 : 0 < h by rewrite hE divr_gt0 // exprn_gt0 ?ltr0n.
+have P0 : 0 < 2 ^+ s :> R by rewrite exprn_gt0 ?ltr0n.
+have H0 : 0 < 2 ^+ s * h by exact: mulr_gt0.
+pose half : R := if (0 < s)%N then 2 ^+ s / 2 * h else 0.
+have -> : (if (0 < s)%N then 2 ^+ s / 2 * h * L%:R / N R m else 0) = L%:R * half / N R m.
+  by rewrite /half; case: (0 < s)%N; [congr (_ / _); ring | rewrite mulr0 mul0r].
+(* rounding moves a sum by half a step at most, and not at all if steps are levels *)
+have near_whole (S : int) : `|2 ^+ s * h * (rounded s S)%:~R - h * S%:~R| <= half.
+  rewrite /half; have [s0|s0] := posnP s.
+    have -> : rounded s S = S by apply: rounded_is; rewrite s0 expr0; clear; lia.
+    by rewrite s0 expr0 mul1r subrr normr0.
+  have /andP [] := rounded_of s S; rewrite -(ler_int R) -(ltr_int R).
+  rewrite !(rmorphD, rmorphM, rmorphX, rmorph1) /= -[1 + 1]/2; move: (2 ^+ s) (rounded s S)%:~R (S%:~R) P0 {H0} => P q z P0.
+  move=> low_q high_q; have -> : P * h * q - h * z = h * (P * q - z) by ring.
+  rewrite normrM gtr0_norm // mulrC ler_pmul2r // ler_norml.
+  by linear.
 rewrite -mulrBl normrM [`|(N R m)^-1|]gtr0_norm ?invr_gt0 // ler_pdivr_mulr //.
+rewrite mulrDl mulfVK ?gt_eqF //.
 rewrite /total rmorph_sum mulr_sumr -sumrB; apply: le_trans (ler_norm_sum _ _ _) _.
-rewrite [leRHS]mulrC /N natr_sum mulr_suml; apply: ler_sum => l _.
+have -> : off lo up * N R m + L%:R * half = \sum_(l < L) ((m l)%:R * off lo up + half).
+  by rewrite big_split /= sumr_const card_ord -[half *+ L]mulr_natl -mulr_suml -natr_sum [_ * N R m]mulrC.
+apply: ler_sum => l _.
 set S := levels_of level o l; set t := \sum_j _.
 have near : `|h * S%:~R - t| <= (m l)%:R * off lo up.
   have -> : (m l)%:R * off lo up = \sum_(j < m l) off lo up by rewrite sumr_const card_ord mulr_natl.
   rewrite /S /t /levels_of rmorph_sum mulr_sumr -sumrB; apply: le_trans (ler_norm_sum _ _ _) _.
   apply: ler_sum => j _; have [range lev] := ok l j; have [_] := grid_level range W0 lev.
   by rewrite rmorphB /= -hE; congr (`|_| <= _); ring.
+pose z (k : int) : R := 2 ^+ s * h * k%:~R.
+have {}near : `|z (rounded s S) - t| <= (m l)%:R * off lo up + half.
+  have := near_whole S; rewrite -/(z _); move: near; rewrite !ler_norml => /andP [? ?] /andP [? ?].
+  by linear.
 apply: le_trans near.
-pose z (k : int) : R := h * k%:~R.
 have mono i j : i <= j -> z i <= z j by move=> ij; rewrite ler_pmul2l // ler_int.
 have zmax i j : z (Num.max i j) = Num.max (z i) (z j).
   by case: (leP i j) => ij; [rewrite max_r ?mono | rewrite max_l ?mono // ltW].
 have zmin i j : z (Num.min i j) = Num.min (z i) (z j).
   by case: (leP i j) => ij; [rewrite min_l ?mono | rewrite min_r ?mono // ltW].
-rewrite -[h * (clip_whole low high S)%:~R]/(z _) -[h * low%:~R]/(z low) -[h * high%:~R]/(z high).
-rewrite -[h * S%:~R]/(z S) /clip_whole zmin zmax /clip.
-move: (z S) (z low) (z high) (mono _ _ lh) => s A B AB; rewrite ler_norml.
-by minmax; case: (ger0P (s - t)) => d; linear.
+rewrite -[_ * (clip_whole low high _)%:~R]/(z _) -[_ * low%:~R]/(z low) -[_ * high%:~R]/(z high).
+rewrite /clip_whole zmin zmax /clip.
+move: (z (rounded s S)) (z low) (z high) (mono _ _ lh) => q A B AB; rewrite ler_norml.
+by minmax; case: (ger0P (q - t)) => d; linear.
 Qed.
 End Levels.
 
+(* begin prp-grid-same *)
+(* (2) A level is one number: engines that round alike have the same. *)
+Theorem grid_same_level (R : realFieldType) (b : nat) (fl : R -> R) (lo up v : R) (n n' : int) :
+  is_level b fl lo up v n -> is_level b fl lo up v n' -> n = n'.
+(* end prp-grid-same *)
+Proof. exact: floor_unique. Qed.
+
+Lemma rounded_is_floor (R : realFieldType) (s : nat) (n : int) :
+  is_floor (rounded s n) (n%:~R / 2 ^+ s + 1 / 2 : R).
+Proof.
+have P0 : 0 < 2 ^+ s :> R by rewrite exprn_gt0 ?ltr0n.
+have := rounded_of s n; rewrite -(ler_int R) -(ltr_int R) /is_floor.
+rewrite !(rmorphD, rmorphM, rmorphX, rmorph1) /= -[1 + 1]/2.
+have -> : n%:~R / 2 ^+ s + 1 / 2 = (2 * n%:~R + 2 ^+ s) / (2 * 2 ^+ s) :> R.
+  by field; rewrite gt_eqF.
+by rewrite ler_pdivl_mulr ?ltr_pdivr_mulr // mulr_gt0 ?ltr0n.
+Qed.
+
+(* The last shift: by more than 20 bits, where the lower half decides nothing, and by at most 20. *)
+Lemma shift_upper (a r : int) (k : nat) : 0 <= r < 2 ^+ 20 ->
+  ((a + 2 ^+ k) %/ 2 ^+ k.+1)%Z = rounded (k + 21) (2 ^+ 20 * a + r).
+Proof.
+move=> r_ok; apply/esym/rounded_is; have := quotient_of (a + 2 ^+ k) (power_gt0 k.+1).
+have -> : 2 ^+ (k + 21) = 2 ^+ k * 2 ^+ 21 :> int by rewrite exprD.
+rewrite exprS; move: (2 ^+ k) (_ %/ _)%Z (power_gt0 k) => K q K0 /andP [q1 q2].
+by apply/andP; split; clear -r_ok q1 q2 K0; lia.
+Qed.
+
+Lemma shift_both (a r : int) (s : nat) : (s <= 20)%N -> 0 <= r < 2 ^+ 20 ->
+  a * 2 ^+ (20 - s) + ((r + (2 ^+ s %/ 2)%Z) %/ 2 ^+ s)%Z = rounded s (2 ^+ 20 * a + r).
+Proof.
+move=> s20 r_ok; apply/esym/rounded_is.
+have -> : 2 ^+ 20 = 2 ^+ (20 - s) * 2 ^+ s :> int by rewrite -exprD subnK.
+have := quotient_of (r + (2 ^+ s %/ 2)%Z) (power_gt0 s).
+have half : 2 * (2 ^+ s %/ 2)%Z <= 2 ^+ s <= 2 * (2 ^+ s %/ 2)%Z + 1.
+  by move: (2 ^+ s : int) => P; clear; lia.
+move: (_ %/ 2 ^+ s)%Z half; move: (2 ^+ s %/ 2)%Z (2 ^+ s) (2 ^+ (20 - s)) => d P K q.
+move=> /andP [d1 d2] /andP [q1 q2].
+by apply/andP; split; clear -d1 d2 q1 q2; lia.
+Qed.
+
+(* (2) What an engine of 64 bits computes: integers that are exact wherever the result fits. *)
+Section Engine.
+(* begin prp-grid-engine *)
+(* An engine's number for n is inj n.  It adds, subtracts, multiplies, shifts right, keeps the last k
+   bits, and clips, all exactly where what goes in and what comes out fits 64 bits. *)
+Variables (A : Type) (inj : int -> A) (plus minus times : A -> A -> A).
+Variables (right last_bits : A -> nat -> A) (clipped : A -> A -> A -> A).
+Definition fits (n : int) : bool := - 2 ^+ 63 <= n < 2 ^+ 63.
+Definition is_exact_in_64_bits : Prop :=
+  [/\ forall i j, fits i -> fits j -> fits (i + j) -> plus (inj i) (inj j) = inj (i + j),
+      forall i j, fits i -> fits j -> fits (i - j) -> minus (inj i) (inj j) = inj (i - j),
+      forall i j, fits i -> fits j -> fits (i * j) -> times (inj i) (inj j) = inj (i * j),
+      forall i k, fits i -> (k < 63)%N -> right (inj i) k = inj (i %/ 2 ^+ k)%Z
+        /\ last_bits (inj i) k = inj (i %% 2 ^+ k)%Z
+    & forall i low high, fits i -> fits low -> fits high ->
+        clipped (inj i) (inj low) (inj high) = inj (clip_whole low high i)].
+Hypothesis exact : is_exact_in_64_bits.
+
+(* Adding some things up, in some order and in some parts. *)
+Inductive parts (T : Type) : Type := Leaf of T | Plus of parts T & parts T.
+Fixpoint leaves (T : Type) (t : parts T) : seq T :=
+  match t with Leaf x => [:: x] | Plus t t' => leaves t ++ leaves t' end.
+Fixpoint computed (T : Type) (f : T -> A) (t : parts T) : A :=
+  match t with Leaf x => f x | Plus t t' => plus (computed f t) (computed f t') end.
+
+(* in_steps of the release: the sums of both halves of n levels, less o, in steps of 2^s. *)
+Definition in_steps (o : int) (s : nat) (high low n : A) : A :=
+  let high := minus high (times n (inj (o %/ 2 ^+ 20)%Z)) in
+  let low := minus low (times n (inj (o %% 2 ^+ 20)%Z)) in
+  let high := plus high (right low 20) in
+  let low := last_bits low 20 in
+  if (20 < s)%N then right (plus high (inj (2 ^+ (s - 21)))) (s - 20)
+  else plus (times high (inj (2 ^+ (20 - s)))) (right (plus low (inj (2 ^+ s %/ 2)%Z)) s).
+(* end prp-grid-engine *)
+
+Lemma times_within (x y a c : int) : 0 <= x <= a -> 0 <= y <= c -> 0 <= x * y <= a * c.
+Proof. by move=> /andP [x0 xa] /andP [y0 yc]; rewrite mulr_ge0 //= ler_pmul. Qed.
+
+Lemma computed_exactly (T : eqType) (f : T -> int) (t : parts T) :
+  \sum_(x <- leaves t) `|f x| < 2 ^+ 63 ->
+  computed (fun x => inj (f x)) t = inj (\sum_(x <- leaves t) f x).
+Proof.
+have [add _ _ _ _] := exact.
+have fit (x : seq T) : \sum_(i <- x) `|f i| < 2 ^+ 63 -> fits (\sum_(i <- x) f i).
+  have := ler_norm_sum x f xpredT; rewrite /fits.
+  by move: (\sum_(i <- x) `|f i|) (\sum_(i <- x) f i) => a c; clear; lia.
+elim: t => [x|t IH t' IH'] /=; first by rewrite !big_seq1.
+rewrite !big_cat /= => small.
+have part : \sum_(x <- leaves t) `|f x| < 2 ^+ 63.
+  by apply: le_lt_trans small; rewrite ler_addl sumr_ge0.
+have part' : \sum_(x <- leaves t') `|f x| < 2 ^+ 63.
+  by apply: le_lt_trans small; rewrite ler_addr sumr_ge0.
+rewrite IH // IH' // add ?fit //.
+by rewrite -big_cat; apply: fit; rewrite big_cat.
+Qed.
+
+(* begin prp-grid-halves *)
+(* Halves of 20 bits recombine exactly: if high and low stand for a sum of n levels, then what is left
+   after taking o away n times is rounded once, to the nearest step.  As an engine is exact only where
+   numbers fit 64 bits, each number on the way does; and rounding is what the floor of n / 2^s + 1/2
+   is in any ordered field. *)
+Theorem grid_halves (o sum high low : int) (n s : nat) :
+  0 <= o <= 2 ^+ 40 -> n%:Z <= 2 ^+ 42 -> (s <= 80)%N ->
+  0 <= high <= 2 ^+ 62 -> 0 <= low <= 2 ^+ 62 -> 2 ^+ 20 * high + low = sum + n%:Z * o ->
+  `|sum| <= 2 ^+ (61 + s) ->
+  in_steps o s (inj high) (inj low) (inj n%:Z) = inj (rounded s sum)
+  /\ forall R : realFieldType, is_floor (rounded s sum) (sum%:~R / 2 ^+ s + 1 / 2 : R).
+(* end prp-grid-halves *)
+Proof.
+(* The halves of o are taken away, and low is carried into high, so that its rest has 20 bits: then by
+   `shift_upper` and `shift_both`.  The engine is exact at each step, as the result is bounded. *)
+have [add sub mul shift _] := exact.
+move=> o_ok n_ok s80 high_ok low_ok same small; split; last by move=> R; exact: (rounded_is_floor R s sum).
+have n0 : 0 <= n%:Z <= 2 ^+ 42 by rewrite n_ok.
+rewrite /in_steps; move: (n%:Z) n0 same {n_ok} => k k_ok same.
+have oE := divz_eq o (2 ^+ 20); have ol0 := modz_ge0 o (lt0r_neq0 (power_gt0 20)).
+have olH := ltz_pmod o (power_gt0 20).
+move: (o %/ 2 ^+ 20)%Z (o %% 2 ^+ 20)%Z oE ol0 olH => oh ol oE ol0 olH.
+have oh_ok : 0 <= oh <= 2 ^+ 20 by clear -o_ok oE ol0 olH; lia.
+have ol_ok : 0 <= ol <= 2 ^+ 20 by clear -ol0 olH; lia.
+have koh := times_within k_ok oh_ok; have kol := times_within k_ok ol_ok.
+rewrite {}oE in same.
+have {}same : 2 ^+ 20 * (high - k * oh) + (low - k * ol) = sum by clear -same; lia.
+rewrite !mul ?sub; [ | by rewrite /fits; clear -koh kol k_ok high_ok low_ok oh_ok ol_ok; lia ..].
+have [-> ->] : right (inj (low - k * ol)) 20 = inj ((low - k * ol) %/ 2 ^+ 20)%Z
+    /\ last_bits (inj (low - k * ol)) 20 = inj ((low - k * ol) %% 2 ^+ 20)%Z.
+  by apply: shift; [rewrite /fits; clear -kol low_ok; lia | ].
+have lowE := divz_eq (low - k * ol) (2 ^+ 20).
+have r0 := modz_ge0 (low - k * ol) (lt0r_neq0 (power_gt0 20)).
+have rH := ltz_pmod (low - k * ol) (power_gt0 20).
+move: ((low - k * ol) %/ 2 ^+ 20)%Z ((low - k * ol) %% 2 ^+ 20)%Z lowE r0 rH => c r lowE r0 rH.
+have c_ok : - 2 ^+ 42 <= c <= 2 ^+ 42 by clear -lowE r0 rH kol low_ok; lia.
+rewrite add; [ | by rewrite /fits; clear -c_ok koh high_ok; lia ..].
+have a_ok : - 2 ^+ 62 - 2 ^+ 42 <= high - k * oh + c <= 2 ^+ 62 + 2 ^+ 42.
+  by clear -c_ok koh high_ok; lia.
+have {same lowE c_ok} sumE : sum = 2 ^+ 20 * (high - k * oh + c) + r by clear -same lowE; lia.
+move: (high - k * oh + c) a_ok sumE => a a_ok sumE.
+have r_ok : 0 <= r < 2 ^+ 20 by rewrite r0.
+rewrite sumE; rewrite sumE in small; case: (ltnP 20 s) => s20.
+  have [i ik sE] : exists2 i, (i <= 59)%N & s = (i + 21)%N by exists (s - 21)%N; clear -s20 s80; lia.
+  have Ki := power_le ik; have K0 := power_gt0 i; have -> : (s - 20 = i.+1)%N by clear -sE; lia.
+  rewrite {}sE addnK -(shift_upper _ _ r_ok).
+  rewrite add; [ | by rewrite /fits; clear -a_ok Ki K0; lia ..].
+  by apply: (proj1 (shift _ _ _ _)); [rewrite /fits; clear -a_ok Ki K0; lia | clear -ik; lia].
+rewrite -(shift_both _ s20 r_ok); have P0 := power_gt0 s; have Ps := power_le s20.
+have K0 := power_gt0 (20 - s); have Ks : 2 ^+ (20 - s) <= 2 ^+ 20 :> int by exact/power_le/leq_subr.
+have aP : a * 2 ^+ (20 - s) * 2 ^+ s = a * 2 ^+ 20 by rewrite -mulrA -exprD subnK.
+rewrite exprD in small; move: (2 ^+ (20 - s)) K0 Ks aP => K K0 Ks aP.
+move PE: (2 ^+ s) P0 Ps aP small => P P0 Ps aP small.
+have aK : - 2 ^+ 62 <= a * K <= 2 ^+ 62.
+  by rewrite -(ler_pmul2r P0) -[X in _ && X](ler_pmul2r P0) aP; clear -P0 small r_ok; lia.
+have d_ok : 0 <= (P %/ 2)%Z <= 2 ^+ 19 by clear -P0 Ps; lia.
+move: (P %/ 2)%Z d_ok => d d_ok.
+have v_ok : 0 <= ((r + d) %/ P)%Z <= 2 ^+ 21.
+  by have := lez_div (r + d) P; rewrite (divz_ge0 _ P0); move: ((r + d) %/ P)%Z => v; clear -d_ok r_ok; lia.
+rewrite mul; [ | by rewrite /fits; clear -a_ok aK K0 Ks; lia ..].
+rewrite (add r d); [ | by rewrite /fits; clear -d_ok r_ok; lia ..].
+have [-> _] : right (inj (r + d)) s = inj ((r + d) %/ P)%Z /\ True.
+  split; last by []; rewrite -PE; apply: (proj1 (shift _ _ _ _)).
+    by rewrite /fits; clear -d_ok r_ok; lia.
+  by clear -s20; lia.
+by rewrite add; [ | rewrite /fits; clear -aK v_ok; lia ..].
+Qed.
+
+Section Total.
+Variables (b L s : nat) (m : 'I_L -> nat) (level : forall l, 'I_(m l) -> int).
+Variables (kept : forall l, pred 'I_(m l)) (o low high : int).
+Hypothesis b40 : (b <= 40)%N.
+Hypothesis s80 : (s <= 80)%N.
+Hypothesis levels_ok : forall l j, 0 <= @level l j <= 2 ^+ b.
+Hypothesis o_ok : 0 <= o <= 2 ^+ b.
+Hypothesis ends_ok : low <= 0 <= high.
+Hypothesis low_fits : fits low.
+Hypothesis high_fits : fits high.
+Hypothesis users_small : forall l, (m l)%:Z <= 2 ^+ 42.
+Hypothesis all_small : (\sum_l m l)%:Z * 2 ^+ b <= 2 ^+ (61 + s).
+Hypothesis left_out : forall l j, ~~ @kept l j -> @level l j = o.
+
+Lemma sum_within n (k : pred 'I_n) (f : 'I_n -> int) (c : int) :
+  (forall j, 0 <= f j <= c) -> 0 <= \sum_(j | k j) f j <= n%:Z * c.
+Proof.
+move=> f_ok; rewrite sumr_ge0 => [|j _]; last by have /andP [] := f_ok j.
+apply: (@le_trans _ _ (\sum_(j < n) f j)).
+  by rewrite big_mkcond; apply: ler_sum => j _; have /andP [] := f_ok j; case: (k j).
+apply: (@le_trans _ _ (\sum_(j < n) c)); first by apply: ler_sum => j _; have /andP [] := f_ok j.
+by rewrite sumr_const card_ord -mulr_natl natz.
+Qed.
+
+Lemma half_sum l (f : 'I_(m l) -> int) : (forall j, 0 <= f j <= 2 ^+ 20) ->
+  0 <= \sum_(j | kept j) f j <= 2 ^+ 62
+  /\ forall t, perm_eq (leaves t) (enum (@kept l)) ->
+     computed (fun j => inj (f j)) t = inj (\sum_(j | kept j) f j).
+Proof.
+move=> f_ok; have small : 0 <= \sum_(j | kept j) f j <= 2 ^+ 62.
+  have := sum_within (@kept l) f_ok; have := users_small l.
+  by move: (m l)%:Z (\sum_(j | kept j) f j) => k S; clear; lia.
+split=> // t same; rewrite computed_exactly.
+  by congr inj; rewrite (perm_big _ same) /= big_enum.
+rewrite (perm_big _ same) /= big_enum /= (eq_bigr f) => [|j _].
+  by move: (\sum_(j | kept j) f j) small => S; clear; lia.
+by rewrite ger0_norm //; have /andP [] := f_ok j.
+Qed.
+
+Lemma size_of l : `|levels_of level o l| <= (m l)%:Z * 2 ^+ b.
+Proof.
+apply: le_trans (ler_norm_sum _ _ _) _.
+apply: (@le_trans _ _ (\sum_(j < m l) 2 ^+ b)); last by rewrite sumr_const card_ord -mulr_natl natz.
+apply: ler_sum => j _; have := levels_ok j; have := o_ok; move: (2 ^+ b) (@level l j) => P k.
+by clear; lia.
+Qed.
+
+Lemma sizes : \sum_l `|levels_of level o l| <= 2 ^+ (61 + s).
+Proof.
+apply: le_trans all_small; rewrite -natz natr_sum mulr_suml; apply: ler_sum => l _; rewrite natz.
+exact: size_of.
+Qed.
+
+Lemma size_clipped l : `|clip_whole low high (rounded s (levels_of level o l))|
+  <= `|rounded s (levels_of level o l)|.
+Proof. by have := ends_ok; rewrite /clip_whole; clear; lia. Qed.
+
+Lemma sum_clipped :
+  \sum_l `|clip_whole low high (rounded s (levels_of level o l))| <= 2 ^+ 62.
+Proof.
+apply: le_trans (ler_sum _ (fun l _ => size_clipped l)) _.
+rewrite -(ler_pmul2r (power_gt0 s)) mulr_suml.
+apply: le_trans (ler_sum _ (fun l _ => rounded_size s (levels_of level o l))) _.
+by rewrite -mulr_sumr; have := sizes; rewrite exprD; move: (\sum_l _) (2 ^+ s) => S P; clear; lia.
+Qed.
+
+Lemma kept_levels l :
+  \sum_(j | @kept l j) level j = levels_of level o l + #|@kept l|%:Z * o.
+Proof.
+have -> : levels_of level o l = \sum_(j | @kept l j) (level j - o).
+  by rewrite [RHS]big_mkcond; apply: eq_bigr => j _; case: ifPn => // /left_out ->; rewrite subrr.
+by rewrite sumrB sumr_const -mulr_natl natz subrK.
+Qed.
+
 (* begin prp-grid-total *)
-(* (2) A level is one number, so engines that round alike have the same; a user's sum of them, added up in
-   floats, and the sum of these, clipped, in any adder exact below 2^c (62 for integers of 64 bits), are
-   exact in whatever order and parts they are added. *)
-Theorem grid_total (R : realFieldType) (p b c : nat) (fl : R -> R) L (m : 'I_L -> nat)
-    (level : forall l, 'I_(m l) -> int) (o low high : int) : is_rounding p fl ->
-  (forall l j, 0 <= level l j <= 2 ^+ b) -> 0 <= o <= 2 ^+ b -> low <= 0 <= high ->
-  (forall l, (m l * 2 ^ b < 2 ^ p)%N) -> ((\sum_l m l) * 2 ^ b < 2 ^ c)%N ->
-  [/\ forall lo up v n n', is_level b fl lo up v n -> is_level b fl lo up v n' -> n = n',
-      forall l t, perm_eq (leaves t) [seq level l j - o | j <- enum 'I_(m l)] ->
-        computed intr (fun x y => fl (x + y)) t = (levels_of level o l)%:~R
-    & forall A (inj : int -> A) plus t, exact_below inj plus (2 ^+ c) ->
-        perm_eq (leaves t) [seq clip_whole low high (levels_of level o l) | l <- enum 'I_L] ->
-        computed inj plus t = inj (total low high (levels_of level o))].
+(* (2) A user's levels are added up in halves, in whatever order and parts, and records whose level is o
+   may be left out; or the halves come from a wider sum.  Then sums in steps, clipped, are added up over
+   users in whatever order and parts.  The engine computes the total, exactly, and so each number on the
+   way fits 64 bits. *)
+Definition are_halves (high low sum : int) : Prop :=
+  [/\ 0 <= high <= 2 ^+ 62, 0 <= low <= 2 ^+ 62 & 2 ^+ 20 * high + low = sum].
+Theorem grid_total :
+  [/\ forall l t t', perm_eq (leaves t) (enum (@kept l)) -> perm_eq (leaves t') (enum (@kept l)) ->
+        exists hi lo, [/\ are_halves hi lo (\sum_(j | kept j) @level l j),
+          computed (fun j => inj (@level l j %/ 2 ^+ 20)%Z) t = inj hi
+          & computed (fun j => inj (@level l j %% 2 ^+ 20)%Z) t' = inj lo],
+      forall hi lo : 'I_L -> int,
+        (forall l, are_halves (hi l) (lo l) (\sum_(j | kept j) @level l j)) ->
+        forall t, perm_eq (leaves t) (enum 'I_L) ->
+        computed (fun l => clipped (in_steps o s (inj (hi l)) (inj (lo l)) (inj #|@kept l|%:Z))
+                                   (inj low) (inj high)) t
+        = inj (total s low high (levels_of level o))
+    & `|total s low high (levels_of level o)| <= 2 ^+ 62].
 (* end prp-grid-total *)
 Proof.
-move=> rounding ok o_ok ends users all; split=> [lo up v n n'|l t|A inj plus t].
-- exact: floor_unique.
-- exact: (user_total_exact rounding ok o_ok users).
-exact: (total_exact ok o_ok ends all).
+(* The sums of absolute values bound each part of a sum, in whatever order: halves by 2^62, clipped sums
+   by 2^62, too, as rounding at most doubles a number and all of them are at most 2^(61 + s) levels. *)
+have small : 2 ^+ b <= 2 ^+ 40 :> int by exact: power_le.
+have few l : #|@kept l|%:Z <= 2 ^+ 42.
+  apply: le_trans (users_small l); rewrite lez_nat.
+  by apply: leq_trans (max_card _) _; rewrite card_ord.
+split=> [l t t' same same'|hi lo ok t same|]; last first.
+- by apply: le_trans sum_clipped; exact: ler_norm_sum.
+- have [_ _ _ _ cut] := exact.
+  have E l : clipped (in_steps o s (inj (hi l)) (inj (lo l)) (inj #|@kept l|%:Z)) (inj low) (inj high)
+      = inj (clip_whole low high (rounded s (levels_of level o l))).
+    have [hi_ok lo_ok both] := ok l; rewrite kept_levels in both.
+    have size : `|levels_of level o l| <= 2 ^+ (61 + s).
+      apply: le_trans sizes; rewrite (bigD1 l) //= ler_addl; exact: sumr_ge0.
+    have o40 : 0 <= o <= 2 ^+ 40 by move: (2 ^+ b) o_ok small => P; clear; lia.
+    have [-> _] := grid_halves o40 (few l) s80 hi_ok lo_ok both size.
+    apply: cut => //; have := rounded_size s (levels_of level o l); move: size; rewrite /fits exprD.
+    have := power_gt0 s.
+    move: (levels_of level o l) (rounded s _) (2 ^+ s) => S q P P0 S_ok qP.
+    have : `|q| <= 2 ^+ 62 by rewrite -(ler_pmul2r P0); move: qP S_ok; move: (`|q|) => a; clear; lia.
+    by clear; lia.
+  have -> : computed (fun l => clipped (in_steps o s (inj (hi l)) (inj (lo l)) (inj #|@kept l|%:Z))
+      (inj low) (inj high)) t
+    = computed (fun l => inj (clip_whole low high (rounded s (levels_of level o l)))) t.
+    by elim: t {same} => [l|t IH t' IH'] /=; rewrite ?E // IH IH'.
+  rewrite computed_exactly; first by rewrite /total (perm_big _ same) /= big_enum.
+  rewrite (perm_big _ same) /= big_enum /=; apply: le_lt_trans sum_clipped _.
+  by clear; lia.
+have upper j : 0 <= (@level l j %/ 2 ^+ 20)%Z <= 2 ^+ 20.
+  have := levels_ok j; have := small; move: (2 ^+ b) (@level l j) => P n; clear; lia.
+have lower j : 0 <= (@level l j %% 2 ^+ 20)%Z <= 2 ^+ 20 by move: (@level l j) => n; clear; lia.
+have [hi_ok hi_sum] := half_sum upper; have [lo_ok lo_sum] := half_sum lower.
+eexists; eexists; split; [split; [exact: hi_ok | exact: lo_ok | ] | exact: hi_sum | exact: lo_sum].
+rewrite mulr_sumr -big_split /=; apply: eq_bigr => j _.
+by rewrite mulrC -divz_eq.
 Qed.
+End Total.
+End Engine.

@@ -18,9 +18,9 @@ settings.load_profile("book")
 
 
 def pytest_make_parametrize_id(config, val, argname):
-    """Ids are words: text and named things as they are, of all else the argument and its value.
+    """Ids are words: text and names as they are, anything else as ARGUMENT=VALUE.
 
-    What shows nothing of itself needs `ids`, or a report would speak of `attempt137`.
+    A value that has no words needs `ids`; a report would speak of `attempt137`.
     """
     if isinstance(val, str) and len(val) <= LONGEST:
         return None

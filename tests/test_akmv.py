@@ -19,7 +19,7 @@ from userdp.akmv import _scaled_e3
     st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(BUDGETS)
 )
 def test_density_by_definition(quarters, rank, eps):
-    """A sum reaches itself; there are none beyond the bounds."""
+    """A sum reaches a threshold equal to it; beyond the bounds there is no density."""
     users = ud.Contributions([3] * len(quarters), 1)
     sums = np.array(quarters) * 0.75
     t = np.r_[np.linspace(0.01, 2.99, 53), sums]

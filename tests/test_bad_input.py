@@ -1,8 +1,8 @@
 """Bad input is refused with the argument and its value; its nearest good neighbour is accepted.
 
-Every public function is called with good arguments, by their names, and one bad one in turn. What
-means the same in all functions (`sums`, `users`, `eps`, `rng`, ...) a new one has to read like all
-others, from the day it is exported. What is its own has a good value in `GOOD`, and a row of
+Every public function is called with good arguments, by their names, and one bad one in turn. An
+argument that means the same in all functions (`sums`, `users`, `eps`, `rng`, ...) is tried on each
+that takes it, also on one exported tomorrow. Any other has a good value in `GOOD`, and a row of
 `REFUSED` for the bad ones.
 """
 
@@ -60,7 +60,7 @@ FUNCTIONS = {
     if name in module.__all__ and (inspect.isfunction(function) or function in CLASSES)
 }
 
-FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, ud.practice.as_measurement)}
+FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, ud.release.as_measurement)}
 
 
 def call(name, **changed):
@@ -80,7 +80,7 @@ QUOTED = str | numbers.Number | np.bool_ | None
 
 
 class Said(NamedTuple):
-    """A value, and what its refusal says if that is not its name and itself."""
+    """A value, and what its refusal says where that is not NAME=VALUE."""
 
     value: object
     words: str
@@ -91,7 +91,7 @@ def said(words, *values):
 
 
 def shown(argument, value):
-    """The value, and what a refusal shows of it; of several the last one is bad."""
+    """The value, and what a refusal shows of it; in a list the last one is bad."""
     if isinstance(value, Said):
         return value
     if isinstance(value, list) and value:
@@ -107,7 +107,7 @@ RANGES, SWEEPS = [*RECORDS, "plan"], ["error_sweep", "mean_error_sweep"]
 BUDGETS = [*SWEEPS, "plan"]
 BUDGET = sorted({*taking("eps")} - {*BUDGETS})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
-# Take a law in place of eps.
+# The functions that take a law in place of eps.
 BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]} - {"optimality_factor"})
 GAUSS = ud.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
@@ -120,8 +120,8 @@ PROTECTED_COUNTS = ["private_mean_protected_counts"]
 BEYOND = ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)
 MASKED = np.ma.array([1, 2], mask=[0, 1])
 DECIMALS = Decimal("NaN"), Decimal("Infinity")
-# Real and whole numbers: who takes them, and one that is too small. What means something else in
-# another function is none of its business.
+# Arguments that are real or whole numbers, the functions that take them, and a value that is too
+# small. Functions in which the name means something else are left out.
 REAL = [
     ("total_width", WIDTHS, -1),
     ("centre", taking("centre"), -1e-9),
@@ -166,7 +166,7 @@ def one_number(*arguments, rng=None):
     return 1.0
 
 
-# The argument, the functions, and after each exception bad values.
+# (argument, functions, exception, bad values), and perhaps another exception with its values.
 REFUSED = [
     *[(name, of, V, [low, NAN], T, ["1", True, 1j]) for name, of, low in REAL],
     *[(name, of, V, [low], T, [2.0, True, "9"]) for name, of, low in WHOLE],
@@ -177,7 +177,7 @@ REFUSED = [
     ("eps", BUDGET, T, [True, np.True_, None, 1j, b"0.5", np.array([0.5]), np.timedelta64(3)]),
     ("eps", BUDGET, T, said("eps of type list and shape (1,)", [0.5])),
     ("eps", sorted({*BUDGET} - {*BY_LAW, *RELEASES}), T, [GAUSS]),
-    ("eps", RELEASES, T, said("LaplaceNoise", ud.LaplaceNoise(1))),
+    ("eps", RELEASES, T, said("StaircaseNoise", ud.StaircaseNoise(1))),
     ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
     ("eps", SWEEPS, T, said("eps of type GaussianNoise", [GAUSS])),
     ("eps", BUDGETS, V, said("got none", [])),
@@ -248,7 +248,7 @@ REFUSED = [
     ("total_widths", ["tradeoff"], V, [[-2.0], [NAN]]),
     ("lower", RANGES, V, [NAN, -HUGE], T, ["0", np.timedelta64(3)]),
     ("upper", RANGES, V, [INF, -1, 1e-280, *said("above lower=0.0, got upper=0.", 0)], T, [True]),
-    ("upper", ["private_mean"], V, said("3 samples", 1.5e308)),
+    ("upper", RANGES, V, said("nor too far", 1.5e308)),
     *[(name, RECORDS, V, ["clip", True]) for name in ("outside", "missing")],
     ("value", RECORDS, V, said("between the bounds", [5, 10.001, 4], [-1, 5, -INF])),
     ("value", RECORDS, V, [*said("not be missing", [NAN, 5, 4]), *said("3 and 2", [1, 2])]),
@@ -263,7 +263,7 @@ REFUSED = [
     ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], [1.0, INF], [1, 2**63 - 1], [4, 10 * (1 + 2e-9)]]),
     ("sums", DATA, V, said("sums[1, 1]=-0.1", [[1.0, 2.0], [3.0, -0.1]])),
     ("sums", DATA, V, said("shape (", [1.0, 2.0, 3.0], 1.0, [[1], [2]])),
-    # 11 of its units in the last place above 20; 10 are 8 of those that are counted from 1 on.
+    # By 11 units in the last place above 20, where 10 are allowed: 8 float32 epsilons of 20.
     ("sums", DATA, V, said("between 0 and U m_l", np.float32([20 + 11 * 2.0**-19, 4]))),
     ("sums", DATA, V, said("within the range of floats", [HUGE, 2])),
     ("sums", DATA, T, [*said("<U1", ["1", "2"]), *said("masked", MASKED)]),
@@ -295,7 +295,7 @@ BY_NOISE = sorted({*taking("noise")} & {*taking("objective")})
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
 LAWS = ud.LaplaceNoise(1), ud.StaircaseNoise(1), GAUSS
 
-# What depends on several arguments at once, on other functions, and on methods.
+# Refusals that depend on several arguments at once, or come from other functions and methods.
 ALSO_REFUSED = [
     *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
     (V, "eps", "finite noise", "clipped_mean", {"eps": 3e-308, "noise": "staircase"}),
@@ -338,8 +338,8 @@ ALSO_REFUSED = [
     (V, "level", "level=95", MADE.interval, [95]),
     (T, "level", "'0.9'", MADE.interval, ["0.9"]),
     (V, "level", "level=1", PROTECTED.interval, [1]),
-    (V, "weight", "weight=0.5", PROTECTED.worst_case_l1, [0.5]),
-    (T, "weight", "'many'", PROTECTED.worst_case_l1, ["many"]),
+    (V, "weight", "weight=0.5", PROTECTED.worst_case_error_at, [0.5]),
+    (T, "weight", "'many'", PROTECTED.worst_case_error_at, ["many"]),
     (V, "tau", "tau=-0.1", CHOICES.best, [-0.1]),
     (V, "tau", "tau=0", call("tradeoff", centres=[1], total_widths=[1]).best, [0]),
     (V, "sensitivity", "-2", LAWS[0].mean_error, [1, -2]),
@@ -430,12 +430,12 @@ ALSO_ACCEPTED = {
     "promises of Gaussian noise": promises_of_gaussian_noise,
     "the widest noise": lambda: noise._noise_scale(_checks.LARGEST / 64, 1),
     "a release with a small budget": lambda: call("private_mean", eps="1e-9", centre=0),
-    "a release in a wide range": lambda: call("private_mean", lower=-1e300, upper=1e300),
+    "a release in a wide range": lambda: call("private_mean", lower=-4e269, upper=4e269),
     "rows that are dropped": lambda: call(
         *PROTECTED_COUNTS, value=[NAN, 5, -4], missing="drop", outside="drop"
     ),
     "no rows": lambda: call(*PROTECTED_COUNTS, user=[], value=[]),
-    "the weight of one row": lambda: PROTECTED.worst_case_l1(1),
+    "the weight of one row": lambda: PROTECTED.worst_case_error_at(1),
     "a plan for a narrow range": lambda: call("plan", counts=[1], upper=1e-279, eps="0.1"),
     "a plan for a range of eight bits": lambda: call(
         "plan", counts=[1], lower=2.0**52, upper=2.0**52 + 256
@@ -450,8 +450,10 @@ ALSO_ACCEPTED = {
 
 def as_called(function, arguments):
     """A call in words, for a report: `laplace(eps=-1.0)`."""
-    named = arguments.items() if isinstance(arguments, dict) else []
-    given = [f"{name}={brief(value)}" for name, value in named] or map(brief, arguments)
+    if isinstance(arguments, dict):
+        given = [f"{name}={brief(value)}" for name, value in arguments.items()]
+    else:
+        given = [brief(value) for value in arguments]
     name = function if isinstance(function, str) else function.__name__
     return f"{name}({', '.join(given)})"
 
@@ -468,7 +470,7 @@ def test_bad_call_is_refused(error, argument, words, function, arguments):
     with pytest.raises(error, match=rf"`{argument}[^`]*`( and `upper`)? must") as refusal:
         function(*arguments) if callable(function) else call(function, **arguments)
     assert type(refusal.value) is error
-    assert not re.search("must (be )?None", str(refusal.value))  # but a rule
+    assert not re.search("must (be )?None", str(refusal.value))  # a rule stands there
     assert words in str(refusal.value)
 
 

@@ -10,7 +10,7 @@ from contents import BOOK, ROOT
 
 import proofs
 import userdp as ud
-from userdp import audit, plotting, practice
+from userdp import audit, plotting, release
 
 CHAPTERS = sorted(BOOK.glob("*.ipynb"))
 PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]
@@ -135,7 +135,7 @@ def test_reference_page_lists_everything_that_is_exported():
         "userdp": ud.__all__,
         "userdp.audit": audit.__all__,
         "userdp.plotting": plotting.__all__,
-        "userdp.practice": sorted(set(practice.__all__) - set(ud.__all__)),
+        "userdp.release": sorted(set(release.__all__) - set(ud.__all__)),
         "userdp.vectors": sorted(set(ud.vectors.__all__) - set(ud.__all__)),
     }
 

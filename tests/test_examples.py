@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
-# What is made, is linked or is large: a copy of the repository does without.
+# Left out of a copy of the repository: what is made, linked or large.
 LEFT_OUT = [
     ".git",
     ".venv",

@@ -15,12 +15,13 @@ import userdp as ud
 
 HOUSE = Path(ud.__file__).parent
 # They only export what others define.
-FACADES = {"userdp", "userdp.practice", "userdp.plotting", "userdp.vectors"}
+FACADES = {"userdp", "userdp.release", "userdp.plotting"}
 ROOMS = sorted(
     ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in HOUSE.rglob("*.py")
+    if path.stem != "practice"  # a former name
 )
-WINGS = ("userdp.audit", "userdp.plotting", "userdp.practice", "userdp.vectors")
+WINGS = ("userdp.audit", "userdp.plotting", "userdp.release", "userdp.vectors")
 CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
 FUNCTIONS = {
     name: getattr(module, name)
@@ -80,6 +81,18 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
         assert "replacing one user" in words or "differ in all samples of one user" in words
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_described_in_place_and_in_order(name):
+    """By its name, its type, and words below: none refers to another function for what it is."""
+    documentation = inspect.getdoc(FUNCTIONS[name])
+    section = documentation.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    described = []
+    for names, words in re.findall(r"^(\w[\w, ]*) : .+\n((?:    .+\n?)+)", section, re.M):
+        described += names.split(", ")
+        assert not words.strip().startswith("As in"), names
+    assert described == [*inspect.signature(FUNCTIONS[name]).parameters]
+
+
 def test_ids_of_tests_are_words(request):
     """Of all tests that were collected: none is shown as `attempt137`, or by 400 digits."""
     named = [item for item in request.session.items if hasattr(item, "callspec")]
@@ -89,3 +102,11 @@ def test_ids_of_tests_are_words(request):
         for argument in item.callspec.params:
             counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
             assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"
+
+
+def test_the_former_name_of_a_wing_leads_to_it():
+    sys.modules.pop("userdp.practice", None)
+    with pytest.warns(DeprecationWarning, match="`userdp.practice` is `userdp.release` now"):
+        former = import_module("userdp.practice")
+    assert former.__all__ == ud.release.__all__
+    assert former.private_mean is ud.private_mean

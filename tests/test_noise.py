@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp import noise
 
 
 def gaussian_noise(eps):
@@ -53,6 +54,52 @@ def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
     assert law.mean_error(-1.5, 0.0) == 1.5
     assert law.mean_error(1e308, 1e-10) == 1e308
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("budget", [0.1, 0.8, 3])
+def test_delta_is_kept_by_the_density(law, budget):
+    """Where one user moves the statistic by 1, f exceeds e^eps times the other by delta at most."""
+    law = law(budget)
+    reach = 60 * float(law.mean_size) + 20
+    z = np.linspace(-reach, reach, 400_001)
+    step = z[1] - z[0]
+    here = np.exp(law.log_density(z))
+    moved = np.exp(law.log_density(z - 1))
+    for eps in (budget / 3, budget * 0.99, budget, 2 * budget):
+        exceeded_by = np.maximum(here - np.exp(eps) * moved, 0).sum() * step
+        assert exceeded_by <= law.delta(eps) + 1e-4
+        if law.currency == "eps":
+            assert law.delta(eps) == pytest.approx(max(0, 1 - math.exp(eps - budget)), abs=1e-15)
+        else:
+            assert law.delta(eps) == pytest.approx(exceeded_by, abs=1e-4)
+
+
+def test_a_law_says_what_it_spends():
+    pure = ud.LaplaceNoise("0.1")
+    assert (pure.currency, pure.spends, pure.scale) == ("eps", Fraction(1, 10), 10)
+    assert (pure.integer_law, pure.rounding) == ("laplace", 0)
+    assert ud.StaircaseNoise(2).spends == 2
+    gaussian = ud.GaussianNoise(0.1)
+    assert (gaussian.currency, gaussian.scale) == ("rho", 0.1)
+    assert 2 * gaussian.spends * Fraction(0.1) ** 2 == 1
+    assert (gaussian.integer_law, gaussian.rounding) == ("gaussian", 4)
+    assert ud.GaussianNoise.zcdp(Fraction(1, 3)).spends <= Fraction(1, 3)
+
+
+def test_a_release_takes_a_budget_exactly_or_a_law_that_can_be_drawn():
+    law = noise._read_law(2 / 49)
+    assert (law.spends, law.rank) == (Fraction(2 / 49), 49)  # the rank as `ud.rank` reads a float
+    given = ud.GaussianNoise(3)
+    assert noise._read_law(given) is given
+    pure = ud.LaplaceNoise(2)
+    assert noise._read_law(pure) is pure
+    words = "`eps` must be a privacy budget, or a law that OpenDP can draw (userdp.GaussianNoise), "
+    with pytest.raises(TypeError) as refused:
+        noise._read_law(ud.StaircaseNoise(1))
+    assert str(refused.value) == words + "got eps of type StaircaseNoise."
+    with pytest.raises(ValueError, match="`eps` must be positive"):
+        noise._read_law(-1)
 
 
 def exceeded(sigma, eps):

@@ -54,9 +54,9 @@ RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
 
 
 def ratio_of(name, eps):
-    """The log ratio of pairs: in the case of AKMV of the joint law of threshold and output.
+    """Return a function from pairs to log ratios; for AKMV of threshold and output together.
 
-    Of Gaussian noise, what is spent of rho.
+    For Gaussian noise it returns the rho that is spent.
     """
     budget = ud.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
     release = lambda sums, users, rng: RELEASES[name](sums, users, budget, rng=rng)  # noqa: E731
@@ -83,7 +83,7 @@ def spent(name, eps, n_pairs, seed=1):
 
 
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
-# Of so many pairs, of a seed.
+# (pairs, seed)
 AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
 AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
 
@@ -119,7 +119,7 @@ def pairs_of_many(sums, d):
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
     pairs = pairs_of_many(sums, 200 if "ball" in name else None)
     found = ratio_of(name, 0.5)(pairs).max()
-    budget = 0.25 if name == "akmv" else 0.5  # so many others settle the threshold: no cost
+    budget = 0.25 if name == "akmv" else 0.5  # the threshold costs nothing: many others fix it
     assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
 
@@ -171,10 +171,10 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
         (2 * pairs.first + pairs.second).sum() / pairs.users.largest_sums.sum()
         for pairs in audit.hard_pairs(400, rng=3)
     ]
-    assert sum(shares) == pytest.approx(401.084920053, rel=1e-9)  # of a seed, everywhere
+    assert sum(shares) == pytest.approx(401.084920053, rel=1e-9)  # the same on every machine
 
 
-BALL = sys.modules["userdp.vectors._ball"]
+BALL = ud.vectors
 INF, GAMMA = np.inf, audit.Recorder.gamma
 DRAWN, CELLS = ud.GaussianNoise.draw, AKMV._cells_of
 
@@ -263,7 +263,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_audit_sees_faults(monkeypatch, fault):
-    """What is spent, in budgets."""
+    """A fault comes with how many budgets are then spent."""
     *place, broken, expected = FAULTS[fault]
     monkeypatch.setattr(*place, broken)
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
@@ -273,7 +273,7 @@ def test_an_audit_sees_faults(monkeypatch, fault):
     ("budget", "figure"), [(2, audit.ball_log_ratio), (ud.GaussianNoise(0.4), audit.gaussian_rho)]
 )
 def test_figures_of_balls_are_right_for_each_pair(budget, figure):
-    """By the clipped sums themselves."""
+    """Compared with the clipped sums themselves."""
     release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
     for pairs in audit.hard_pairs(60, rng=8, d=2):
         T = float(ud.vectors.ball_threshold(pairs.users, budget, 2))
@@ -307,13 +307,13 @@ def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pa
 
 
 def draw_low(cells, cell, T):
-    """At both ends of every cell all is well, and the mechanisms agree with each other."""
+    """Wrong within cells, right at their ends; all mechanisms draw alike."""
     lower, upper = (AKMV._pick(ends, cell) for ends in cells[:2])
     return lower + (T - lower) ** 2 / (upper - lower)
 
 
 def draw_clipped(cells, cell, T):
-    """`T` above the data's largest sum: for one; for its neighbour that sum is U m*."""
+    """Wrong where `T` exceeds the largest sum: for one dataset; its neighbour has a sum of U m*."""
     return np.minimum(T, cells.lower[..., 0])
 
 

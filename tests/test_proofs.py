@@ -33,6 +33,7 @@ SPOILT = {
     "twice the gain of the staircase": ("no_constant", "E_OPT m U eps = «2→4» * sinh h / eps * r"),
     "n users for one less": ("minimax", "one_user_risk_at_least (q ^+ «n→n.-1») b"),
     "43 bits in a double": ("levels", "(b + «13→10» <= p)%N"),
+    "totals of 64 bits": ("levels", "`|sum| <= 2 ^+ («61→63» + s) ->"),
     "eta for 2 eta": ("privacy", "q ^+ «2→1» * density s t <="),
     "half of eps' at every rank": ("release", "& («L→0» <= k)%N ->"),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),

@@ -14,9 +14,9 @@ def calls_of(work):
         elif event == "c_call":
             called.append(function.__qualname__)
 
-    for _ in range(2):  # what is imported or kept the first time is not called again
+    for _ in range(2):  # the first time imports, and fills caches
         work()
-    gc.disable()  # or it calls what it likes
+    gc.disable()  # else it may run at any time
     sys.setprofile(look)
     try:
         work()

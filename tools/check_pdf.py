@@ -13,14 +13,31 @@ FAULTS = rf"^(?:! .*|Missing character: .*|.*Reference `.*' on page .* undefined
 STATED = r"\{((?:Theorem|Lemma|Proposition|Corollary|Definition) (\d+)\.\d+)"
 PLACES = rf"secnumdepth\}}\{{(-?\d)|\\(chapter)\{{|\\begin\{{sphinxadmonition\}}\{{note\}}{STATED}"
 
-if __name__ == "__main__":
-    made = Path(sys.argv[1]) / "companion"
-    tex, log = (made.with_suffix(end).read_text("utf-8", "replace") for end in (".tex", ".log"))
-    problems, chapter, numbered, stated = re.findall(FAULTS, log, re.M), 0, True, 0
+
+def misplaced(tex):
+    """Return a line for each statement whose number names another chapter."""
+    problems = []
+    chapter = 0
+    is_numbered = True  # chapters before the first part are not
+    n_statements = 0
     for depth, heading, statement, number in re.findall(PLACES, tex):
-        numbered = int(depth) >= 0 if depth else numbered
-        chapter += bool(heading) and numbered
-        stated += bool(statement)
-        if statement and int(number) != chapter:
-            problems.append(f"{statement} stands in chapter {chapter}")
-    sys.exit("\n".join(problems) or None if stated else "no statement is found")
+        if depth:
+            is_numbered = int(depth) >= 0
+        elif heading and is_numbered:
+            chapter += 1
+        elif statement:
+            n_statements += 1
+            if int(number) != chapter:
+                problems.append(f"{statement} stands in chapter {chapter}")
+    if not n_statements:
+        problems.append("no statement is found")
+    return problems
+
+
+if __name__ == "__main__":
+    made = Path(sys.argv[1])
+    tex = (made / "companion.tex").read_text("utf-8", "replace")
+    log = (made / "companion.log").read_text("utf-8", "replace")
+    problems = re.findall(FAULTS, log, re.M) + misplaced(tex)
+    if problems:
+        sys.exit("\n".join(problems))

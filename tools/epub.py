@@ -1,4 +1,4 @@
-"""Make _build/companion.epub of the built pages with pandoc: to read, so without what is folded.
+"""Make _build/companion.epub of the built pages with pandoc: for reading, without what is folded.
 
 Formulas become MathML. Links within the book stay, those to what is left out lose their target.
 """
@@ -21,7 +21,7 @@ from typesetting import LEFT_OUT
 
 BUILT = ROOT / "_build" / "html"
 HIDDEN = ".headerlink, script, .tag_hide-cell, .above-input, .cite-page, .machine, #exercises"
-# All proofs have the same names.
+# Not proofs: their ids are the same on every page.
 PLACES = ":is(div, dl, figure, p, section section, span, ul)[id]:not([id^=proof])"
 COMMAND = ["pandoc", "--from=html+tex_math_single_backslash", "--to=epub3", "--output=-"]
 COMMAND += ["--mathml", "--toc-depth=1", "--fail-if-warnings"]
@@ -35,7 +35,7 @@ def named(address):
 
 
 def article(name):
-    """Return what a page says: its places have names that no other page has, links lead to such."""
+    """Return the text of a page, with ids that no other page has, and links that lead to them."""
     here = f"{name}.html"
     page = BeautifulSoup((BUILT / here).read_text("utf-8"), "html.parser")
     text = page.select_one("article.bd-article")
@@ -43,7 +43,7 @@ def article(name):
         part.decompose()
     for image in text.select("img"):
         image.attrs = {"src": urljoin(here, image["src"]), "alt": image["alt"]}
-    for node in text.select(PLACES):  # of some of them pandoc would keep no name
+    for node in text.select(PLACES):  # pandoc drops the ids of some
         node.insert_before(page.new_tag("span", id=named(f"{here}#{node['id']}")))
     for node in text.select("section, div"):
         del node["id"], node["role"]
@@ -55,7 +55,8 @@ def article(name):
 
 
 if __name__ == "__main__":
-    articles = [article(name) for page in pages() if (name := f"book/{page}") not in LEFT_OUT]
+    names = [f"book/{page}" for page in pages()]
+    articles = [article(name) for name in names if name not in LEFT_OUT]
     known = {f"#{node['id']}" for text in articles for node in text.select("[id]")}
     for link in (node for text in articles for node in text.select('a[href^="#"]')):
         if link["href"] not in known:

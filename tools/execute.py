@@ -3,10 +3,10 @@
 They go into the cache from which `make book` then builds the pages. It is begun anew each time: it
 could not tell that `userdp` has changed.
 
-With --store (`make refresh`) those that are named, or all, are executed, and their outputs stored,
-byte for byte the same if nothing changed: pictures stay if nobody sees how they differ from machine
-to machine. What editors note in a file goes, but for what the book uses. The picture of README.md
-is that of the landing page.
+With --store (`make refresh`) the chapters named, or all, are executed and their outputs stored,
+byte for byte the same if nothing changed: a stored picture stays if the new one looks the same.
+What editors note in a file is removed, except what the book uses. The picture of README.md is that
+of the landing page.
 """
 
 import base64
@@ -26,8 +26,9 @@ from tqdm.contrib.concurrent import thread_map
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
 UNSEEN = 0.0002
-"""Of values from 0 to 1, a root mean square. Processors round differently in the last digit, which
-moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel makes far more."""
+"""A root mean square of differences, of values from 0 to 1. Processors round the last digit
+differently, which moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel
+makes far more."""
 ANY_PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -43,7 +44,7 @@ def execute(path):
         timeout=600,
         coalesce_streams=True,
         record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # kernels would warn of how they talk here
+        extra_arguments=["--log-level=ERROR"],  # else each kernel warns of its connection
     )
 
 
@@ -53,9 +54,15 @@ def pictures(chapter):
     return [data for data in outputs if "image/png" in data]
 
 
-def look_the_same(*outputs):
+def pixels(output):
+    """Return the picture of an output, as an array."""
+    return imread(io.BytesIO(base64.b64decode(output["image/png"])))
+
+
+def look_the_same(output, other_output):
     """Whether nobody sees a difference between two pictures."""
-    one, other = (imread(io.BytesIO(base64.b64decode(o["image/png"]))) for o in outputs)
+    one = pixels(output)
+    other = pixels(other_output)
     return one.shape == other.shape and calculate_rms(one, other) < UNSEEN
 
 
@@ -81,7 +88,8 @@ def store(path, chapter):
 
 
 if __name__ == "__main__":
-    storing, names = sys.argv[1:2] == ["--store"], sys.argv[2:]
+    storing = sys.argv[1:2] == ["--store"]
+    names = sys.argv[2:]
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first: what takes long is not left for the end, when the other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)

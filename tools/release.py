@@ -23,7 +23,9 @@ sys.path.append(str(Path(__file__).parent / "ext"))
 import citation
 
 VERSION = userdp.__version__
-NAME, TAG, DIST = f"userdp-companion-{VERSION}", f"v{VERSION}", Path("dist")
+NAME = f"userdp-companion-{VERSION}"
+TAG = f"v{VERSION}"
+DIST = Path("dist")
 TAR = "tar --sort=name --mode=go=rX,u+rw,a-s --owner=0 --group=0 --numeric-owner --gzip --create"
 BUILD = "-m uv build --quiet --no-build-isolation --no-create-gitignore"
 CRATE = "https://w3id.org/ro/crate/1.1"
@@ -74,8 +76,11 @@ def crate(zenodo):
 
 def main():
     """Write all files of the release to dist/, and tag it."""
-    if (reason := hindrance()) or sys.argv[1:] == ["--check"]:
+    reason = hindrance()
+    if reason:
         sys.exit(reason)
+    if sys.argv[1:] == ["--check"]:
+        return
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     commit, seconds, day = run("git", "log", "-1", "--format=%H %ct %cs").split()

@@ -6,6 +6,7 @@ User-Level Differentially Private Mean Estimation". Drawing and audits live apar
 """
 
 # A name imported as itself is one for export, to linters and type checkers.
+from userdp import vectors as vectors
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error
@@ -36,20 +37,20 @@ from userdp.model import Contributions as Contributions
 from userdp.model import extreme_collection as extreme_collection
 from userdp.model import geometric_collection as geometric_collection
 from userdp.model import rank as rank
+from userdp.noise import GaussianNoise as GaussianNoise
 from userdp.noise import LaplaceNoise as LaplaceNoise
 from userdp.noise import StaircaseNoise as StaircaseNoise
 from userdp.noise import noisy_error as noisy_error
-from userdp.practice import plan as plan
-from userdp.practice import private_mean as private_mean
-from userdp.practice import private_mean_protected_counts as private_mean_protected_counts
-from userdp.practice import release_mean as release_mean
-from userdp.practice import user_counts as user_counts
+from userdp.release import plan as plan
+from userdp.release import private_mean as private_mean
+from userdp.release import private_mean_protected_counts as private_mean_protected_counts
+from userdp.release import release_mean as release_mean
+from userdp.release import user_counts as user_counts
 from userdp.samplers import beta_sums as beta_sums
 from userdp.samplers import correlated_sums as correlated_sums
 from userdp.samplers import gaussian_sums as gaussian_sums
 from userdp.samplers import uniform_sums as uniform_sums
 from userdp.tradeoff import tradeoff as tradeoff
-from userdp.vectors import GaussianNoise as GaussianNoise
 from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error

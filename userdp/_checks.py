@@ -25,7 +25,7 @@ RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
 
-# What is no number, though Python says so of True, and numpy of a time.
+# Refused as numbers, though Python counts True as one, and numpy a time.
 _NO_NUMBER = bool | np.bool_ | np.timedelta64
 
 # A text of more characters, or with a mark that separates entries, may be a table.
@@ -48,7 +48,7 @@ def refuse_type(name: str, rule: str, value: object) -> NoReturn:
 
 
 def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
-    """The same, and even a number is not quoted: it may be data."""
+    """Like `refuse_type`, but not even a number is quoted: it may be data."""
     raise TypeError(f"`{name}` must be {rule}, got {name} {kind_of(value)}.")
 
 
@@ -68,14 +68,14 @@ def is_plain(value: object) -> bool:
 def kind_of(value: object) -> str:
     """The type of an argument, and its shape if it has one."""
     shape = (len(value),) if isinstance(value, list | tuple) else getattr(value, "shape", None)
-    # Of what has columns by name, `shape` may be one of them.
+    # A frame gives its columns as attributes: `shape` may be one.
     kind = f"of type {type(value).__name__}"
     return f"{kind} and shape {shape}" if isinstance(shape, tuple) else kind
 
 
 def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
-        # The classes of `model` are exported flat.
+        # Classes of `userdp.model` are known as `userdp.NAME`.
         refuse_kind(name, f"a {wanted.__module__.removesuffix('.model')}.{wanted.__name__}", value)
 
 
@@ -158,7 +158,7 @@ def rng(given: RNGLike) -> np.random.Generator:
 
 
 def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """`numpy.asarray`, with an error that names the argument, and with no mask overlooked."""
+    """`numpy.asarray`; an error names the argument, and masked arrays are refused."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
     try:

@@ -45,8 +45,14 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
 
     Parameters
     ----------
-    sums, users, rank, eps
-        As in `private_quantile`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    rank : int
+        Rank r of the target among the sums, 1 for the largest; above L it means L.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of this draw alone (dimensionless, public).
 
     Returns
     -------
@@ -71,9 +77,9 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
 def _cells_of(
     values: Floats, users: Contributions, rank: int, eta: Fraction, below: float = 0.0
 ) -> Cells:
-    """Return the cells for sums that were read already, and the exponent eta per rank."""
+    """Return the cells of sums that are checked already, for an exponent of eta per rank."""
     rank = min(check.integer("rank", rank, least=1), users.n_users)
-    outer = float(users.upper) * users.max_count, 0.0
+    outer = (float(users.upper) * users.max_count, 0.0)
     ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)
@@ -94,15 +100,16 @@ def _sums_reaching(cells: Cells) -> Floats:
 def _draw_from(
     cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Draw cells, and thresholds in them: one for each dataset, or `shape` for a single one."""
+    """Draw a cell and a threshold in it for each dataset, or an array of both for a single one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
-    # At most, not below: a uniform of exactly zero must not choose a cell of zero width.
+    # Equality counts as passed: a uniform of exactly zero must not choose a cell of zero width.
     level = rng.random(shape) * cumulative[..., -1]
     if cumulative.ndim == 1:
         cell = np.searchsorted(cumulative, level, side="right")
     else:
         cell = np.sum(cumulative <= level[..., None], axis=-1)
-    lower, upper = _pick(cells.lower, cell), _pick(cells.upper, cell)
+    lower = _pick(cells.lower, cell)
+    upper = _pick(cells.upper, cell)
     return cell, lower + rng.random(shape) * (upper - lower)
 
 
@@ -121,8 +128,14 @@ def quantile_log_density(
     ----------
     t : array_like of float, shape (...)
         Thresholds, in the unit of the sums; broadcast against the leading axes of `sums`.
-    sums, users, rank, eps
-        As in `private_quantile`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    rank : int
+        Rank r of the target among the sums, 1 for the largest; above L it means L.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of this draw alone (dimensionless, public).
 
     Returns
     -------
@@ -167,7 +180,7 @@ def private_quantile(
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l].
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
         The public counts and bound.
     rank : int
@@ -208,8 +221,14 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
 
     Parameters
     ----------
-    sums, users, eps, rng
-        As in `laplace`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of T and of the noise together (dimensionless, public).
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
@@ -227,7 +246,8 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
     >>> float(akmv([3.0, 1.0], users, eps=1, rng=0).round(4))
     -1.0327
     """
-    values, generator = _read_sums(sums, users), check.rng(rng)
+    values = _read_sums(sums, users)
+    generator = check.rng(rng)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
@@ -358,8 +378,13 @@ def akmv_mean_error(
 
     Parameters
     ----------
-    sums, users, eps
-        As in `laplace_mean_error`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of T and of the noise together (dimensionless, public), as far as the shares
+        below add up to one.
     threshold_share, noise_share : float, optional
         What T and the noise spend, as parts of eps: both together, which is more than eps if the
         parts add up to more than one. The rank is ceil(1 / (noise_share eps)), the best one for
@@ -386,11 +411,15 @@ def akmv_mean_error(
     >>> float(akmv_mean_error([3.0, 1.0], users, 1, threshold_share=0.1, noise_share=0.9).round(6))
     0.596675
     """
-    budget, spent = read_eps(eps), check.positive("noise_share", noise_share)
-    eta = Fraction(check.positive("threshold_share", threshold_share)) * budget / 2
-    target = rank(eps if spent == 0.5 else 2 * spent * float(budget))
-    law = _cells_of(_read_sums(sums, users), users, target, eta, check.real("below", below))
-    return capped_mean_error(law, users, Fraction(spent) * budget)
+    budget = read_eps(eps)
+    for_noise = check.positive("noise_share", noise_share)
+    for_threshold = check.positive("threshold_share", threshold_share)
+    # With half of the budget for noise the rank is that of eps itself, read as the user wrote it.
+    target = rank(eps if for_noise == 0.5 else 2 * for_noise * float(budget))
+    values = _read_sums(sums, users)
+    eta = Fraction(for_threshold) * budget / 2
+    law = _cells_of(values, users, target, eta, check.real("below", below))
+    return capped_mean_error(law, users, Fraction(for_noise) * budget)
 
 
 def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
@@ -440,7 +469,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
     sum_capped = _sums_reaching(law)
     error = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
-    # The noise counts for little in cells where it is small beside the bias, or hardly ever drawn.
+    # Left out are cells where the noise is small beside the bias, and cells hardly ever drawn.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         exponent = budget * (sum_capped / law.upper - capped)
     matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
@@ -457,7 +486,7 @@ def _mean_noise(cells: Floats, eps: float) -> Floats:
     """
     lower, upper, sum_capped, _ = cells
     width = upper - lower
-    # Neither varies exp(-D/s) much across such a cell, nor is the cell near t = 0.
+    # In a narrow cell exp(-D/s) hardly varies, and t = 0 is far away.
     narrow = (width * (1 + eps * sum_capped / upper) < 4 * upper) & (2 * width < upper)
     mean: Floats = np.empty_like(width)
     mean[narrow] = _by_quadrature(cells[:, narrow], eps)
@@ -468,7 +497,8 @@ def _mean_noise(cells: Floats, eps: float) -> Floats:
 def _by_quadrature(cells: Floats, eps: float) -> Floats:
     """Return the mean of s exp(-D/s) by Gauss and Legendre."""
     lower, upper, sum_capped, capped = cells
-    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    middle = (lower + upper) / 2
+    half = (upper - lower) / 2
     total: Floats = np.zeros_like(middle)
     for node, weight in np.transpose(_LEGENDRE):
         t = middle + node * half
@@ -481,7 +511,8 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
     It is (t^2/eps) exp(eps * capped) E_3(eps * sum_capped / t), and zero at t = 0.
     """
-    ends, (sum_capped, capped) = cells[:2], cells[2:]
+    ends = cells[:2]
+    sum_capped, capped = cells[2:]
     with np.errstate(over="ignore"):  # near zero: exp(-x) vanishes there
         x = eps * sum_capped / np.maximum(ends, 5e-324)
     at_lower, at_upper = ends**2 / eps * np.exp(eps * capped - x) * _scaled_e3(x)

@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 _LIKELY = 1e-12
-"""Cells of less probability than this are left out of audits that have to hit them: floating-point
-uniforms hardly can."""
+"""Audits that have to hit a cell leave out those of less probability, which floating-point uniforms
+hardly hit."""
 _ROUNDING = 1e-9
-"""What the audits allow thresholds to deviate from what was scripted, relatively."""
+"""By how much, relatively, a threshold may deviate from the scripted one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class Call(NamedTuple):
 class Recorder(np.random.Generator):
     """A stand-in for numpy's Generator: it records every call, and draws nothing.
 
-    Scripted methods return their script's values in turn. Without a script, `laplace`, `normal`
-    and `gamma` return noise of their scale as `Noisy`, `choice` (the sign of staircase noise) a
-    `Noisy` of scale 1, `exponential` and `random` what makes one whole unit of that, and
-    `standard_normal` (a direction) the first axis. All other methods are refused: an audit is of
-    known draws only.
+    Methods with a script return its values in turn. Without one, `laplace`, `normal` and `gamma`
+    return noise of their scale as `Noisy`. `choice`, the sign of staircase noise, returns a `Noisy`
+    of scale 1; `exponential` and `random` return the numbers that make it one whole unit.
+    `standard_normal`, a direction, returns the first axis. All other methods are refused: an audit
+    knows these draws only.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None 
 
     The statistic and the noise scale are those that the mechanism really uses. For Laplace noise
     the largest log ratio is the distance of the statistics over the scale; for staircase noise it
-    is looked up in `log_density`, between all points at which one of the two densities jumps.
-    Scales that differ between neighbours make it infinite, for then it is.
+    is looked up in `log_density`, between all points at which one of the two densities jumps. Where
+    the scales of neighbours differ it is infinite.
 
     Parameters
     ----------
@@ -205,7 +205,8 @@ def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None 
     >>> mean_log_ratio(lambda sums, users, rng: laplace(sums, users, 0.5, rng=rng), pairs)
     array([0.5])
     """
-    one, other = (release(sums, pairs.users, Recorder()) for sums in (pairs.first, pairs.second))
+    one = release(pairs.first, pairs.users, Recorder())
+    other = release(pairs.second, pairs.users, Recorder())
     shift = np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
     return shift if noise is None else _staircase_log_ratio(noise, shift)
 
@@ -248,10 +249,11 @@ def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
 def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     """Return the zCDP that a release with Gaussian noise spends, for each pair of neighbours.
 
-    Of numbers or of vectors. With statistics at a distance of c standard deviations the Renyi
-    divergence of every order a is a c^2 / 2, so rho is c^2 / 2; beside an eps, the delta spent is
-    ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it infinite, and
-    so does noise that is not independent in each coordinate, or of several standard deviations.
+    The release is of numbers or of vectors. With statistics at a distance of c standard deviations
+    the Renyi divergence of every order a is a c^2 / 2, so rho is c^2 / 2; for an eps, the delta
+    spent is ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it
+    infinite, and so does noise that is not independent in each coordinate, or of several standard
+    deviations.
 
     Parameters
     ----------
@@ -272,20 +274,24 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     >>> gaussian_rho(lambda sums, users, rng: opt_worst_case(sums, users, law, rng=rng), pairs)
     array([2.])
     """
-    n, shape = len(pairs.first), pairs.first.shape[2:]
+    n = len(pairs.first)
+    shape = pairs.first.shape[2:]
     shift, calls = _shifts(release, pairs, np.ones(shape))
     seen = [(call.name, call.size) for call in calls]
-    return shift**2 / 2 if seen == [("normal", (n, *shape))] * 2 else np.full(n, np.inf)
+    gaussian = [("normal", (n, *shape))]
+    return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
 
 
 def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:
-    """Return how far apart noisy vectors are, in their scale, and the calls for all of them.
+    """Return how far apart noisy vectors are, in units of their scale, and all calls made for them.
 
     Infinite where the scales of the coordinates are not one multiple of the pattern for both.
     """
-    rng, shape = Recorder(), (2, len(pairs.first), pattern.size)
+    rng = Recorder()
+    shape = (2, len(pairs.first), pattern.size)
     both = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
-    moved, scales = np.linalg.norm(_DISTANCES(*both), axis=1), _SCALES(both)
+    moved = np.linalg.norm(_DISTANCES(*both), axis=1)
+    scales = _SCALES(both)
     scale, _ = scales[..., 0]
     sound = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -294,6 +300,7 @@ def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, li
 
 
 _DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
+_VALUES = np.vectorize(lambda noisy: float(noisy.value), otypes=[float])
 _SCALES = np.vectorize(lambda noisy: float(noisy.scale), otypes=[float])
 
 
@@ -313,7 +320,7 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
     edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1))
     inside = (edges[:, 1:] + edges[:, :-1]) / 2
     gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
-    # On pieces as narrow as rounding makes them the middle may lie on either side.
+    # Rounding makes very narrow pieces; their middle may lie on the wrong side of a jump.
     ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
     return np.where(np.isinf(shift), np.inf, ratio)
 
@@ -321,15 +328,17 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the private quantile's densities, for each pair.
 
-    Both are constant from above one sum up to and including the next, so that all values they take
-    are taken at the sums of either dataset and at U m*.
+    Both densities are constant from just above one sum up to and including the next. So each value
+    that they take, they take at a sum of either dataset or at U m*.
 
     Parameters
     ----------
     pairs : Pairs
         Neighbouring datasets.
-    rank, eps
-        As in `userdp.private_quantile`.
+    rank : int
+        Rank r of the target among the sums, 1 for the largest; above L it means L.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the quantile (dimensionless, public).
 
     Returns
     -------
@@ -343,10 +352,8 @@ def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
     array([1.])
     """
     t = _ends(pairs).T
-    one, other = (
-        quantile_log_density(t, sums, pairs.users, rank, eps)
-        for sums in (pairs.first, pairs.second)
-    )
+    one = quantile_log_density(t, pairs.first, pairs.users, rank, eps)
+    other = quantile_log_density(t, pairs.second, pairs.users, rank, eps)
     result: Floats = np.max(np.abs(one - other), axis=0)
     return result
 
@@ -372,7 +379,7 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     pairs : Pairs
         Neighbouring datasets.
     eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism.
+        Privacy budget of the whole mechanism (dimensionless, public).
 
     Returns
     -------
@@ -389,35 +396,64 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
     above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
     wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T
-    (seen, drawn, log_q, one), (also, also_drawn, other_log_q, other) = (
-        _akmv_at(wanted, sums, pairs.users, eps) for sums in (pairs.first, pairs.second)
-    )
-    distance = np.abs(log_q - other_log_q) + np.abs(one["value"] - other["value"]) / one["scale"]
-    ratio = np.where(drawn & also_drawn, distance, np.inf)
-    result: Floats = np.max(np.where(seen & also, ratio, 0.0), axis=0)
+    one = _akmv_at(wanted, pairs.first, pairs.users, eps)
+    other = _akmv_at(wanted, pairs.second, pairs.users, eps)
+    of_threshold = np.abs(one.log_density - other.log_density)
+    of_release = np.abs(one.value - other.value) / one.scale
+    ratio = np.where(one.drawn & other.drawn, of_threshold + of_release, np.inf)
+    result: Floats = np.max(np.where(one.likely & other.likely, ratio, 0.0), axis=0)
     return result
 
 
-def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> Any:
-    """Make `akmv` draw the wanted thresholds; return where it can, log densities and releases."""
-    k, half = rank(eps), read_eps(eps) / 2
+class _AkmvAt(NamedTuple):
+    """What `akmv` does at given thresholds; arrays of one shape.
+
+    Attributes
+    ----------
+    likely : ndarray of bool
+        Whether uniforms can hit the threshold's cell.
+    drawn : ndarray of bool
+        Whether `akmv` drew this threshold.
+    log_density : ndarray of float64
+        Of the threshold.
+    value, scale : ndarray of float64
+        The statistic released beside it, and the scale of its noise.
+    """
+
+    likely: npt.NDArray[np.bool_]
+    drawn: npt.NDArray[np.bool_]
+    log_density: Floats
+    value: Floats
+    scale: Floats
+
+
+def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> _AkmvAt:
+    """Make `akmv` draw the wanted thresholds, as far as it can."""
+    k = rank(eps)
+    half = read_eps(eps) / 2
     cells = quantile_cells(sums, users, k, half)
     cumulative = np.cumsum(cells.probability, axis=1)
     cell = np.sum(cells.lower[:, :-1] >= wanted[..., None], axis=-1)
-    seen = _at(cells.probability, cell) > _LIKELY
-    cell = np.where(seen, cell, np.argmax(cells.probability, axis=1))
-    lower, upper = _at(cells.lower, cell), _at(cells.upper, cell)
+    likely = _at(cells.probability, cell) > _LIKELY
+    cell = np.where(likely, cell, np.argmax(cells.probability, axis=1))
+    lower = _at(cells.lower, cell)
+    upper = _at(cells.upper, cell)
     level = _at(cumulative, cell) - _at(cells.probability, cell) / 2
-    place = np.where(seen, (wanted - lower) / (upper - lower), 0.5)
+    place = np.where(likely, (wanted - lower) / (upper - lower), 0.5)
     batch = np.broadcast_to(sums, (*wanted.shape, users.n_users))
     drawn = private_quantile(batch, users, k, half, rng=Recorder(random=[level, place]))
     releases: Any = akmv(batch, users, eps, rng=Recorder(random=[level, place]))
-    exact = [(float(r.value), float(r.scale)) for r in releases.ravel()]
-    release = np.array(exact, dtype=[("value", float), ("scale", float)]).reshape(wanted.shape)
-    cap = release["scale"] * (users.total * float(half))
-    kept = np.abs(drawn - wanted) <= _ROUNDING * wanted
-    kept &= np.abs(cap - drawn) <= _ROUNDING * drawn
-    return seen, kept, quantile_log_density(wanted, sums, users, k, half), release
+    scale: Floats = _SCALES(releases)
+    cap = scale * (users.total * float(half))
+    as_wanted = np.abs(drawn - wanted) <= _ROUNDING * wanted
+    as_used = np.abs(cap - drawn) <= _ROUNDING * drawn
+    return _AkmvAt(
+        likely=likely,
+        drawn=as_wanted & as_used,
+        log_density=quantile_log_density(wanted, sums, users, k, half),
+        value=_VALUES(releases),
+        scale=scale,
+    )
 
 
 def _at(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
@@ -435,17 +471,17 @@ _COLLECTIONS: list[tuple[Any, float]] = [
     ([10**15, 10**15 - 1, 10**9, 1], 1),
     ([4] * 5 + [1] * 20, 1),
 ]
-"""Counts of users, and their bound; a tuple (n, L) has L counts below n drawn."""
+"""Counts of users, and their bound. For a tuple (n, L), L counts below n are drawn."""
 
 
 def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
     """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
 
-    Among the users are a single one, equals, many, and one with 10^15 samples beside others with
-    one. Among the sums are ties, zeros, full sums U m_l, gaps and cells of no width. The replaced
-    user's sum goes to 0, to U m_l, to another user's sum, or anywhere. The pairs that use the
-    whole budget are among them: the heaviest user going from 0 to U m*, with any number of tiny
-    sums beside it.
+    The collections have random counts, equal users, many users, and a user with 10^15 samples
+    beside others with one. Among the sums are ties, zeros, full sums U m_l, gaps and cells of no
+    width. The replaced user's sum goes to 0, to U m_l, to another user's sum, or anywhere. The
+    pairs that use the whole budget are among them: the heaviest user going from 0 to U m*, with any
+    number of tiny sums beside it.
 
     Parameters
     ----------
@@ -454,8 +490,9 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
     rng : Generator or seed, optional
         Source of randomness.
     d : int, optional
-        If given, vectors of d coordinates instead, in the ball of diameter U: the same sums, less
-        U m_l / 2, along one axis for all users, or one for each. The replaced vector may turn.
+        If given, pairs of vectors of d coordinates instead, in the ball of diameter U. The same
+        sums, less U m_l / 2, are the lengths along an axis, which is one for all users or one for
+        each. The replaced vector may turn.
 
     Yields
     ------
@@ -478,7 +515,8 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
 
 
 def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
-    full, shape = users.largest_sums, (n, users.n_users)
+    full = users.largest_sums
+    shape = (n, users.n_users)
     kinds = [
         rng.random(shape) * full,
         rng.integers(0, 3, shape) / 2 * full,
@@ -487,12 +525,14 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
         np.broadcast_to(rng.integers(0, 2, (n, 1)) * full, shape),
     ]
     first = np.choose(rng.integers(len(kinds), size=(n, 1)), kinds)
-    rows, user = np.arange(n), rng.integers(users.n_users, size=n)
+    rows = np.arange(n)
+    user = rng.integers(users.n_users, size=n)
     other = np.minimum(first[rows, (user + 1) % users.n_users], full[user])
     moves = [np.zeros(n), full[user], rng.random(n) * full[user], other]
     second = first.copy()
     second[rows, user] = np.choose(rng.integers(len(moves), size=n), moves)
-    # The pairs of the proofs of tightness: r sums at d, the heaviest user from 0 to U m*.
+    # The pairs from the proofs of tightness: r sums are tiny, and the heaviest user goes from 0 to
+    # U m*.
     for r in range(min(n, users.n_users)):
         others = np.arange(users.n_users - 1) < r
         first[r] = np.insert(np.where(others, 1e-9 * full.min(), 0.0), np.argmax(full), 0.0)
@@ -523,8 +563,12 @@ def largest_log_ratio(
     ----------
     log_ratio : callable
         Function of `Pairs`, such as one of the audits above with its other arguments fixed.
-    n_pairs, rng, d
-        As in `hard_pairs`.
+    n_pairs : int
+        How many pairs.
+    rng : Generator or seed, optional
+        Source of randomness.
+    d : int, optional
+        If given, pairs of vectors of d coordinates.
 
     Returns
     -------

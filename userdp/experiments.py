@@ -17,7 +17,7 @@ from userdp.samplers import Sampler, _drawn
 if TYPE_CHECKING:
     import pandas as pd
 
-# User sums in one block of trials: it stays in the processor's cache, and so does its copy.
+# Most user sums in one block of trials: so many stay in the processor's cache, with a copy.
 _BLOCK = 2**17
 
 # Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
@@ -48,8 +48,8 @@ class Sweep:
         For each mechanism its means and standard errors; ``sweep["AKMV"]`` is short for
         ``sweep.curves["AKMV"]``.
     errors : ndarray of float64, shape (mechanisms, n, n_trials)
-        The errors themselves, in the unit of the samples: of what the means are the means. A trial
-        is the same dataset for all mechanisms and budgets.
+        The errors of single trials, in the unit of the samples; the curves have their means. A
+        trial is the same dataset for all mechanisms and budgets.
     """
 
     eps: Floats
@@ -148,7 +148,15 @@ def error_sweep(
     >>> sweep["Laplace"].mean.round(1), sweep["OPT-worst-case"].mean.round(1)
     (array([43.4, 11.1]), array([11.2, 11.5]))
     """
-    return _sweep("mechanisms", mechanisms, users, eps, sampler, n_trials, rng)
+    _check_functions("mechanisms", mechanisms)
+
+    def errors(name: str, data: _Datasets, budget: Epsilon, stream: np.random.Generator) -> Floats:
+        releases = np.asarray(mechanisms[name](data.sums, users, budget, rng=stream))
+        _check_one_a_dataset(f"mechanisms[{name!r}]", releases, data)
+        distances: Floats = abs(releases - data.means)
+        return distances
+
+    return _sweep([*mechanisms], errors, users, eps, sampler, n_trials, rng)
 
 
 def mean_error_sweep(
@@ -170,8 +178,17 @@ def mean_error_sweep(
     mean_errors : mapping of str to callable
         Mean absolute errors by the name of the mechanism, called as ``mean_error(sums, users,
         eps)`` with `sums` of shape (trials, L); for instance `akmv_mean_error`.
-    users, eps, sampler, n_trials, rng
-        As in `error_sweep`; the same seed draws the same datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : iterable of float, Fraction, Decimal or str
+        Privacy budgets of the releases (dimensionless, public).
+    sampler : callable
+        Called as ``sampler(users, trials, rng=rng)``; returns protected user sums, shape
+        (trials, L). It is called once for each block of trials.
+    n_trials : int
+        Number of datasets, at least 2.
+    rng : Generator or seed, optional
+        Source of randomness; from one seed `error_sweep` draws the same datasets.
 
     Returns
     -------
@@ -192,47 +209,58 @@ def mean_error_sweep(
     >>> sweep["OPT-worst-case"].mean.round(1)
     array([10.9, 10.8])
     """
-    return _sweep("mean_errors", mean_errors, users, eps, sampler, n_trials, rng)
+    _check_functions("mean_errors", mean_errors)
+
+    def errors(name: str, data: _Datasets, budget: Epsilon, stream: np.random.Generator) -> Floats:
+        found = np.asarray(mean_errors[name](data.sums, users, budget))
+        _check_one_a_dataset(f"mean_errors[{name!r}]", found, data)
+        return found
+
+    return _sweep([*mean_errors], errors, users, eps, sampler, n_trials, rng)
+
+
+class _Datasets(NamedTuple):
+    """Datasets of one block of trials: user sums, shape (n, L), and the means of the samples."""
+
+    sums: Floats
+    means: Floats
+
+
+# Called as ``errors(name, block, eps, stream)``; returns one error for each dataset of the block.
+_Errors = Callable[[str, _Datasets, Epsilon, np.random.Generator], Floats]
 
 
 def _sweep(
-    argument: str,
-    functions: Mapping[str, Callable[..., npt.ArrayLike]],
+    names: list[str],
+    errors: _Errors,
     users: Contributions,
     eps: Iterable[Epsilon],
     sampler: Sampler,
     n_trials: int,
     rng: RNGLike,
 ) -> Sweep:
-    """Sweep over functions that release means, or else return mean errors."""
-    _check_functions(argument, functions)
+    """Collect the errors of each name at each budget, block by block."""
     check.instance("users", users, Contributions)
     budgets = _read_budgets(eps)
     trials = check.integer("n_trials", n_trials, least=2)
-    release = argument == "mechanisms"
     entropy = check.rng(rng).integers(2**32, size=4).tolist()
     length = max(1, _BLOCK // users.n_users)
     starts = range(0, trials, length)
-    values = np.empty((len(functions), len(budgets), trials))
-    with progress(len(starts) * len(functions) * len(budgets)) as tick:
+    values = np.empty((len(names), len(budgets), trials))
+    with progress(len(starts) * len(names) * len(budgets)) as tick:
         for block, start in enumerate(starts):
             size = min(length, trials - start)
             sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
-            true = sums.sum(axis=1) / users.total
-            for (i, name), (j, budget) in product(enumerate(functions), enumerate(budgets)):
+            data = _Datasets(sums, sums.sum(axis=1) / users.total)
+            for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
-                given = {"rng": stream} if release else {}
-                result = np.asarray(functions[name](sums, users, budget, **given))
-                if result.shape != (size,):
-                    rule = f"return one number for each of {size} datasets"
-                    check.refuse(f"{argument}[{name!r}]", rule, f"shape {result.shape}")
-                values[i, j, start : start + size] = abs(result - true) if release else result
+                values[i, j, start : start + size] = errors(name, data, budget, stream)
                 tick()
-    # Shifted by one of the values, so that equal ones have no spread from rounding.
+    # Less the first trial's error: equal errors then have no spread from rounding.
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
-    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(functions)}
+    curves = {name: Curve(means[i], standard_errors[i]) for i, name in enumerate(names)}
     return Sweep(np.array([float(read_eps(e)) for e in budgets]), curves, values)
 
 
@@ -251,6 +279,12 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     if not budgets:
         check.refuse("eps", "hold at least one budget", "none")
     return budgets
+
+
+def _check_one_a_dataset(name: str, result: npt.NDArray[Any], data: _Datasets) -> None:
+    if result.shape != data.means.shape:
+        rule = f"return one number for each of {len(data.means)} datasets"
+        check.refuse(name, rule, f"shape {result.shape}")
 
 
 def _check_functions(argument: str, functions: Mapping[str, Any]) -> None:

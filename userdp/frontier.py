@@ -11,6 +11,7 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
+from userdp._search import halve
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, _read_noise
 
@@ -54,8 +55,8 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
 
     (U/N) max_n H(n) b_n, with H(n) the sum of the n largest counts. Here b_n is the larger one of
     1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
-    sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book. How
-    far E_OPT can be from the smallest possible error, `optimality_factor` says.
+    sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book.
+    `optimality_factor` says how far E_OPT can be from the smallest possible error.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
 
 
 def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
-    """Return how many times the smallest possible error `optimal_error` is at most.
+    """Return a factor by which `optimal_error` is at most larger than the smallest possible error.
 
     For every collection: the worst-case error of the optimum is at most this multiple of the
     smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind.
@@ -124,27 +125,28 @@ def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
     x = 2 * Fraction(_read_noise(noise, eps).mean_size)
     whole = floor(x)
     n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
-    # What M can be at the two whole numbers around x, if no bound exceeds 1.
-    with np.errstate(divide="ignore"):  # beyond eps = 1400 floats hold no bound
+    # How large H can be at the two whole numbers around x while no lower bound H(n) b_n exceeds 1.
+    with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
         most = 1 / _least_risks(n, float(read_eps(eps)))
-    below, above = (float(np.min(np.maximum(1, i / n) * most)) for i in (whole, whole + 1))
+    below = float(np.min(np.maximum(1, whole / n) * most)) if whole else 0.0
+    above = float(np.min(np.maximum(1, (whole + 1) / n) * most))
     part = float(x - whole)
-    return ((1 - part) * (below if whole else 0.0) + part * above) / 2
+    return ((1 - part) * below + part * above) / 2
 
 
 def _least_risks(n: Floats, eps: float) -> Floats:
-    """Return b_n: what n users of all samples cannot avoid, as a part of the distance they span."""
+    """Return b_n: the unavoidable error, in parts of how far n users together can move the mean."""
     with np.errstate(over="ignore"):
         risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
-    # From four users on a group adds less than a part in 50,000.
+    # For four users or more, treating them as one adds less than a part in 50,000.
     few = n <= 3
     risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
     return risks
 
 
 def _risk_of_one(eps: Floats) -> Floats:
-    """Return s(eps) of thm-lattice: what one user with a sample in [0, 1] cannot avoid."""
-    x = np.clip(eps, 1e-9, 1400)  # where all is a float
+    """Return s(eps) of thm-lattice: the unavoidable error of a single user's sample in [0, 1]."""
+    x = np.clip(eps, 1e-9, 1400)  # where every term is finite
     kappa = 2 * np.arcsinh(np.exp(-x / 2) / np.sqrt(-2 * np.expm1(-x)))
 
     def lattice(n: Floats) -> Floats:
@@ -152,9 +154,7 @@ def _risk_of_one(eps: Floats) -> Floats:
         below = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
         return np.asarray(above / (2 * below))
 
-    # The smallest n of at least 2 with s_n (n + 1) >= 1, by halving.
-    low, high = np.ones(x.shape), np.ceil(2 * np.exp(x / 2)) + 1
-    while np.any((low < (middle := np.floor(low + (high - low) / 2))) & (middle < high)):
-        enough = lattice(middle) * (middle + 1) >= 1
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.where(eps > 1400, 0.0, lattice(high))
+    # The smallest n of at least 2 with s_n (n + 1) >= 1.
+    beyond = np.ceil(2 * np.exp(x / 2)) + 1
+    _, n = halve(lambda n: lattice(n) * (n + 1) < 1, np.ones(x.shape), beyond, whole=True)
+    return np.where(eps > 1400, 0.0, lattice(n))

@@ -2,8 +2,8 @@
 
 The program minimises sum_l alpha_l + S / eps over alpha_l >= 0 and S >= 0 with
 U m_l - 2 alpha_l <= S. Its multipliers are lambda_l for that constraint, mu_l for alpha_l >= 0 and
-lambda_S for S >= 0. For a linear program the conditions are sufficient: whoever satisfies them has
-a minimiser, whatever led to it.
+lambda_S for S >= 0. For a linear program the conditions are sufficient: a point that satisfies them
+is a minimiser, however it was found.
 """
 
 from fractions import Fraction
@@ -88,11 +88,12 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     ties = users.largest_sums == np.asarray(printed.total_width)
     if not ties.any():  # T_eps = 0
         return printed
-    # What the paper gives to lambda_S, the users tied at T share.
+    # The users tied at T share what the paper gives to lambda_S.
     shared = np.asarray(printed.lambda_width / int(ties.sum()))
     lambda_users = np.where(ties, shared, printed.lambda_users)
-    mu_users, none = 1 - 2 * lambda_users, 0 * users.upper
-    return printed._replace(lambda_users=lambda_users, mu_users=mu_users, lambda_width=none)
+    return printed._replace(
+        lambda_users=lambda_users, mu_users=1 - 2 * lambda_users, lambda_width=0 * users.upper
+    )
 
 
 def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
@@ -104,8 +105,10 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
 
     Parameters
     ----------
-    users, eps
-        As in `optimal_solution`.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public).
 
     Returns
     -------
@@ -135,8 +138,10 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
 
     Parameters
     ----------
-    users, eps
-        As in `optimal_solution`.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public).
 
     Returns
     -------
@@ -167,8 +172,15 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
     result = optimize.linprog(costs, constraints, bounds)
     if not result.success:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
-    x, lower = result.x, result.lower.marginals
-    return Solution(x[:n], float(x[n]), -result.ineqlin.marginals, lower[:n], float(lower[n]))
+    x = result.x
+    at_zero = result.lower.marginals  # multipliers of x >= 0
+    return Solution(
+        alpha=x[:n],
+        total_width=float(x[n]),
+        lambda_users=-result.ineqlin.marginals,
+        mu_users=at_zero[:n],
+        lambda_width=float(at_zero[n]),
+    )
 
 
 def kkt_certificate(
@@ -231,4 +243,6 @@ def kkt_certificate(
 def _largest(*violations: Any) -> Exact:
     """Return the largest of numbers and arrays, 0 at least; a Fraction if all of them are."""
     largest = max(np.max(np.asarray(violation)) for violation in violations)
-    return max(largest, 0 * largest) if isinstance(largest, Fraction) else float(max(largest, 0.0))
+    if isinstance(largest, Fraction):
+        return max(largest, Fraction(0))
+    return float(max(largest, 0.0))

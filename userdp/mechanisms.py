@@ -35,11 +35,11 @@ def laplace(
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l]; leading axes are separate datasets.
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
         The public counts and bound.
     eps : float, Fraction, Decimal or str
-        Privacy budget of each release (dimensionless, public).
+        Privacy budget of the release of each dataset (dimensionless, public).
     rng : Generator or seed, optional
         Source of randomness.
 
@@ -69,11 +69,11 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l].
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
         The public counts and bound.
     eps : float, Fraction, Decimal or str
-        Privacy budget of each release (dimensionless, public).
+        Privacy budget of the release of each dataset (dimensionless, public).
 
     Returns
     -------
@@ -90,8 +90,10 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     >>> float(laplace_mean_error([3.0, 1.0], Contributions([4, 1], upper=1), eps=2))
     0.4
     """
-    law, bias = LaplaceNoise(eps), np.zeros(_read_sums(sums, users).shape[:-1])
-    return law.mean_error(bias, float(_largest(users)) / users.total)
+    law = LaplaceNoise(eps)
+    values = _read_sums(sums, users)
+    unbiased = np.zeros(values.shape[:-1])
+    return law.mean_error(unbiased, float(_largest(users)) / users.total)
 
 
 def clipped_mean(
@@ -115,14 +117,22 @@ def clipped_mean(
 
     Parameters
     ----------
-    sums, users, rng
-        As in `laplace`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples, at least 0, in the unit of the
+        samples; public, and not computed from the samples.
     eps : float, Fraction, Decimal, str, or a law of noise
-        Privacy budget of each release; or a law, whose promise then takes the place of eps-DP.
-    total_width, centre
-        As in `centred_clipping`; public, and not computed from the samples.
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
     noise : {"laplace", "staircase"}, optional
-        Its law: see `worst_case_error`.
+        The law of the noise at this budget; left out where `eps` is a law itself.
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
@@ -144,11 +154,14 @@ def clipped_mean(
     >>> float(clipped_mean([3.0, 1.0], users, 0.5, eps=1, centre=0.7, rng=0).round(4))
     0.822
     """
-    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
+    values = _read_sums(sums, users)
+    generator = check.rng(rng)
+    law = _read_noise(noise, eps)
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
     total, moved = grid_sum(values - users.counts * middle, *ends)
-    return middle + (total + law.draw(float(moved), total.shape, generator)) / users.total
+    noisy = total + law.draw(float(moved), total.shape, generator)
+    return middle + noisy / users.total
 
 
 def clipped_mean_error(
@@ -165,8 +178,20 @@ def clipped_mean_error(
 
     Parameters
     ----------
-    sums, users, total_width, eps, centre, noise
-        As in `clipped_mean`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples, at least 0, in the unit of the
+        samples; public, and not computed from the samples.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
     project : bool, optional
         Whether the release is moved to the nearest number in [0, U], which adds to no error.
 
@@ -186,7 +211,8 @@ def clipped_mean_error(
     >>> float(clipped_mean_error([3.0, 1.0], users, 0.5, eps=1, centre=0.7).round(6))
     0.100484
     """
-    values, law = _read_sums(sums, users), _read_noise(noise, eps)
+    values = _read_sums(sums, users)
+    law = _read_noise(noise, eps)
     middle = float(_read_centre(users, centre))
     low, high = _centred_ends(users, total_width, middle)
     centred = values - users.counts * middle
@@ -217,12 +243,20 @@ def opt_worst_case(
 
     Parameters
     ----------
-    sums, users, eps, rng
-        As in `clipped_mean`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error is smallest: see `worst_case_error`.
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
     noise : {"laplace", "staircase"}, optional
-        Its law: see `worst_case_error`.
+        The law of the noise at this budget; left out where `eps` is a law itself.
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
@@ -256,10 +290,18 @@ def opt_worst_case_mean_error(
 
     Parameters
     ----------
-    sums, users, eps
-        As in `clipped_mean`.
-    objective, noise : str, optional
-        As in `opt_worst_case`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -300,12 +342,19 @@ def weighted_mean(
 
     Parameters
     ----------
-    sums, users, eps, rng
-        As in `clipped_mean`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
     weights : array_like of float, shape (L,)
         Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
     noise : {"laplace", "staircase"}, optional
-        Its law: see `worst_case_error`.
+        The law of the noise at this budget; left out where `eps` is a law itself.
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
@@ -323,10 +372,13 @@ def weighted_mean(
     >>> float(weighted_mean([3.0, 1.0, 0.0], users, [2, 1, 1], eps=4, rng=0).round(4))
     0.665
     """
-    values, generator, law = _read_sums(sums, users), check.rng(rng), _read_noise(noise, eps)
+    values = _read_sums(sums, users)
+    generator = check.rng(rng)
+    law = _read_noise(noise, eps)
     shares = _read_weights(users, weights).astype(np.float64)
     total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
-    return (total + law.draw(float(moved), total.shape, generator)) / float(shares.sum())
+    noisy = total + law.draw(float(moved), total.shape, generator)
+    return noisy / float(shares.sum())
 
 
 def weighted_mean_error(
@@ -341,8 +393,17 @@ def weighted_mean_error(
 
     Parameters
     ----------
-    sums, users, weights, eps, noise
-        As in `weighted_mean`.
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    users : Contributions
+        The public counts and bound.
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -360,7 +421,8 @@ def weighted_mean_error(
     >>> float(weighted_mean_error([3.0, 1.0, 0.0], users, [2, 1, 1], eps=4).round(6))
     0.131233
     """
-    values, law = _read_sums(sums, users), _read_noise(noise, eps)
+    values = _read_sums(sums, users)
+    law = _read_noise(noise, eps)
     shares = _read_weights(users, weights).astype(np.float64)
     kept = (values / users.counts * shares).sum(axis=-1) / shares.sum()
     bias = values.sum(axis=-1) / users.total - kept
@@ -380,10 +442,18 @@ def weighted_worst_case_error(
 
     Parameters
     ----------
-    users, weights
-        As in `weighted_mean`.
-    eps, objective, noise
-        As in `worst_case_error`.
+    users : Contributions
+        The public counts and bound.
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -402,7 +472,8 @@ def weighted_worst_case_error(
     0.291667
     """
     shares = _read_weights(users, weights)
-    objective, law = _read_objective(objective), _read_noise(noise, eps)
+    objective = _read_objective(objective)
+    law = _read_noise(noise, eps)
     missing = users.counts - users.total * shares / shares.sum()
     bias = users.upper * np.maximum(missing, 0 * missing).sum() / users.total
     return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
@@ -425,13 +496,13 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
 
 
 def _largest(users: Contributions) -> Exact:
-    """Return the largest sum of a user, U m*: around 0, twice that is the width that clips none."""
+    """Return the largest sum of a user, U m*. Around 0 the total width 2 U m* clips nobody."""
     check.instance("users", users, Contributions)
     return users.upper * users.max_count
 
 
 def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
-    """Return the interval to which centred sums are clipped, [-S/2, S/2] as far as any reaches."""
+    """Return the interval for centred sums: [-S/2, S/2], cut off where no sum reaches."""
     half_width = float(check.size("total_width", total_width)) / 2
     farthest = users.max_count * (float(users.upper) - middle)
     return -min(half_width, users.max_count * middle), min(half_width, farthest)
@@ -464,14 +535,16 @@ def grid_steps(
     """Clip values to an interval and add them up, in whole steps of a grid.
 
     Floating-point sums are rounded, differently in different orders, so that one value may move a
-    sum by more than the width of its interval. Here everything is first rounded to a grid, the
-    multiples of a power of two of about 2^-bits of the largest sum, whose sums floats hold exactly.
-    The interval is narrowed to the grid, and its new width is what one value can move.
+    sum by more than the width of its interval. Here values are first rounded to a grid, the
+    multiples of a power of two. That is about 2^-bits of the largest sum, so that floats hold all
+    sums exactly. The interval is narrowed to the grid; its new width is what one value can move.
 
     Parameters
     ----------
-    values, lowest, highest
-        As in `grid_sum`.
+    values : ndarray of float64, shape (..., L)
+        Protected numbers, one a user.
+    lowest, highest : float or ndarray of float64, shape (...)
+        The interval.
     bits : int, optional
         How many bits the largest sum has.
 
@@ -481,9 +554,12 @@ def grid_steps(
         The sum and what one value can move, both whole numbers of steps; and the step.
     """
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
-    # Below 2^growth in size after addition, for values below 2^exponent; a width is a sum of two.
+    # Sums are below 2^(exponent + growth) in size, and so is a width, the sum of two ends.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))  # that of the smallest float
-    low, high = np.ceil(lowest / step), np.floor(highest / step)
-    steps = np.clip(values, (low * step)[..., None], (high * step)[..., None]) / step[..., None]
-    return np.rint(steps).sum(axis=-1), high - low, step
+    # No finer than the smallest float, 2^-1074.
+    step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))
+    low = np.ceil(lowest / step)
+    high = np.floor(highest / step)
+    clipped = np.clip(values, (low * step)[..., None], (high * step)[..., None])
+    steps = np.rint(clipped / step[..., None])
+    return steps.sum(axis=-1), high - low, step

@@ -21,7 +21,7 @@ from userdp._checks import Exact, Floats
 # Above this total, floats no longer hold every integer.
 _MOST_SAMPLES = 2**53
 
-# More users than this no collection is made of here: their counts alone would take 2 GiB.
+# Most users of a collection that is made here: the counts of so many take 2 GiB.
 _MOST_MADE_USERS = 2**28
 
 # A privacy parameter: a real number, or the text of a decimal number.
@@ -30,8 +30,8 @@ Epsilon = float | Fraction | Decimal | str
 # A float eps counts as 2/k when 2/eps is within this relative distance of the integer k.
 _SNAP = Fraction(1, 10**9)
 
-# Sums may leave [0, U m_l] by this share of U m_l, as rounding makes them; they are projected.
-# Sums in float32 may do so by 8 of its units in the last place.
+# Rounding may have moved sums out of [0, U m_l] by this share of U m_l; they are projected back.
+# Sums in float32 may be out by 8 units in the last place.
 _ROUNDING = 1e-9
 
 
@@ -198,7 +198,8 @@ class Clipping:
     upper: npt.NDArray[Any]
 
     def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
-        a, b = check.reals("lower", lower), check.reals("upper", upper)
+        a = check.reals("lower", lower)
+        b = check.reals("upper", upper)
         if a.ndim != 1 or a.shape != b.shape or not a.size:
             raise ValueError(
                 "`lower` and `upper` must be one-dimensional, not empty and equally long, "
@@ -211,7 +212,8 @@ class Clipping:
             object.__setattr__(self, name, ends)
 
     def __repr__(self) -> str:
-        lower, upper = (f"{min(ends)} to {max(ends)}" for ends in (self.lower, self.upper))
+        lower = f"{min(self.lower)} to {max(self.lower)}"
+        upper = f"{min(self.upper)} to {max(self.upper)}"
         return f"Clipping(n_intervals={self.lower.size}, lower={lower}, upper={upper})"
 
 
@@ -247,7 +249,7 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
 
 
 def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributions:
-    """Return the paper's extreme-valued collection: all users give one sample, but the last m*.
+    """Return the paper's extreme-valued collection: the last user gives m* samples, all others one.
 
     Parameters
     ----------
@@ -327,11 +329,11 @@ def read_eps(eps: Epsilon) -> Fraction:
 def rank(eps: Epsilon) -> int:
     """Return k = ceil(2/eps): the threshold of Theorem III.1 is the k-th largest U m_l.
 
-    Fractions, Decimals, integers and strings are taken at their word. A float is allowed to miss
-    the number it was meant to be: where 2/eps lies within a relative 1e-9 of an integer, k is that
-    integer (in floating point, ``math.ceil(2 / (2 / 49))`` is 50); a numpy float32 is allowed its
-    own precision. The rank is public, and noise is
-    always scaled to the interval widths in use, so this reading costs no privacy.
+    Fractions, Decimals, integers and strings are used exactly. A float may miss the number that was
+    meant: where 2/eps lies within a relative 1e-9 of an integer, k is that integer (in floating
+    point, ``math.ceil(2 / (2 / 49))`` is 50); a numpy float32 is allowed its own precision. The
+    rank is public, and noise is always scaled to the interval widths in use, so this reading costs
+    no privacy.
 
     Parameters
     ----------
@@ -359,7 +361,7 @@ def rank(eps: Epsilon) -> int:
 
 
 def _tolerance(eps: Epsilon) -> Fraction:
-    """Return how far, relatively, 2/eps may be from what was meant; a float32 knows 7 digits."""
+    """Return the relative distance within which 2/eps counts as a whole number."""
     if isinstance(eps, np.floating):
         return max(_SNAP, Fraction(float(np.finfo(type(eps)).eps)))
     return Fraction(0) if isinstance(eps, numbers.Rational | Decimal | str) else _SNAP

@@ -1,30 +1,38 @@
-"""Additive noise: the Laplace and the staircase law, both eps-DP, and the errors they cause.
+"""Additive noise: its laws, what they promise and spend, and the errors they cause.
 
-A law is stated for a statistic of sensitivity 1, the largest change that replacing all samples of
-one user can cause; for sensitivity Delta the noise is Delta times as large. The noise does not
-depend on the data. Drawn in floating point, it is for demonstrations only: its low-order bits
-betray more than the laws allow. Whatever is a `Noise` may stand where a budget does:
-`userdp.GaussianNoise`, whose promises are weaker, is one.
+The Laplace and the staircase law are eps-DP; the promises of the Gaussian law are weaker. A law is
+stated for a statistic of sensitivity 1, the largest change that replacing all samples of one user
+can cause; for sensitivity Delta the noise is Delta times as large. The noise does not depend on the
+data. Drawn in floating point, it is for demonstrations only: its low-order bits betray more than
+the laws allow. Wherever a budget is asked for, a law may be given in its place.
 """
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from math import ceil, exp, expm1
-from typing import Any, Literal, get_args
+from math import ceil, exp, expm1, hypot, inf, nextafter, pi, sqrt
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import erfcx, ndtr
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
+from userdp._search import halve
 from userdp.model import Epsilon, rank, read_eps
 
-# What is to be small in the worst case: bias + E|noise|, the mean absolute error, or the mean
-# square error.
+# The objective to minimise in the worst case: bias + E|noise|, the mean absolute error, or the
+# mean square error.
 Objective = Literal["bound", "l1", "mse"]
 
 # Below this budget the mean square of the noise may exceed the largest float.
 _SMALLEST_FOR_SQUARES = 1e-150
+
+# Between these, the parameters of Gaussian noise and the squares of its size are normal floats.
+_MODERATE = (1e-100, 1e100)
+
+# The share of delta that is kept back for the rounding of its computation.
+_KEPT_BACK = 1e-10
 
 NoiseName = Literal["laplace", "staircase"]
 
@@ -38,11 +46,31 @@ class Noise(ABC):
         E|Z| and E Z^2.
     rank : int
         k = ceil(2 E|Z|): the best threshold for the objective "bound" is the k-th largest U m_l.
+    scale : float or Fraction
+        1/eps of a law that is eps-DP, the standard deviation of a Gaussian law.
+    currency : {"eps", "rho"}
+        In what the law spends: eps of eps-DP, or rho of zero-concentrated privacy (zCDP).
+    spends : Fraction
+        What a statistic with this noise spends, in that currency.
+    integer_law : {"laplace", "gaussian"} or None
+        The law of whole numbers that OpenDP draws in its place; None if it has none.
+    rounding : int
+        Noise in whole numbers replaces noise of standard deviation s, in steps, only if it is
+        wider: of standard deviation hypot(s, rounding).
     """
 
     mean_size: Exact
     mean_square: Exact
     rank: int
+    scale: Exact
+    currency: ClassVar[Literal["eps", "rho"]]
+    spends: Fraction
+    integer_law: ClassVar[Literal["laplace", "gaussian"] | None] = None
+    rounding: ClassVar[int] = 0
+
+    @abstractmethod
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which a statistic with this noise is (eps, delta)-private."""
 
     @abstractmethod
     def log_density(self, z: npt.ArrayLike) -> Floats:
@@ -73,7 +101,7 @@ class Noise(ABC):
 
     def mean_excess(self, x: Floats, sensitivity: float | Floats) -> Floats:
         """Return E(Delta Z - x)^+ for x >= 0 and sensitivities Delta >= 0, broadcast together."""
-        # Where there is no noise, or none that reaches so far, all of it lies below.
+        # Where there is no noise, or x is far beyond it, the ratio is huge and the excess 0.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.fmin(abs(x / sensitivity), check.LARGEST)
             return sensitivity * self.excess(ratio)
@@ -81,7 +109,7 @@ class Noise(ABC):
     def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
         """Return the worst-case error of an estimator with this bias and sensitivity.
 
-        Exact for Fractions and Laplace noise, but for "l1".
+        Exact for Fractions and Laplace noise, except for "l1".
         """
         if objective == "bound":
             return bias + sensitivity * self.mean_size
@@ -103,28 +131,55 @@ class Noise(ABC):
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
-        low, high = np.zeros(n.shape), np.full(n.shape, float(self.mean_size))
-        while np.any(falls_later(high)):
-            high *= 2
-        # Bisected until no float is left between: a dozen operations a step are soon done.
-        while np.any((low < (middle := low + (high - low) / 2)) & (middle < high)):
-            before = falls_later(middle)
-            low, high = np.where(before, middle, low), np.where(before, high, middle)
-        return high
+        beyond = np.full(n.shape, float(self.mean_size))
+        while np.any(falls_later(beyond)):
+            beyond *= 2
+        _, ratio = halve(falls_later, np.zeros(n.shape), beyond)
+        return ratio
 
     def _square(self) -> Exact:
         """Return E Z^2, if it is within the range of floats."""
         return self.mean_square
 
 
-# What may be given as `eps` beside the name of a law: a privacy budget, or the law itself.
+# What may be given as `eps`: a privacy budget, for a law that is named beside it; or a law itself.
 Budget = Epsilon | Noise
 
 
 class _PureNoise(Noise):
     """A law that is eps-DP, of a budget `eps`."""
 
-    eps: Fraction
+    currency = "eps"
+
+    def __init__(self, eps: Epsilon) -> None:
+        self.eps = read_eps(eps)
+        self.scale = 1 / self.eps
+        self.spends = self.eps
+
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which a statistic with this noise is (eps, delta)-private.
+
+        From the budget of the noise on it is 0. Below that it is 1 - exp(eps - budget), which is
+        true of everything that is private at the budget.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The eps that is asked for (dimensionless, public).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `read_eps`.
+        """
+        asked = float(read_eps(eps))
+        missing = min(asked - float(self.eps), 0.0)
+        return 0.0 - expm1(missing)
 
     def _scale(self, sensitivity: float) -> Floats:
         return _noise_scale(sensitivity, float(self.eps))
@@ -149,8 +204,10 @@ class LaplaceNoise(_PureNoise):
 
     Attributes
     ----------
-    eps : Fraction
+    eps, spends : Fraction
         The same.
+    scale : Fraction
+        1/eps.
 
     Raises
     ------
@@ -162,16 +219,22 @@ class LaplaceNoise(_PureNoise):
     >>> law = LaplaceNoise(2)
     >>> law.mean_size, law.mean_square, law.rank
     (Fraction(1, 2), Fraction(1, 2), 1)
+    >>> law.spends, law.currency, law.delta(2), round(law.delta(1), 6)
+    (Fraction(2, 1), 'eps', 0.0, 0.632121)
     """
 
+    integer_law = "laplace"
+
     def __init__(self, eps: Epsilon) -> None:
-        self.eps, self.rank = read_eps(eps), rank(eps)
+        super().__init__(eps)
+        self.rank = rank(eps)
         self.mean_size = 1 / self.eps
         self.mean_square = 2 / self.eps**2
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        eps, points = float(self.eps), check.floats("z", z)
+        eps = float(self.eps)
+        points = check.floats("z", z)
         return float(np.log(eps / 2)) - eps * abs(points)
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
@@ -193,7 +256,7 @@ class StaircaseNoise(_PureNoise):
     With gamma = 1 / (1 + exp(eps/2)) its density is sinh(eps/2) on [0, gamma), exp(-eps) times that
     on [gamma, 1 + gamma), and so on down by a factor exp(-eps) a step; symmetric about zero (Geng,
     Kairouz, Oh and Viswanath, 2015). E|Z| = 1 / (2 sinh(eps/2)) < 1/eps. Privacy as in
-    `LaplaceNoise`.
+    `LaplaceNoise`; but it is for demonstrations only, as OpenDP draws nothing in its place.
 
     Parameters
     ----------
@@ -202,8 +265,10 @@ class StaircaseNoise(_PureNoise):
 
     Attributes
     ----------
-    eps : Fraction
+    eps, spends : Fraction
         The same.
+    scale : Fraction
+        1/eps: over this length the density falls by a factor e, but for the steps.
     gamma : float
         Where the first step ends.
 
@@ -220,11 +285,12 @@ class StaircaseNoise(_PureNoise):
     """
 
     def __init__(self, eps: Epsilon) -> None:
-        self.eps = read_eps(eps)
+        super().__init__(eps)
         if self.eps > 1400:
             check.refuse_value("eps", "at most 1400 for staircase noise", eps)
         root = exp(-float(self.eps) / 2)
-        self.gamma = gamma = root / (1 + root)
+        gamma = root / (1 + root)
+        self.gamma = gamma
         self.mean_size = root / -expm1(-float(self.eps))
         # The density on the first step and on the second.
         self._high = 1 / (2 * self.mean_size)
@@ -245,9 +311,11 @@ class StaircaseNoise(_PureNoise):
         """Draw independent noise of a shape for a statistic of a sensitivity."""
         self._scale(sensitivity)  # refuses what might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
-        beyond, place = rng.random(shape) < self.gamma, rng.random(shape)
+        beyond = rng.random(shape) < self.gamma
+        place = rng.random(shape)
         part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
-        result: Floats = rng.choice([-1.0, 1.0], shape) * sensitivity * (whole + part)
+        sign = rng.choice([-1.0, 1.0], shape)
+        result: Floats = sign * sensitivity * (whole + part)
         return result
 
     def tail(self, x: Floats) -> Floats:
@@ -263,10 +331,193 @@ class StaircaseNoise(_PureNoise):
         return whole * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
-        """exp(-eps) to the whole units in x, and how far the rest reaches into the two steps."""
-        whole = np.floor(x)
-        first = np.minimum(x - whole, self.gamma)
-        return np.exp(-float(self.eps) * whole), first, np.maximum(x - whole - self.gamma, 0.0)
+        """Return exp(-eps n), n the whole units in x; and how far the rest is into each step."""
+        units = np.floor(x)
+        factor = np.exp(-float(self.eps) * units)
+        first = np.minimum(x - units, self.gamma)
+        second = np.maximum(x - units - self.gamma, 0.0)
+        return factor, first, second
+
+
+class GaussianNoise(Noise):
+    """The normal law of mean 0 and standard deviation sigma: weaker promises than eps-DP.
+
+    A statistic of user-level sensitivity Delta with Delta times this noise is rho-zCDP with
+    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-private for every eps, with the
+    delta of its method (Balle and Wang, 2018), for replacing one user's samples with the counts
+    public; it is eps-DP for no eps. The same holds of vectors, with lengths as sensitivity and this
+    noise in each coordinate: see `mean_in_ball`.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation for sensitivity 1, from 1e-100 to 1e100 (public).
+
+    Attributes
+    ----------
+    sigma, scale : float
+        As given.
+    spends : Fraction
+        rho = 1 / (2 sigma^2), exactly.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sigma` is no real number from 1e-100 to 1e100.
+
+    Examples
+    --------
+    >>> law = GaussianNoise(2)
+    >>> round(law.delta(eps=1), 6), round(law.mean_size, 6), law.mean_square, law.rank
+    (0.00683, 1.595769, 4.0, 4)
+    >>> law.spends, law.currency
+    (Fraction(1, 8), 'rho')
+    """
+
+    currency = "rho"
+    integer_law = "gaussian"
+    # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
+    # continuous noise of standard deviation s, in steps, rounded to whole numbers at random: the
+    # lemma on whole numbers. In zCDP it spends no more without the 4.
+    rounding = 4
+
+    def __init__(self, sigma: float) -> None:
+        self.sigma = _read_moderate("sigma", sigma)
+        self.scale = self.sigma
+        self.spends = 1 / (2 * Fraction(self.sigma) ** 2)
+        self.mean_size = self.sigma * sqrt(2 / pi)
+        self.mean_square = self.sigma**2
+        self.rank = ceil(2 * self.mean_size)
+
+    def __repr__(self) -> str:
+        return f"GaussianNoise(sigma={self.sigma!r})"
+
+    @classmethod
+    def zcdp(cls, rho: float | Fraction) -> "GaussianNoise":
+        """Return the smallest noise that is rho-zCDP: sigma = 1 / sqrt(2 rho), rounded upwards.
+
+        Parameters
+        ----------
+        rho : float or Fraction
+            Budget of zero-concentrated privacy, from 1e-100 to 1e100 (dimensionless, public).
+
+        Returns
+        -------
+        GaussianNoise
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `rho` is no real number from 1e-100 to 1e100.
+
+        Examples
+        --------
+        >>> GaussianNoise.zcdp(0.5)
+        GaussianNoise(sigma=1.0)
+        """
+        exact = Fraction(check.size("rho", rho, exact=True))
+        least = sqrt(0.5 / _read_moderate("rho", exact))
+        while 2 * exact * Fraction(least) ** 2 < 1:
+            least = nextafter(least, inf)
+        return cls(least)
+
+    @classmethod
+    def approximate(cls, eps: Epsilon, delta: float) -> "GaussianNoise":
+        """Return the smallest noise that is (eps, delta)-private: analytic calibration.
+
+        The smallest sigma with Phi(1/(2 sigma) - eps sigma) - e^eps Phi(-1/(2 sigma) - eps sigma)
+        at most delta (Balle and Wang, 2018, Theorem 8), but for a part in 10^10 of delta, which is
+        kept back so that rounding never overstates the privacy.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            From 1e-100 to 1e100 (dimensionless, public).
+        delta : float
+            From 1e-100 to less than 1: with about this probability the promise of eps may fail.
+
+        Returns
+        -------
+        GaussianNoise
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `read_eps`; if `eps` or `delta` are no numbers in these ranges.
+
+        Examples
+        --------
+        >>> round(GaussianNoise.approximate(eps=1, delta=1e-6).sigma, 4)
+        4.2247
+        """
+        budget = _read_moderate("eps", read_eps(eps))
+        allowed = _read_moderate("delta", delta)
+        if allowed >= 1:
+            check.refuse_value("delta", "less than 1", delta)
+        limit = allowed * (1 - _KEPT_BACK)
+        # Searched for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
+        last, _ = halve(lambda u: _spent_beyond(float(u), budget) <= limit, -40.0, 40.0)
+        u = float(last)
+        root = hypot(u, sqrt(2 * budget))
+        # Two forms of the same number: the one that subtracts nothing.
+        sigma = (root - u) / (2 * budget) if u < 0 else 1 / (u + root)
+        return cls(sigma)
+
+    def delta(self, eps: Epsilon) -> float:
+        """Return the smallest delta for which a statistic with this noise is (eps, delta)-private.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The eps that is asked for (dimensionless, public).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `read_eps`.
+        """
+        budget = float(read_eps(eps))
+        return _spent_beyond(0.5 / self.sigma - budget * self.sigma, budget)
+
+    def log_density(self, z: npt.ArrayLike) -> Floats:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        points = check.floats("z", z)
+        with np.errstate(over="ignore"):
+            size = (points / self.sigma) ** 2 / 2
+        result: Floats = -size - np.log(self.sigma * sqrt(2 * pi))
+        return result
+
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        return rng.normal(scale=self._scale(sensitivity), size=shape)
+
+    def tail(self, x: Floats) -> Floats:
+        """Return P(Z > x) for x >= 0."""
+        result: Floats = ndtr(-self._ratio(x))
+        return result
+
+    def excess(self, x: Floats) -> Floats:
+        """Return E(Z - x)^+ for x >= 0."""
+        ratio = self._ratio(x)
+        density = np.exp(-(ratio**2) / 2) / sqrt(2 * pi)
+        result: Floats = self.sigma * density * np.maximum(1 - ratio * _mills(ratio), 0)
+        return result
+
+    def _ratio(self, x: Floats) -> Floats:
+        """Return x / sigma, but at most 1000: nothing lies beyond."""
+        return np.minimum(x, 1e3 * self.sigma) / self.sigma
+
+    def _scale(self, sensitivity: float) -> Floats:
+        with np.errstate(over="ignore"):
+            scale = np.asarray(sensitivity * np.float64(self.sigma))
+        if not np.all(scale <= check.LARGEST / 64):
+            check.refuse_value("sigma", "small enough for finite noise", self.sigma)
+        return scale
 
 
 _LAWS = {"laplace": LaplaceNoise, "staircase": StaircaseNoise}
@@ -276,10 +527,43 @@ def _read_noise(noise: NoiseName, eps: Budget) -> Noise:
     """Return the law of a name at a budget, or the law that is given in place of the budget."""
     check.one_of("noise", noise, _LAWS)
     if isinstance(eps, Noise):
-        if noise != "laplace":  # the default: of a law, no name is needed
+        if noise != "laplace":  # the default, which says nothing of a law
             check.refuse_value("noise", "left out where `eps` is a law of noise", noise)
         return eps
     return _LAWS[noise](eps)
+
+
+def _read_law(eps: Budget) -> Noise:
+    """Return the law of a release: Laplace noise of a budget, or the law given in its place.
+
+    What is spent is the budget exactly; of a float that nearly is 2/k, the rank is k: see `rank`.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal, str or Noise
+        Privacy budget (dimensionless, public); or a law that OpenDP can draw.
+
+    Returns
+    -------
+    Noise
+        A law whose `integer_law` is not None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If OpenDP draws no such law; as `read_eps`.
+
+    Examples
+    --------
+    >>> _read_law("0.5").scale, _read_law(GaussianNoise(3)).scale
+    (Fraction(2, 1), 3.0)
+    """
+    if not isinstance(eps, Noise):
+        return LaplaceNoise(eps)
+    if eps.integer_law is None:
+        rule = "a privacy budget, or a law that OpenDP can draw (userdp.GaussianNoise)"
+        check.refuse_kind("eps", rule, eps)
+    return eps
 
 
 def _read_objective(objective: Objective) -> Objective:
@@ -311,7 +595,8 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     >>> noisy_error([0.0, 1.0, -1.0], scale=[1.0, 1.0, 0.0]).round(6)
     array([1.      , 1.367879, 1.      ])
     """
-    distance, scales = abs(check.floats("bias", bias)), check.floats("scale", scale)
+    distance = abs(check.floats("bias", bias))
+    scales = check.floats("scale", scale)
     check.refuse_entries("scale", "at least 0", scales, scales < 0)
     return distance + 2 * LaplaceNoise(1).mean_excess(distance, scales)
 
@@ -324,3 +609,35 @@ def _noise_scale(width: float | Floats, eps: Epsilon) -> Floats:
     if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
     return scale
+
+
+def _read_moderate(name: str, value: object) -> float:
+    number = check.positive(name, value)
+    if not _MODERATE[0] <= number <= _MODERATE[1]:
+        check.refuse_value(name, "from {} to {}".format(*_MODERATE), value)
+    return number
+
+
+def _mills(x: Any) -> Any:
+    """Return Phi(-x) / phi(x), the ratio of Mills."""
+    return sqrt(pi / 2) * erfcx(x / sqrt(2))
+
+
+def _spent_beyond(u: float, eps: float) -> float:
+    """Return Phi(u) - e^eps Phi(-v), v = sqrt(u^2 + 2 eps), to 11 digits or so.
+
+    For u = 1/(2 sigma) - eps sigma it is v = 1/(2 sigma) + eps sigma, and e^eps phi(v) = phi(u):
+    nothing overflows. Where both terms are nearly the same it is written as a difference of Mills
+    ratios, and where these are, by the derivatives of the ratio.
+    """
+    v = hypot(u, sqrt(2) * sqrt(eps))
+    density = exp(-u * u / 2) / sqrt(2 * pi)
+    middle = (v - u) / 2
+    reach = eps / (v - u) if u < 0 else (u + v) / 2  # the same, without cancelling
+    if density and reach < 1e-3:
+        ratio = _mills(middle)
+        third = 2 + middle**2 - (3 * middle + middle**3) * ratio
+        return float(density * 2 * reach * (1 - middle * ratio + reach**2 / 6 * third))
+    if u < 0:
+        return float(density * (_mills(-u) - _mills(v)))
+    return float(ndtr(u) - density * _mills(v))

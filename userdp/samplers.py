@@ -18,7 +18,7 @@ from userdp.model import Contributions, _read_sums
 # Draws samples in [0, U], shape (n_trials, users, samples of one user).
 _Draw = Callable[[tuple[int, int, int]], Floats]
 
-# Samples held in memory at a time, where a user has more than one.
+# Most samples held in memory at a time, unless one of each user and dataset are more.
 _BLOCK = 2**20
 
 
@@ -70,16 +70,20 @@ def gaussian_sums(
 
     Parameters
     ----------
-    users, n_trials, rng
-        As in `uniform_sums`.
+    users : Contributions
+        The public counts and bound.
+    n_trials : int
+        Number of datasets, at least 1.
     variance : float, optional
         Variance before truncation, at most U^2, in the squared unit of the samples. The number U/4
         without it; ``(U / 4)**2`` makes U/4 the standard deviation instead.
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
     ndarray of float64, shape (n_trials, L)
-        As `uniform_sums`.
+        Sums of the samples of each user, in the unit of the samples: protected data.
 
     Raises
     ------
@@ -93,14 +97,17 @@ def gaussian_sums(
            [131.1,  32. ]])
     """
     upper, generator = _read(users, rng)
-    spread = np.sqrt(upper / 4 if variance is None else check.positive("variance", variance))
+    wanted = upper / 4 if variance is None else check.positive("variance", variance)
+    spread = np.sqrt(wanted)
     if spread > upper:  # hardly any draw would be kept
         check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
     def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, spread, shape)
-        while (outside := (samples < 0) | (samples > upper)).any():
+        outside = (samples < 0) | (samples > upper)
+        while outside.any():
             samples[outside] = generator.normal(upper / 2, spread, np.count_nonzero(outside))
+            outside = (samples < 0) | (samples > upper)
         return samples
 
     return _add_up(users, n_trials, draw)
@@ -115,15 +122,19 @@ def beta_sums(
 
     Parameters
     ----------
-    users, n_trials, rng
-        As in `uniform_sums`.
+    users : Contributions
+        The public counts and bound.
+    n_trials : int
+        Number of datasets, at least 1.
     a, b : float
         Positive shape parameters; the mean is U a / (a + b).
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
     ndarray of float64, shape (n_trials, L)
-        As `uniform_sums`.
+        Sums of the samples of each user, in the unit of the samples: protected data.
 
     Raises
     ------
@@ -137,7 +148,8 @@ def beta_sums(
            [213.8,  39.8]])
     """
     upper, generator = _read(users, rng)
-    shape_a, shape_b = check.positive("a", a), check.positive("b", b)
+    shape_a = check.positive("a", a)
+    shape_b = check.positive("b", b)
     return _add_up(users, n_trials, lambda shape: upper * generator.beta(shape_a, shape_b, shape))
 
 
@@ -153,15 +165,19 @@ def correlated_sums(
 
     Parameters
     ----------
-    users, n_trials, rng
-        As in `uniform_sums`.
+    users : Contributions
+        The public counts and bound.
+    n_trials : int
+        Number of datasets, at least 1.
     correlation : float
         From 0 (the law of `uniform_sums`) to 1 (all samples of a user are equal).
+    rng : Generator or seed, optional
+        Source of randomness.
 
     Returns
     -------
     ndarray of float64, shape (n_trials, L)
-        As `uniform_sums`.
+        Sums of the samples of each user, in the unit of the samples: protected data.
 
     Raises
     ------
@@ -178,7 +194,8 @@ def correlated_sums(
     share = np.sqrt(float(check.size("correlation", correlation)))
     if share > 1:
         check.refuse_value("correlation", "at most 1", correlation)
-    levels = generator.uniform(0.0, upper, (check.integer("n_trials", n_trials, 1), users.n_users))
+    trials = check.integer("n_trials", n_trials, least=1)
+    levels = generator.uniform(0.0, upper, (trials, users.n_users))
     copies = generator.binomial(users.counts, share, levels.shape)
     keep = users.counts - copies
     fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), keep)
@@ -194,7 +211,7 @@ def _read(users: Contributions, rng: RNGLike) -> tuple[float, np.random.Generato
 def _drawn(
     argument: str, sampler: Sampler, users: Contributions, n_trials: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the sums that a sampler draws, if it is one."""
+    """Draw from a sampler; refuse what cannot be called, or draws no sums of these users."""
     if not callable(sampler):
         check.refuse_type(argument, "callable", sampler)
     sums = np.asarray(sampler(users, n_trials, rng=rng))

@@ -51,8 +51,10 @@ class Tradeoff:
     centres : ndarray of float64, shape (C,)
     total_widths : ndarray of float64, shape (W,)
         The grid, in the unit of the samples.
-    certificate, mean_error, standard_error : ndarray of float64, shape (C, W)
-        As in `Member`.
+    certificate : ndarray of float64, shape (C, W)
+        The worst-case error, bias + E|noise|, of each centre and width.
+    mean_error, standard_error : ndarray of float64, shape (C, W)
+        The mean absolute error on average over the prior, an estimate; and its standard error.
     smallest_certificate : float
         The smallest worst-case error of all estimators with this noise, `optimal_error`.
     """
@@ -98,9 +100,13 @@ class Tradeoff:
 
     def _member(self, index: int) -> Member:
         row, column = np.unravel_index(index, self.certificate.shape)
-        grids = self.certificate, self.mean_error, self.standard_error
-        cells = (float(grid[row, column]) for grid in grids)
-        return Member(float(self.centres[row]), float(self.total_widths[column]), *cells)
+        return Member(
+            centre=float(self.centres[row]),
+            total_width=float(self.total_widths[column]),
+            certificate=float(self.certificate[row, column]),
+            mean_error=float(self.mean_error[row, column]),
+            standard_error=float(self.standard_error[row, column]),
+        )
 
 
 def tradeoff(
@@ -172,11 +178,16 @@ def tradeoff(
     smallest = float(worstcase.optimal_error(users, eps, noise=noise))
     tried = _default_widths(users, eps, noise, smallest) if total_widths is None else total_widths
     widths = _grid("total_widths", tried)
-    law, public = _read_noise(noise, eps), Contributions(users.counts, upper)
-    certificate, mean, spread = np.empty((3, middles.size, widths.size))
+    law = _read_noise(noise, eps)
+    public = Contributions(users.counts, upper)  # in floats, where the bound is a Fraction
+    shape = (middles.size, widths.size)
+    certificate = np.empty(shape)
+    mean = np.empty(shape)
+    spread = np.empty(shape)
     with progress(certificate.size) as tick:
         for i, centre in enumerate(middles.tolist()):
-            # Centred and added up once for all widths: what `clipped_mean_error` returns.
+            # Centred and added up once for all widths; the errors are those of
+            # `clipped_mean_error`.
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
@@ -185,7 +196,8 @@ def tradeoff(
                 certificate[i, j] = worstcase.worst_case_error(public, clipping, eps, noise=noise)
                 kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
                 errors = law.mean_error((total - kept) / users.total, change)
-                mean[i, j], spread[i, j] = errors.mean(), errors.std(ddof=1) / np.sqrt(trials)
+                mean[i, j] = errors.mean()
+                spread[i, j] = errors.std(ddof=1) / np.sqrt(trials)
                 tick()
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
@@ -199,7 +211,7 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
 
 
 def _default_widths(users: Contributions, eps: Budget, noise: NoiseName, smallest: float) -> Floats:
-    """Widths in equal ratios, the ends of the flat piece, and where the certificate is in steps."""
+    """Return the widths that are tried without any given: see `tradeoff`."""
     width = float(worstcase.threshold(users, eps, noise=noise))
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]

@@ -151,12 +151,13 @@ def worst_case_error(
     clipping : Clipping
         The intervals, one a user or one a sample.
     eps : float, Fraction, Decimal, str, or a law of noise
-        Privacy budget (dimensionless, public); or the law of Z itself, a `GaussianNoise` for
-        instance, whose promise then takes the place of eps-DP.
+        Privacy budget of the release (dimensionless, public); or the law of Z itself, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
     objective : {"bound", "l1", "mse"}, optional
-        Which error.
+        Which of these errors.
     noise : {"laplace", "staircase"}, optional
-        The law of Z at this budget: `LaplaceNoise` (Theorem II.1) or `StaircaseNoise`.
+        The law of Z at this budget, `LaplaceNoise` (Theorem II.1) or `StaircaseNoise`; left out
+        where `eps` is a law itself.
 
     Returns
     -------
@@ -175,8 +176,10 @@ def worst_case_error(
     >>> worst_case_error(users, optimal_clipping(users, 1), eps=1)
     0.5
     """
-    objective, law = _read_objective(objective), _read_noise(noise, eps)
-    bias, change = worst_case_bias(users, clipping), sensitivity(users, clipping)
+    objective = _read_objective(objective)
+    law = _read_noise(noise, eps)
+    bias = worst_case_bias(users, clipping)
+    change = sensitivity(users, clipping)
     return _scalar(users, law.worst_case(bias, change, objective))
 
 
@@ -195,8 +198,13 @@ def threshold(
     users : Contributions
         The public counts and bound.
     eps : float, Fraction, Decimal, str, or a law of noise
-    objective, noise : str, optional
-        As in `worst_case_error`.
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -216,19 +224,21 @@ def threshold(
     (130.0, 90.859)
     """
     check.instance("users", users, Contributions)
-    objective, law = _read_objective(objective), _read_noise(noise, eps)
+    objective = _read_objective(objective)
+    law = _read_noise(noise, eps)
     if objective != "bound":
         width = _stationary_width(users, law, objective)
         return Fraction(width) if users.is_exact else width
-    reached = law.rank <= users.n_users
-    return users.upper * (int(_largest_counts(users, law.rank).min()) if reached else 0)
+    if law.rank > users.n_users:
+        return users.upper * 0
+    return users.upper * int(_largest_counts(users, law.rank).min())
 
 
 def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
     """Find the width at which a strictly convex objective is smallest, over all its pieces.
 
-    There is a piece for each distinct count. On those below the minimum the stationary point lies
-    above the piece, on those above it below: it is found by halving.
+    There is a piece for each distinct count. The stationary point of a piece that ends below the
+    minimum lies above the piece; that of a later one does not. So the piece is found by halving.
     """
     sizes, n_users = users.histogram
     # How many users lie above the lower end of each piece, and what they contribute.
@@ -237,10 +247,14 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
     total = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
 
     def stationary(piece: int) -> float:
-        n = above[piece : piece + 1]
-        return float((total[piece] / (n + 2 * law.best_ratio(n, objective)))[0])
+        n = above[piece]
+        ratio = float(law.best_ratio(np.array([n]), objective)[0])
+        return float(total[piece] / (n + 2 * ratio))
 
-    piece = bisect_left(range(sizes.size - 1), True, key=lambda i: stationary(i) <= largest[i + 1])
+    def is_reached(piece: int) -> bool:
+        return stationary(piece) <= float(largest[piece + 1])
+
+    piece = bisect_left(range(sizes.size - 1), True, key=is_reached)
     return float(np.clip(stationary(piece), largest[piece], largest[piece + 1]))
 
 
@@ -255,8 +269,16 @@ def optimal_clipping(
 
     Parameters
     ----------
-    users, eps, objective, noise
-        As in `threshold`.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -316,7 +338,8 @@ def centred_clipping(
     width = number(check.size("total_width", total_width, users.is_exact))
     middle = np.asarray(number(_read_centre(users, centre)))
     # As arrays, Fractions and floats divide and subtract alike.
-    reach, upper = np.asarray(width) / (2 * users.counts), np.asarray(users.upper)
+    reach = np.asarray(width) / (2 * users.counts)
+    upper = np.asarray(users.upper)
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
 
 
@@ -332,8 +355,16 @@ def optimal_error(
 
     Parameters
     ----------
-    users, eps, objective, noise
-        As in `threshold`.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -379,8 +410,13 @@ def symmetric_error(
         S, the total width of the intervals of a user's samples (all of U m_l where that is less),
         at least 0, in the unit of the samples.
     eps : float, Fraction, Decimal, str, or a law of noise
-    objective, noise : str, optional
-        As in `worst_case_error`.
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error is to be small: bias + E|noise|, the mean absolute error, or the
+        mean square error.
+    noise : {"laplace", "staircase"}, optional
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -399,7 +435,8 @@ def symmetric_error(
     0.5
     """
     check.instance("users", users, Contributions)
-    objective, law = _read_objective(objective), _read_noise(noise, eps)
+    objective = _read_objective(objective)
+    law = _read_noise(noise, eps)
     width = check.size("total_width", total_width, users.is_exact)
     sizes, n_users = users.histogram  # each different count is looked at once
     surplus = Contributions(sizes, users.upper).surplus(width)
@@ -425,8 +462,10 @@ def projected_error(
         S, the total width of the intervals of a user's samples (all of U m_l where that is less),
         at least 0, in the unit of the samples.
     eps : float, Fraction, Decimal, str, or a law of noise
+        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
+        `GaussianNoise`, whose promise then takes the place of eps-DP.
     noise : {"laplace", "staircase"}, optional
-        The law of the noise.
+        The law of the noise at this budget; left out where `eps` is a law itself.
 
     Returns
     -------
@@ -445,17 +484,20 @@ def projected_error(
     (0.3935, 1.0)
     """
     check.instance("users", users, Contributions)
-    law, width = _read_noise(noise, eps), float(check.size("total_width", total_width))
+    law = _read_noise(noise, eps)
+    width = float(check.size("total_width", total_width))
     sums = np.sort(users.largest_sums.astype(np.float64))[::-1]
     width = min(width, float(sums[0]))
-    upper, change = float(users.upper), width / users.total
+    upper = float(users.upper)
+    change = width / users.total
     clipped = sums[sums > width]
     # How far all other users can pull the clipped mean back, with 0, 1, ... of the heaviest at U.
     at_top = np.arange(clipped.size + 1)
     others = (clipped.size - at_top) * change + np.sum(sums[clipped.size :]) / users.total
     off_middle = np.maximum(at_top * change - others, 0.0) / 2
     bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
-    near, far = np.maximum(upper / 2 - off_middle, 0.0), upper / 2 + off_middle
+    near = np.maximum(upper / 2 - off_middle, 0.0)
+    far = upper / 2 + off_middle
     kept_out = law.mean_excess(near, change) + law.mean_excess(far, change)
     return float(np.max(law.mean_error(bias, change) - kept_out))
 
@@ -496,8 +538,11 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     if x >= users.n_users:
         return Fraction(users.total)
     whole = floor(x)
+    # The next count after the `whole` largest is the smallest of one more.
     largest = _largest_counts(users, whole + 1)
-    return int(largest.sum()) - (whole + 1 - Fraction(x)) * int(largest.min())
+    following = int(largest.min())
+    sum_of_whole = int(largest.sum()) - following
+    return sum_of_whole + (Fraction(x) - whole) * following
 
 
 def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:
@@ -511,8 +556,9 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
     if clipping.lower.size not in (users.n_users, users.total):
         rule = f"hold one interval a user ({users.n_users}) or one a sample ({users.total})"
         check.refuse("clipping", rule, f"{clipping.lower.size} intervals")
-    ends, most = clipping.upper, np.asarray(users.upper)
-    check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, ends > most)
+    ends = clipping.upper
+    too_high = ends > np.asarray(users.upper)
+    check.refuse_entries("clipping.upper", f"at most U = {users.upper}", ends, too_high)
 
 
 def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -68,7 +68,7 @@ def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
 
 
 def laplace_divergence(order, c):
-    """Rényi's, of Laplace densities of scale 1 that are c apart, by eq-laplace-moment."""
+    """Rényi divergence of two Laplace densities of scale 1, c apart, by eq-laplace-moment."""
     terms = np.log(order) + (order - 1) * c, np.log(order - 1) - order * c
     return (np.logaddexp(*terms) - np.log(2 * order - 1)) / (order - 1)
 

@@ -116,7 +116,7 @@ def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
     case = users, None, np.concatenate(centred) * counts, None
     worst = PAGE.weighed_worst(users, weights, eps)
     largest = PAGE.errors_of_weights(case, weights, eps).max()
-    assert largest == pytest.approx(worst, rel=3e-3)  # what a grid of 201 resolves
+    assert largest == pytest.approx(worst, rel=3e-3)  # as well as the grid can tell
 
 
 RECIPES = {name: name for name in ("opendp", "diffprivlib", "pydp")} | {"pipelinedp": "pipeline_dp"}

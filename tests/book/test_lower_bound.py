@@ -48,7 +48,7 @@ def risk_of_chain(counts, eps):
 
 
 def least_error(n, cells, eps):
-    """That of the best mechanism for n equal users, on so many cells of means a user."""
+    """The least risk for n equal users, the means of each being sorted into `cells` cells."""
     ends = np.arange(n * cells + 1) / (n * cells)
     return PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
 

@@ -62,7 +62,8 @@ def bibtex(entry):
 def in_words(entry):
     """Return an entry as a list of references shows it, always with its note."""
     listed = pybtex.format_from_string(bibtex(entry), "unsrt", output_backend="text")
-    words, note = listed.strip().removeprefix("[1] "), entry.fields.get("note", "")
+    words = listed.strip().removeprefix("[1] ")
+    note = entry.fields.get("note", "")
     return words if note in words else f"{words} {note}."
 
 
@@ -112,7 +113,9 @@ def article():
 
 def terms(app, name, title, context, page):
     """Return what a page is, in schema.org's terms; without a title of its own, it is the book."""
-    config, titles, url = app.config, app.env.titles, context["pageurl"]
+    config = app.config
+    titles = app.env.titles
+    url = context["pageurl"]
     address = lambda to: urljoin(url or "", context["pathto"](to, resource=True))  # noqa: E731
     book = {"@type": "Book", "name": config.html_title, "url": address(f"{config.root_doc}.html")}
     parts = [] if name.endswith("/record") else [*tables(page, title or book["name"], address)]
@@ -139,10 +142,13 @@ def terms(app, name, title, context, page):
 
 def describe(app, name, template, context, page):
     """Tell templates what a page is, and how to cite it."""
-    config, root, url = app.config, app.config.root_doc, context["pageurl"]
+    config = app.config
+    root = config.root_doc
+    url = context["pageurl"]
     context["base"] = config.html_baseurl
     if name == "index":  # the root of the site leads to the first page, and says the same
-        name, page = root, app.env.get_doctree(root)
+        name = root
+        page = app.env.get_doctree(root)
     if page:  # not the search, an index, a page for wrong addresses
         title = app.env.titles[name].astext() if name != root else ""
         cited = companion(config, name.rpartition("/")[2].lower(), title, url)

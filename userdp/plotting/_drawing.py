@@ -128,7 +128,8 @@ def label_lines(ax: Axes) -> None:
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     ends = [ax.transData.transform((0, np.asarray(line.get_ydata())[-1]))[1] for line in lines]
     gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
-    order, apart = np.argsort(ends), gap * np.arange(len(ends))
+    order = np.argsort(ends)
+    apart = gap * np.arange(len(ends))
     places = isotonic_regression(np.sort(ends) - apart).x + apart
     for i, y in zip(order, places, strict=True):
         height = ax.transAxes.inverted().transform((0, y))[1]
@@ -165,10 +166,14 @@ def plain_log_axis(axis: Axis) -> None:
     On a horizontal axis of more than two decades there is room for 1 and 3 only.
     """
     axes = axis.axes
-    is_horizontal = axis is axes.xaxis
-    (axes.set_xscale if is_horizontal else axes.set_yscale)("log")
-    low, high = axes.get_xlim() if is_horizontal else axes.get_ylim()
-    is_long = is_horizontal and high > 150 * low
-    axis.set_major_locator(LogLocator(subs=(1.0, 3.0) if is_long else (1.0, 2.0, 5.0)))
+    digits: tuple[float, ...] = (1.0, 2.0, 5.0)
+    if axis is axes.xaxis:
+        axes.set_xscale("log")
+        low, high = axes.get_xlim()
+        if high > 150 * low:
+            digits = (1.0, 3.0)
+    else:
+        axes.set_yscale("log")
+    axis.set_major_locator(LogLocator(subs=digits))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -37,18 +37,21 @@ PREFIX = "application/papermill.record/"
 
 
 def _public_name(maker: Maker) -> str:
-    """Return the name by which a reader would import a function; that of a page's is its own."""
+    """Return the name by which a reader would import a function; one of a page has only its own."""
     while isinstance(maker, partial):
         maker = maker.func
-    module, name = getattr(maker, "__module__", None), getattr(maker, "__qualname__", "<unknown>")
+    module = getattr(maker, "__module__", None)
+    name = getattr(maker, "__qualname__", "<unknown>")
     if not callable(maker) or not module or "<" in name:
         raise TypeError(f"`made_by` must hold functions or classes that have a name, got {maker!r}")
     if module == "__main__":
         return name
-    *packages, _ = accumulate(module.split("."), "{}.{}".format)
+    # The outermost package that exports it, or its module.
     owner = name.partition(".")[0]
-    owned = [getattr(sys.modules[place], owner, None) for place in (*packages, module)]
-    return f"{[*packages, module][owned.index(owned[-1])]}.{name}"
+    thing = getattr(sys.modules[module], owner, None)
+    places = accumulate(module.split("."), "{}.{}".format)  # a, a.b and a.b.c of "a.b.c"
+    exporting = [place for place in places if getattr(sys.modules[place], owner, None) is thing]
+    return f"{exporting[0]}.{name}"
 
 
 def _names(makers: Makers) -> list[str]:
@@ -73,7 +76,9 @@ def _curves(frame: "pd.DataFrame", made_by: Makers | Mapping[str, Makers]) -> An
 
 def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
     """Return one number, several or none as a list of whole positive numbers."""
-    several = [] if value is None else value if isinstance(value, Sequence) else [value]
+    if value is None:
+        return []
+    several = value if isinstance(value, Sequence) else [value]
     if not all(isinstance(n, int | np.integer) and n > 0 for n in several):
         raise ValueError(f"`{name}` must be positive whole numbers, got {name}={value!r}")
     return sorted(int(n) for n in several)
@@ -92,9 +97,12 @@ def _without_noise(
 ) -> "pd.DataFrame":
     """Return the table with 0 for what is rounding noise, and for -0.0."""
     spreads = [name for name in frame if re.search(r"standard_error$|_se$", str(name))]
-    if missing := sorted({*spreads} - {*noise}):
+    missing = sorted({*spreads} - {*noise})
+    if missing:
         raise ValueError(f"`noise` must say what {missing} are relative to")
-    if unknown := sorted({*noise, *(x for x in noise.values() if isinstance(x, str))} - {*frame}):
+    references = {reference for reference in noise.values() if isinstance(reference, str)}
+    unknown = sorted({*noise, *references} - {*frame})
+    if unknown:
         raise ValueError(f"`noise` must name columns, got {unknown}")
     clean = frame.copy()
     for name, reference in noise.items():
@@ -163,7 +171,8 @@ def write_table(
     """
     if not re.fullmatch(r"[a-z0-9-]+", name):
         raise ValueError(f"`name` must be small letters, digits and hyphens, got name={name!r}")
-    seeds, counts = _positive("seed", seed), _positive("trials", trials)
+    seeds = _positive("seed", seed)
+    counts = _positive("trials", trials)
     if counts and not seeds:
         raise ValueError(f"`seed` must be given with trials, got trials={trials!r} alone")
     for column, said in (("seed", seeds), ("trials", counts)):

@@ -1,0 +1,181 @@
+"""Releases in all their options, two by two, on a small table, and what is to come out of each."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import inf, nan
+from random import Random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from kinds import ENGINES, TABLES, rows_of
+
+import userdp as ud
+from userdp.release import as_measurement
+
+COLUMNS = {
+    "lists": lambda users, values: (users, values),
+    "numpy": lambda users, values: (np.array(users), np.array(values, float)),
+    "pandas columns": lambda users, values: (pd.Series(users), pd.Series(values, dtype=float)),
+    "polars columns": lambda users, values: (pl.Series(users), pl.Series(values, dtype=pl.Float64)),
+}
+DATA = {"pandas", "polars, lazy", "Arrow", "DuckDB", *ENGINES}
+BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
+EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
+BUDGETS = EPS | {"zCDP": ud.GaussianNoise.zcdp(0.3)}
+
+RULES = {
+    "input": {*COLUMNS, *DATA},
+    "missing": {"refuse", "centre", "drop"},
+    "outside": {"refuse", "clamp", "drop"},
+}
+NUMBERS = {
+    "eps": BUDGETS,
+    "bounds": BOUNDS,
+    "users": {"one", "many"},
+    "centre": {"middle", "off", "lowest"},
+}
+CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
+FACTORS = {
+    "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
+    "protected": RULES | NUMBERS | {"eps": EPS, "cap": {1, 3, 1000}, "reach": {"all", "given"}},
+    "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
+    "sums": NUMBERS | CLIPPED | {"project": {False, True}},
+}
+"""Entry points (`private_mean`, its relative with protected counts, OpenDP's measurement,
+`release_mean`) and what there is to choose for each."""
+
+
+def pairwise(factors):
+    """Return rows so that any two options of two factors stand together in one, found greedily."""
+    rng, rows = Random(0), []
+    options = [[(name, x) for x in sorted(values)] for name, values in sorted(factors.items())]
+    left = {pair for one, other in combinations(options, 2) for pair in product(one, other)}
+    while left:
+        some = [[rng.choice(each) for each in options] for _ in range(500)]
+        best = max(some, key=lambda row: len(left.intersection(combinations(row, 2))))
+        left.difference_update(combinations(best, 2))
+        rows.append(dict(best))
+    return rows
+
+
+ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])]
+
+
+def numbers_of(row):
+    low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
+    centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]
+    shares = {"given": 1.5, "narrow": 0.5, "tiny": 2.0**-36}
+    share = shares.get(row.get("width"))
+    return low, high, centre, share and share * (high - low)
+
+
+def release_of(row, users, values, folder):
+    low, high, centre, width = numbers_of(row)
+    options = {"eps": BUDGETS[row["eps"]], "centre": centre}
+    if row["entry"] != "protected":
+        options |= {"objective": row["objective"], "total_width": width}
+    if row["entry"] == "sums":
+        counts, sums = sums_of(users, values)
+        people, options["project"] = ud.Contributions(counts, high), row["project"]
+        return lambda: ud.release_mean(sums, people, **options)
+    options |= {"lower": low, "upper": high}
+    if row["entry"] == "measurement":
+        counts, sums = sums_of(users, values)
+        return lambda: as_measurement(counts, project=row["project"], **options)(sums)
+    options |= {"missing": row["missing"], "outside": row["outside"]}
+    columns, kind = ("user", "value"), row["input"]
+    if kind in COLUMNS:
+        columns = COLUMNS[kind](users, values)
+    else:
+        of_values = pa.string() if isinstance(values[0], str) else pa.float64()
+        options["data"] = TABLES[kind](rows_of(users, pa.array(values, of_values)), folder)
+    if row["entry"] == "protected":
+        options["reach"] = (high - low) / 8 if row["reach"] == "given" else None
+        return lambda: ud.private_mean_protected_counts(*columns, cap=row["cap"], **options)
+    return lambda: ud.private_mean(*columns, project=row["project"], **options)
+
+
+def sums_of(users, values):
+    names, place = np.unique(users, return_inverse=True)
+    return np.bincount(place), np.bincount(place, values, len(names)).tolist()
+
+
+def table(row, kinds, rng, copies=1):
+    """Return users and values: of the first user of these kinds, of the others always the same.
+
+    With copies, there are so many of each of the others.
+    """
+    low, high, _, _ = numbers_of(row)
+    special = {
+        "inside": [low, high, np.nextafter(low, high), 0.5 * (low + high), max(low, -0.0)],
+        "outside": [1e300, inf, -inf, 2 * high - low, low - (high - low) / 3, -1e300, 17.0625],
+        "missing": [None, nan],
+    }
+    values = [special[kind][rng.integers(len(special[kind]))] for kind in kinds]
+    users = ["a"] * len(kinds)
+    if row["users"] == "many":
+        users += [f"{user}{copy}" for copy in range(copies) for user in "bbbbbccde"]
+        values += [low + (high - low) * share for share in np.linspace(0.1, 0.9, 9)] * copies
+    return users, values
+
+
+def large_table(row, copies, alike):
+    """Return users, as whole numbers, and values within the bounds: all alike, or not."""
+    low, high, _, _ = numbers_of(row)
+    names, values = table(row | {"users": "many"}, ["inside"] * 3, np.random.default_rng(1), copies)
+    _, users = np.unique(names, return_inverse=True)
+    near_the_top = low + 0.875 * (high - low)
+    return users, np.full(users.size, near_the_top) if alike else np.array(values, float)
+
+
+def kept(row, users, values):
+    low, high, _, _ = numbers_of(row)
+    frame = pd.DataFrame({"user": users, "value": np.array(values, float)})
+    if row.get("outside") == "drop":
+        frame = frame[frame.value.between(low, high) | frame.value.isna()]
+    return frame.dropna() if row.get("missing") == "drop" else frame
+
+
+def centre_of(row):
+    low, high, centre, _ = numbers_of(row)
+    return (low + high) / 2 if centre is None else centre
+
+
+def clipping_of(row, users, values):
+    """Return counts and bound of the users, the total width, and their intervals from 0."""
+    low, high, _, width = numbers_of(row)
+    people = ud.Contributions(kept(row, users, values).groupby("user").size(), high - low)
+    width = ud.threshold(people, BUDGETS[row["eps"]], row["objective"]) if width is None else width
+    return people, float(width), ud.centred_clipping(people, width, centre_of(row) - low)
+
+
+def clipped_mean(row, users, values):
+    """Return the mean of the clipped users before the noise, and the scale that noise must have."""
+    low, high, _, _ = numbers_of(row)
+    frame, middle = kept(row, users, values), centre_of(row)
+    people, width, clipping = clipping_of(row, users, values)
+    by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user)
+    mean = middle + by_user.sum().clip(-width / 2, width / 2).sum() / len(frame)
+    return mean, float(ud.sensitivity(people, clipping)) * noise_of(row)
+
+
+def gaussian(row):
+    return row["eps"] not in EPS
+
+
+def noise_of(row):
+    """Return the scale of the noise for sensitivity 1."""
+    budget = BUDGETS[row["eps"]]
+    return budget.sigma if gaussian(row) else 1 / float(Fraction(budget))
+
+
+def clipped_totals(row, reach, users, values):
+    """Return the same for protected counts: the sum, and the weight, each with its scale."""
+    low, high, _, _ = numbers_of(row)
+    frame, cap, eps = kept(row, users, values), row["cap"], float(Fraction(EPS[row["eps"]]))
+    by_user = (frame.value.clip(low, high) - centre_of(row)).fillna(0).groupby(frame.user)
+    weights = by_user.size().clip(upper=cap)
+    total = (by_user.mean().clip(-reach, reach) * weights).sum()
+    return (total, 2 * cap * reach / eps), (weights.sum(), 2 * cap / eps)

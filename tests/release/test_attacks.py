@@ -1,0 +1,653 @@
+"""What attackers tried on the release path: careless tables, hostile ones, and the words of errors.
+
+Each of these went wrong once. One user must never count as several, no row must be counted in one
+state and added up in another, and no message may tell what is protected.
+"""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+
+import duckdb
+import ibis
+import jsonschema
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from kinds import TABLES, csv, parquet, rows_of
+
+import userdp as ud
+from userdp.release import _engines as engines
+from userdp.release import json_schema, protected_tally, release_mean_in_ball
+from userdp.release._grid import Window, read_grid
+from userdp.release._sources import read_tally
+from userdp.release._tally import Rules
+
+
+def mean_of(user, value, *, lower=0, upper=10, eps=1, **options):
+    return ud.private_mean(user, value, lower=lower, upper=upper, eps=eps, **options)
+
+
+def of_table(data, **options):
+    return mean_of("user", "value", data=data, **options)
+
+
+# 1. Missing users are nobody.
+@pytest.mark.parametrize("users", [["a", "b", None, "a"], np.array([4, -5, np.nan, 4])])
+def test_missing_users_are_not_users(users):
+    """Each as a user of its own, one person's rows would count several times."""
+    values = np.ones(4)
+    for missing in ("refuse", "centre"):
+        with pytest.raises(ValueError, match="`user` must not be missing"):
+            mean_of(users, values, missing=missing)
+    with pytest.raises(ValueError, match="`user` must not be missing"):
+        ud.user_counts(users)
+    assert protected_tally(users, values, lower=0, upper=1) == (4, 1, 0, 0)
+    with pytest.warns(UserWarning, match="not stated"):
+        made = mean_of(users, values, missing="drop")
+    assert (made.n_users, made.n_records, made.eps) == (2, 3, None)
+
+
+# 2. Arrays that change during the call, and values that are anything.
+@pytest.mark.parametrize("what", ["users", "values"])
+def test_arrays_are_copied_at_the_door(what):
+    users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
+    frame = pd.DataFrame({"users": users, "values": values}, copy=False)
+    columns = [(users, values), (frame.users, frame["values"])]
+    columns += [(kind(users), kind(values)) for kind in (pl.Series, pa.array)]
+    rules = Rules(read_grid(0, 10))
+    tallies = [read_tally(*pair, None, rules) for pair in columns]
+    changed = users if what == "users" else values
+    changed.setflags(write=True)
+    changed[:] = 0
+    window = Window(0, 0, 0, 2**45)
+    for each in tallies:
+        assert each.survey().sizes == (2,)
+        assert each.clipped_total(window) == pytest.approx(2**40, abs=2)
+
+
+def stored(folder, users, name="t.parquet"):
+    return parquet(rows_of(users, np.ones(len(users))), folder, name)
+
+
+@pytest.mark.parametrize("name", ["t[ab].parquet", "*.parquet", "t?.parquet", "a'b.parquet"])
+def test_a_file_is_the_one_of_that_name(tmp_path, name):
+    stored(tmp_path, [1, 2, 3, 4], "ta.parquet")
+    with pytest.raises(FileNotFoundError):
+        ud.user_counts("user", data=tmp_path / name)
+    stored(tmp_path, [1, 2], name)
+    assert ud.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
+    paths = [stored(tmp_path, [1, i], f"{i}.parquet") for i in (2, 3)]
+    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert ud.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
+    texts = {"a.csv": "user,value\n1,5\n1,5\n", "b.csv": "value,user\n5,2\n5,3\n"}
+    paths = [write(tmp_path / name, text) for name, text in texts.items()]
+    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("store", [parquet, csv])
+@pytest.mark.parametrize("folder", ["value=3", "user=alice"])
+def test_names_of_folders_are_no_columns(tmp_path, opendp, folder, store):
+    write(tmp_path / folder / "other", "")
+    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), eps=100)
+    assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
+
+
+ALIKE = ["123456789012345678901 123456789012345678902", "12e400 13e400", "9e999 8e999", "1 1.0"]
+ALIKE += ["01 1", "nan inf", "'a' a", "#a b"]
+TEXTS = {"user,value\n{},1\n{},2\n".format(*ids.split()): [1, 1] for ids in ALIKE} | {
+    'user,value\n"a\\",1\n"a",2\n"b, c",3\n"b, c",4\n': [2, 1, 1],
+    "1,2\n1,2\n1,3\n": [2],
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_csv_file_is_what_its_commas_and_double_quotes_say(tmp_path, text):
+    """Ids are text, whatever a sniffer of types and dialects may see in it."""
+    user, _, _ = text.partition(",")
+    data = write(tmp_path / "t.csv", text)
+    assert ud.user_counts(user, data=data).tolist() == TEXTS[text]
+
+
+BROKEN = {
+    "late.csv": b"user,value\n" + b"b,1\n" * 50_000 + b"c,secret\n",
+    "early.csv": b"user,value\na,1\nb,secret\n",
+    "ragged.csv": b"user,value\na,1\nb,1,secret\n",
+    "short.csv": b"user,value\na,1\nsecret\n",
+    "quote.csv": b'user,value\na,1\nb,"secret\n',
+    "escaped.csv": b'user,value\na,1\n"secret\\"",1\n',
+    "header.csv": b"user,value\n",
+    "empty.parquet": b"",
+    "short.parquet": b"PAR1 secret",
+    "hollow.parquet": b"PAR1" + bytes(100) + b"PAR1",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_errors_of_a_file_quote_no_rows(tmp_path, name):
+    """Rows that do not fit are refused as a whole; a header alone is a table without rows."""
+    words = "`data` must be" if name != "header.csv" else "rows that count: there are none"
+    with pytest.raises(ValueError, match=words) as refusal:
+        of_table(write(tmp_path / name, BROKEN[name]))
+    assert refusal.value.__context__ is refusal.value.__cause__ is None
+    assert "secret" not in repr(refusal.value)
+    if "parquet" in name:
+        assert f"that DuckDB can read, got data='{tmp_path / name}'" in str(refusal.value)
+
+
+REACH = ["SELECT * FROM '{other}'", "SELECT * FROM read_parquet('https://example.org/t.parquet')"]
+REACH += ["COPY (SELECT 1) TO 'out.csv'", "INSTALL httpfs", "SET threads = 1"]
+
+
+def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = stored(tmp_path, list(range(1000)) * 3)
+    other = stored(tmp_path, [1], "other.parquet")
+    of_table("t.parquet")
+    assert sorted(os.listdir(tmp_path)) == ["other.parquet", "t.parquet"]
+    with read_tally("user", "value", path, Rules(read_grid(0, 10))) as tally:
+        for query in REACH:
+            with pytest.raises(duckdb.Error):
+                tally.connection.raw_sql(query.format(other=other))
+
+
+INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"
+ENDING = f"a file ending in .parquet, .csv, .csv.gz {INSTEAD}"
+NO_FILES = {
+    "a number": (3, TypeError, "a file, a frame or an Ibis table, got a int[.]"),
+    "a list of a number": ([3], TypeError, "the path of a file, got data of type int[.]"),
+    "bytes": ([b"t.csv"], TypeError, "the path of a file, got data of type bytes[.]"),
+    "no file": ("no.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='no.csv'"),
+    "a NUL": ("t\0.csv", FileNotFoundError, f"a file here {INSTEAD}, got data of type str"),
+    "a bucket": ("s3://b/t.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='s3:"),
+    "an address": ("https://a.org/t.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
+    "a pattern": ("*.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
+    "every file of a folder": ("folder.csv/*", ValueError, f"{ENDING}, got data of type str[.]"),
+    "another ending": ("t.txt", ValueError, f"{ENDING}, got data of type str[.]"),
+    "a folder of parts": ("parts", ValueError, f"{ENDING}, got data of type str[.]"),
+    "a folder named as a file": ("folder.csv", ValueError, f"a regular file {INSTEAD}, got data="),
+    "a pipe": ("pipe.csv", ValueError, f"a regular file {INSTEAD}, got data='pipe.csv'"),
+    "an empty list": ([], ValueError, "files of one kind"),
+    "two kinds": (["t.parquet", "t.csv"], ValueError, r"files of one kind, got data=\['.*csv'\]"),
+}
+
+
+@pytest.mark.parametrize(("data", "kind", "words"), NO_FILES.values(), ids=NO_FILES)
+def test_what_is_no_file_here_of_one_kind_is_refused_and_a_path_is_shown(
+    tmp_path, monkeypatch, data, kind, words
+):
+    """No folder either, and no pipe, which would hang."""
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("folder.csv")
+    os.mkfifo("pipe.csv")
+    write(tmp_path / "parts" / "part-00000.parquet", "as Spark writes them")
+    for store in (parquet, csv):
+        store(rows_of([1], [1]), tmp_path, f"t.{store.__name__}")
+    with pytest.raises(kind, match=f"^`data` must be {words}") as refusal:
+        ud.user_counts("user", data=data)
+    assert refusal.value.__context__ is None
+
+
+def by_link(path):
+    (path.parent / "link.csv").symlink_to(path)
+    return path.parent / "link.csv"
+
+
+def by_hard_link(path):
+    (path.parent / "hard.csv").hardlink_to(path)
+    return path.parent / "hard.csv"
+
+
+AGAIN = {
+    "the same path": lambda path: path,
+    "a longer path": lambda path: path.parent / "sub" / ".." / path.name,
+    "a relative path": lambda path: os.path.relpath(path),
+    "a link": by_link,
+    "a hard link": by_hard_link,
+}
+
+
+@pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
+def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
+    path = write(tmp_path / "t.csv", "user,value\na,1\n")
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
+        ud.user_counts("user", data=[path, again(path)])
+
+
+# Two files whose columns DuckDB would cast to one type, and so make one user of two.
+CASTS = {
+    "integers and text": ([1, 2], ["1", "2"], "int64", "string"),
+    "integers and floats": ([2**53 + 1], [2.0**53], "int64", "float64"),
+    "integers and booleans": ([1], [True], "int64", "boolean"),
+    "short and long integers": (pa.array([1], pa.int32()), [1], "int32", "int64"),
+    "days and times": (
+        pa.array([1], pa.date32()),
+        pa.array([1], pa.timestamp("us")),
+        "date",
+        r"timestamp\(6\)",
+    ),
+    "times with and without a zone": (
+        pa.array([1], pa.timestamp("us")),
+        pa.array([1], pa.timestamp("us", "UTC")),
+        r"timestamp\(6\)",
+        r"timestamp\('UTC', 6\)",
+    ),
+    "decimals": (
+        pa.array([1], pa.decimal128(9, 2)),
+        pa.array([1], pa.decimal128(9, 3)),
+        r"decimal\(9, 2\)",
+        r"decimal\(9, 3\)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "kind", "other"), CASTS.values(), ids=CASTS)
+def test_files_of_different_types_are_refused(tmp_path, first, second, kind, other):
+    """Also the values, and the files of a dataset of Arrow, which casts them as well."""
+    one, two = stored(tmp_path, first, "one.parquet"), stored(tmp_path, second, "two.parquet")
+    words = (
+        f"^`data` must have one type in a column, got 'user' of type {kind} in '.*one.parquet' "
+        f"and of type {other} in '.*two.parquet'"
+    )
+    with pytest.raises(TypeError, match=words):
+        ud.user_counts("user", data=[one, two])
+    with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
+        ud.user_counts("user", data=ds.dataset([one, two]))
+    with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
+        mean_of("value", "user", data=[one, two])
+
+
+LACKING = {
+    "another column": ("name,value", "be the name of a column of `data`"),
+    "another case": ("User,value", "be the name of a column of `data`"),
+    "twice": ("user,user,value", "be the name of one column of `data` only"),
+    "twice but for case": ("user,USER,value", "be the name of one column of `data` only"),
+}
+
+
+def headed(path, header):
+    """Store a row of ones below a header, also where names are repeated."""
+    names = header.split(",")
+    if path.suffix == ".csv":
+        return write(path, "\n".join([header, ",".join("1" * len(names))]))
+    columns = [pa.array([1.0 if name == "value" else 1]) for name in names]
+    pq.write_table(pa.Table.from_arrays(columns, names), path)
+    return path
+
+
+@pytest.mark.parametrize(("header", "words"), LACKING.values(), ids=LACKING)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_that_lacks_a_column_or_repeats_it_is_refused(tmp_path, ending, header, words):
+    """DuckDB would fill the one with nulls, and take the first of the others."""
+    whole = headed(tmp_path / f"whole.{ending}", "user,value")
+    broken = headed(tmp_path / f"broken.{ending}", header)
+    for data, where in ((broken, ""), ([whole, broken], f", for '.*broken.{ending}'")):
+        with pytest.raises(ValueError, match=f"^`user` must {words}, got user='user'{where}[.]$"):
+            of_table(data)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path, ending):
+    """Of A and a the second is a_1 there: then the third is not what it says."""
+    path = headed(tmp_path / f"t.{ending}", "A,a,a_1,value")
+    with pytest.raises(ValueError, match="`user` must be the name of a column of `data`"):
+        ud.user_counts("a_1", data=path)
+    spaced = write(tmp_path / "spaced.csv", "\ufeffuser, value,,\na,1,,\na,2,,\n")
+    assert of_table(spaced).n_records == 2
+
+
+@pytest.mark.parametrize("digits", [39, 76], ids=["one more", "the most"])
+@pytest.mark.parametrize("several", [False, True], ids=["one file", "several"])
+def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, several):
+    """It makes floats of them, and of 1.5 not even the float 1.5."""
+    long, short = (
+        pa.array([Decimal("1.5")], kind)
+        for kind in (pa.decimal256(digits, 20), pa.decimal128(38, 20))
+    )
+    rule = f"must hold decimals of at most 38 digits in a file, got .* of {digits} digits in '"
+    for rows, name in ((rows_of(long, [1.0]), "user"), (rows_of(["a"], long), "value")):
+        data = parquet(rows, tmp_path)
+        if several:
+            data = [data, parquet(rows, tmp_path, "more.parquet")]
+        with pytest.raises(ValueError, match=f"^`{name}` {rule}"):
+            of_table(data)
+    assert of_table(parquet(rows_of(short, short), tmp_path)).n_users == 1
+
+
+def test_a_name_inside_of_a_column_is_no_column(tmp_path):
+    """Nested fields stand in the schema of a Parquet file as well."""
+    nested = pa.array(
+        [{"user": Decimal(1), "value": 2}],
+        pa.struct({"user": pa.decimal256(50), "value": pa.int32()}),
+    )
+    rows = pa.table({"first": nested, "user": ["a"], "value": [1.0], "last": nested})
+    assert of_table(parquet(rows, tmp_path)).n_users == 1
+    rows = pa.table({"first": nested, "value": [1.0]})
+    with pytest.raises(
+        ValueError, match=r"^`user` must be the name of a column of `data`, got user='user'[.]$"
+    ):
+        of_table(parquet(rows, tmp_path))
+
+
+NO_NUMBERS = {
+    "an underscore": "1_0",
+    "thousands": "1_000.5",
+    "base sixteen": "0x10",
+    "a comma": "1,5",
+    "a space": "1 0",
+    "a word": "one",
+    "half a power": "1e",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_text_in_a_csv_file_is_a_number_or_refused(tmp_path, text):
+    words = "`data` must be readable" if text else "`value` must not be missing"
+    with pytest.raises(ValueError, match=words):
+        of_table(write(tmp_path / "t.csv", f'user,value\na,"{text}"\n'))
+
+
+def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
+    """All is text there: only what is empty is nobody."""
+    names = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "<NA>"]
+    text = "user,value\n" + "".join(f"{name},1\n" for name in names)
+    assert ud.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
+    with pytest.raises(ValueError, match="`user` must not be missing"):
+        ud.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
+
+
+# 5. Ids never pass through floats, and nothing makes two of them one.
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("kind", TABLES)
+def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
+    ids = pa.array([*range(2**63 - 1000, 2**63), *[None] * null], pa.int64())
+    data = TABLES[kind](rows_of(ids, np.ones(len(ids))), tmp_path)
+    with read_tally("user", "value", data, Rules(read_grid(0, 1))) as tally:
+        found = tally.survey()
+    assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
+
+
+APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
+
+
+@pytest.mark.parametrize("users", APART)
+@pytest.mark.parametrize("kind", TABLES)
+def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
+    data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
+    assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "Ibis", "Parquet"])
+def test_floats_are_ids_where_their_type_tells_whole_numbers_apart(tmp_path, kind):
+    def counts_of(users, dtype=float):
+        rows = rows_of(np.array(users, dtype), np.ones(2))
+        return ud.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
+
+    assert counts_of([-0.0, 0.0]) == [2]
+    for dtype, most in ((np.float64, 2.0**53), (np.float32, 2.0**24)):
+        assert counts_of([most, most - 1], dtype) == [1, 1]
+        for odd in (most + 2, 1.5, np.inf):
+            with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+                counts_of([odd, 1.0], dtype)
+
+
+# 6. One state of the table.
+
+
+VIEWS = {
+    "noisy": "SELECT user, 10 * random() AS value FROM t",
+    "sampled": "SELECT * FROM t USING SAMPLE 50% (bernoulli)",
+}
+
+
+@pytest.fixture
+def shop():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(
+        "CREATE TABLE t AS SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)"
+    )
+    for name, query in VIEWS.items():
+        connection.raw_sql(f"CREATE VIEW {name} AS {query}")
+    return connection
+
+
+CHANGES = [
+    "INSERT INTO t VALUES (3, 5.0)",
+    "DELETE FROM t WHERE user = 3",
+    "UPDATE t SET user = 99 WHERE user = 3 AND rowid = 3",
+    *(f"UPDATE t SET {what} WHERE rowid = 7" for what in ("value = 11", "value = NULL")),
+    "UPDATE t SET user = NULL WHERE rowid = 7",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
+    shop, monkeypatch, opendp, change
+):
+    """It has other counts then, or other numbers of values that are missing or outside."""
+    before = of_table(shop.table("t"))
+    real, asked = engines.ask, []
+
+    def ask(question):
+        shop.raw_sql(change)
+        asked.append(question)
+        return real(question)
+
+    monkeypatch.setattr(engines, "ask", ask)
+    assert of_table(shop.table("t")) == before
+    assert len(asked) == 2
+    assert len(set(opendp.asked)) == 1
+
+
+def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
+    """So the counts are of the rows that are added up, and these of values of one moment."""
+    made = of_table(shop.table("noisy"), eps=5)
+    (asked,) = opendp.asked
+    assert 0 <= made.mean <= 10
+    assert abs(asked.total) <= 50 * asked.moved
+    for sampled in (shop.table("sampled"), shop.con.sql("SELECT * FROM sampled")):
+        made = of_table(sampled, eps=5)
+        assert 300 < made.n_records < 700
+        assert made.mean == pytest.approx(5)
+
+
+# 6b. What breaks on the way: nothing is spent, and nothing stays behind.
+SPENT_NOTHING = "Nothing was released, and no budget is spent[.]"
+
+
+def tables_of(connection):
+    found = connection.raw_sql("SELECT table_name FROM duckdb_tables()").fetchall()
+    return [name for (name,) in found if name != "t"]
+
+
+def test_nothing_stays_behind(shop, opendp):
+    of_table(shop.table("t"))
+    ud.user_counts("user", data=shop.table("t"))
+    with pytest.raises(ValueError, match="`value` must lie between the bounds"):
+        of_table(shop.table("t"), upper=1)
+    assert tables_of(shop) == []
+
+
+def test_a_database_that_may_only_be_read_is_enough(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.sql("CREATE TABLE t AS SELECT 1 AS user, 5.0 AS value")
+    table = ibis.duckdb.connect(path, read_only=True).table("t")
+    assert of_table(table).n_records == 1
+
+
+def test_an_engine_that_fails_on_the_way_releases_nothing(shop, opendp):
+    shop.raw_sql("CREATE VIEW odd AS SELECT user, error('secret 77.125')::DOUBLE AS value FROM t")
+    with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}") as refusal:
+        of_table(shop.table("odd"))
+    assert "77.125" not in str(refusal.value)
+    assert (opendp.asked, tables_of(shop)) == ([], [])
+
+
+@pytest.mark.parametrize("spills", [False, True], ids=["memory", "disk"])
+def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
+    """Nothing may be written, or cannot be: the folder would be below a file."""
+    file = tmp_path / "file"
+    file.touch()
+    below = str(file / "folder") if spills else ""
+    connection = ibis.duckdb.connect(memory_limit="40MB", threads=1, temp_directory=below)
+    many = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
+    connection.raw_sql(f"CREATE VIEW many AS {many}")
+    with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
+        of_table(connection.table("many"))
+    assert (opendp.asked, tables_of(connection)) == ([], [])
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize("question", [0, 1], ids=["counts", "total"])
+def test_an_engine_that_dies_between_two_questions_releases_nothing(
+    shop, monkeypatch, opendp, question
+):
+    real, asked = engines.ask, []
+
+    def ask(expression):
+        if len(asked) == question:
+            shop.disconnect()
+        asked.append(expression)
+        return real(expression)
+
+    monkeypatch.setattr(engines, "ask", ask)
+    with pytest.raises(ValueError, match=SPENT_NOTHING):
+        of_table(shop.table("t"))
+    assert opendp.asked == []
+
+
+STOPPED = """
+import os, signal, threading, ibis, userdp
+from userdp.release import _mean
+_mean.draw = lambda *_: print("released")
+shop = ibis.duckdb.connect(threads=1)
+shop.raw_sql("CREATE VIEW slow AS SELECT i % 50 AS user, 5.0 AS value FROM range(20000000000) r(i)")
+threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    userdp.private_mean("user", "value", data=shop.table("slow"), lower=0, upper=10, eps=1)
+except KeyboardInterrupt as stop:
+    print(stop, shop.raw_sql("SELECT count(*) FROM duckdb_tables()").fetchall())
+"""
+
+
+def test_a_call_that_is_stopped_releases_nothing():
+    """As Ctrl-C stops it, in the midst of the scan."""
+    told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
+    assert told.strip() == "Nothing was released, and no budget is spent. [(0,)]"
+
+
+# 7. Bounds with 17 digits, and bounds that floats cannot hold.
+
+
+def test_literals_reach_duckdb_exactly():
+    """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
+    numbers = np.random.default_rng(32).uniform(-100, 100, 400) * 10.0 ** np.arange(-20, 20, 0.1)
+    columns = {f"x{i}": engines.exact(x) for i, x in enumerate(numbers)}
+    (row,) = ibis.memtable(pa.table({"a": [1]})).select(**columns).to_pyarrow().to_pylist()
+    assert list(row.values()) == numbers.tolist()
+
+
+def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
+    rng = np.random.default_rng(33)
+    for _ in range(20):
+        lower = rng.uniform(-1, 1) * 10.0 ** rng.integers(-6, 7)
+        upper = lower + rng.uniform(0.1, 1) * 10.0 ** rng.integers(-3, 7)
+        values = np.r_[lower, upper, rng.uniform(lower, upper, 200)].clip(lower, upper)
+        values[5:9] = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf), -np.inf, 1e300
+        table = pa.table({"user": rng.integers(0, 20, 202), "value": values})
+        bounds = {"lower": lower, "upper": upper, "eps": 2, "outside": "clamp"}
+        a, b = (
+            ud.private_mean("user", "value", data=data, **bounds)
+            for data in (table, ibis.memtable(table))
+        )
+        assert a == b
+        assert len(set(opendp.asked[-2:])) == 1
+
+
+@pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
+def test_intervals_cover_where_floats_are_coarse(lower, opendp):
+    bounds = {"lower": lower, "upper": lower + 2}
+    values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
+    made = mean_of(np.arange(500), values, **bounds, eps=100)
+    exact = sum(map(Fraction, values.tolist())) / 500
+    assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
+
+
+def test_threads_share_a_connection_and_a_memtable(shop):
+    table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
+    stored = shop.table("t")
+    with ThreadPoolExecutor(8) as pool:
+        made = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
+        assert [*made] == [20, 50] * 8
+
+
+def test_threads_share_a_relation_of_duckdb():
+    rows = duckdb.sql("SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)")
+    with ThreadPoolExecutor(8) as pool:
+        made = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
+        assert [*made] == [50] * 32
+
+
+# 10. Nothing protected prints or serialises.
+def test_sums_of_a_release_are_not_quoted():
+    users, law = ud.Contributions([2, 1], 10), ud.GaussianNoise(1)
+    odd = [77.125, "secret", np.nan, np.inf, None]
+    numbers = [*([x, 1.0] for x in odd), [1.0], np.array([[1.0, 2.0]] * 3)]
+    vectors = [*([[x, 1.0], [0.5, 0.5]] for x in odd), [[0.5, 0.5]] * 3, [1.0, 1.0]]
+    vectors += [np.zeros((3, 2, 2)), np.ma.masked_array(np.zeros((2, 2)), mask=True)]
+    calls = [(ud.release_mean, sums, 1) for sums in numbers]
+    calls += [(release_mean_in_ball, sums, law) for sums in vectors]
+    for release, sums, budget in calls:
+        with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
+            release(sums, users, budget)
+        for told in ("77.125", "secret", "nan", "inf", "[1"):
+            assert told not in str(refusal.value)
+        assert refusal.value.__context__ is None
+
+
+def test_what_may_be_published_fits_the_schema():
+    users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
+    few = ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
+    budgets = (1, 1e-6, ud.GaussianNoise(2), ud.GaussianNoise(1e-3))
+    results = [few, *(mean_of(users, values, eps=eps) for eps in budgets)]
+    people, law = ud.Contributions([2, 1], upper=2), ud.GaussianNoise(2)
+    results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
+    for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
+        with pytest.warns(UserWarning, match="`eps` is not stated"):
+            results.append(made := mean_of(users, values, **{rule: "drop"}))
+        assert made.eps is made.public()["eps"] is None
+        assert "not stated" in made.promise
+        assert "eps not stated" in repr(made)
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for made in results:
+        published = json.loads(made.public_json())
+        assert published == made.public()
+        jsonschema.validate(published, json_schema())
+        fields = {field.name for field in dataclasses.fields(made)}
+        more = {"kind", "interval_95"} | ({"of"} if hasattr(made, "cap") else set())
+        assert set(published) == fields | more
+        assert "protected" not in " ".join(fields)
+    for broken in (published | {"n_clamped": 3}, {k: published[k] for k in list(published)[1:]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, json_schema())

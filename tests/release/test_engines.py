@@ -1,0 +1,254 @@
+"""Arrays and queries: every kind of column gives the same counts, tallies and sums."""
+
+import datetime
+from collections import defaultdict
+from fractions import Fraction
+from functools import partial
+from math import floor
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+from kinds import TABLES, rows_of
+
+from userdp.release import _engines as engines
+from userdp.release import _tally
+from userdp.release._grid import HALF, Grid, Window, in_steps
+from userdp.release._sources import read_tally
+from userdp.release._tally import Rules, Survey
+
+LOWER, UPPER = -2.0, 6.0
+GRID = Grid(LOWER, UPPER, bits=20)
+MIDDLE = 2**19
+VALUES = [1.5, 2.0, 3.0, None, 9.0, -1.0, 4.0, -7.0]
+OTHERS = dict.fromkeys(["Arrow", "Ibis", "Parquet"], (pa.float32(), pa.decimal128(9, 3)))
+USERS = {
+    "text": ["b", "a", None, "b", "c", "a", "b", "d"],
+    "whole numbers": [4, 2, None, 4, 3, 2, 4, 1],
+    "floats": [1e9, -5.0, np.nan, 1e9, 5.0, -5.0, 1e9, 0.0],
+    "days": [d and datetime.date(2013, 1, d) for d in (4, 2, None, 4, 3, 2, 4, 1)],
+}
+RULES = Rules(GRID)
+DROP_ALL = Rules(GRID, drop_missing=True, drop_outside=True)
+FAULTS = (1, 0, 1, 2)  # one row without a user, no odd ones, one without a value, two outside
+
+
+def check(tally_of):
+    """Check the numbers of the small table above, whatever holds it: a 2, b 3, c 1, d 1 rows."""
+    for (missing, outside), sizes, users in [
+        ((False, False), (1, 2, 3), (2, 1, 1)),
+        ((True, False), (1, 2), (2, 2)),
+        ((False, True), (2, 3), (1, 1)),
+        ((True, True), (2,), (2,)),
+    ]:
+        with tally_of(Rules(GRID, missing, outside)) as tally:
+            assert tally.survey() == Survey(sizes, users, *FAULTS)
+    a_unit = 2**20 // 8
+    # Centred at 2: -0.5 and 2 of b; 0 and -3 of a; 7 of c, at most 4; -9 of d, at least -4.
+    for rules, lowest, highest, total in [
+        (DROP_ALL, -(2**30), 2**30, 1.5 - 3),
+        (DROP_ALL, -2 * a_unit, a_unit, 1 - 2),
+        (RULES, -(2**30), 2**30, 1.5 - 3 + 4 - 4),
+        (RULES, -3 * a_unit, 2**30, 1.5 - 3 + 4 - 3),
+    ]:
+        with tally_of(rules) as tally:
+            for shift in (0, 3, 15):
+                window = Window(MIDDLE, shift, lowest >> shift, highest >> shift)
+                assert tally.clipped_total(window) == total * a_unit / 2**shift
+    # Averages of b: 1.5 / 2 of 2, or of 3 with a value that is missing; a: -3 / 2; c: 4; d: -4.
+    for rules, reach, cap, total, weight in [
+        (DROP_ALL, 4, 9, 1.5 - 3, 4),
+        (DROP_ALL, 4, 1, 0.75 - 1.5, 2),
+        (DROP_ALL, 1, 2, 1.5 - 2, 4),
+        (RULES, 4, 2, 1 - 3 + 4 - 4, 6),
+        (RULES, 1, 9, 1.5 - 2 + 1 - 1, 7),
+    ]:
+        with tally_of(rules) as tally:
+            window = Window(MIDDLE, 0, -reach * a_unit, reach * a_unit)
+            assert tally.weighted_total(window, cap) == (total * a_unit, weight)
+
+
+@pytest.mark.parametrize("users", USERS)
+@pytest.mark.parametrize("kind", TABLES)
+def test_small_table(kind, users, tmp_path):
+    for values in (VALUES, *(pa.array(VALUES).cast(type_) for type_ in OTHERS.get(kind, ()))):
+        table = TABLES[kind](rows_of(USERS[users], values), tmp_path)
+        check(partial(read_tally, "user", "value", table))
+
+
+def moved(values, grid, origin):
+    """Where values lie on the grid, from its origin, in fractions."""
+    return [
+        (Fraction(v) - Fraction(grid.lower)) / Fraction(grid.width) * grid.top - origin
+        for v in values.tolist()
+    ]
+
+
+def definition(users, values, grid, window):
+    """Levels less the origin, added up by user, rounded to steps, clipped, and added up."""
+    sums = defaultdict(int)
+    for user, value in zip(users.tolist(), values.tolist(), strict=True):
+        level = floor((value - grid.lower) * (grid.top / grid.width) + 0.5)
+        sums[user] += level - window.origin
+    steps = [floor(Fraction(total, 2**window.shift) + Fraction(1, 2)) for total in sums.values()]
+    return sum(min(max(total, window.lowest), window.highest) for total in steps)
+
+
+def total_of(grid, window, user, value, data=None):
+    with read_tally(user, value, data, Rules(grid)) as tally:
+        return tally.clipped_total(window)
+
+
+def random_problem(rng):
+    n, bits = int(rng.integers(1, 60)), int(rng.integers(8, 41))
+    lower = float(rng.choice([0, -65, 1e6, -0.1]))
+    upper = lower + float(rng.choice([65, 1, 1e-3, 1e5]) * rng.choice([1, rng.random() + 0.1]))
+    share = np.where(rng.random(n) < 0.5, rng.choice([0, 1, 0.5], n), rng.random(n))
+    values = np.clip(lower + (upper - lower) * share, lower, upper)
+    shift = int(rng.integers(0, bits + 3)) if rng.random() < 0.7 else 0
+    ends = rng.integers(0, (5 * 2**bits >> shift) + 1, 2).tolist()
+    window = Window(int(rng.integers(0, 2**bits)), shift, -ends[0], ends[1])
+    return rng.integers(0, 9, n), values, Grid(lower, upper, bits), window
+
+
+def test_totals_are_those_of_whole_numbers():
+    rng = np.random.default_rng(71)
+    for i in range(400):
+        users, values, *ask = random_problem(rng)
+        expected = definition(users, values, *ask)
+        order = rng.permutation(users.size)
+        for x, y in ((users, values), (users[order], values[order])):
+            assert total_of(*ask, x, y) == expected
+        if i < 40:
+            table = ibis.memtable(rows_of(users, values))
+            assert total_of(*ask, "user", "value", table) == expected
+    n, grid = 20_001, Grid(0.0, 1.0, 40)  # beyond the whole numbers of floats, and odd
+    window = Window(0, 0, 0, 2**52)
+    total = total_of(grid, window, np.arange(n), np.full(n, 1 - 2.0**-40))
+    assert total == n * (2**40 - 1) > 2**53
+
+
+@pytest.mark.parametrize("n", [1, 2**22, 2**42], ids=["one", "2^22", "the most"])
+@pytest.mark.parametrize("origin", [0, 1, 2**20 - 1, 2**39 + 12_345, 2**40])
+def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
+    """For records that are all at one level, at the ends and in between; numpy would wrap."""
+    for level in (0, 1, 2**20 - 1, 2**20, 2**39, 2**40 - 1, 2**40):
+        high, low, counts = (np.array([x]) for x in ((level >> 20) * n, (level % HALF) * n, n))
+        for shift in (0, 1, 19, 20, 21, 40, 67):
+            exact = Fraction(n * (level - origin), 2**shift)
+            if abs(exact) < 2**62:
+                (made,) = in_steps(high, low, counts, Window(origin, shift, 0, 0))
+                assert made == floor(exact + Fraction(1, 2))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "DuckDB"])
+def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
+    """Of 2^23 records at the top level, as of every part of them."""
+    monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 2**10)
+    n, grid = 2**23 + 1, Grid(0.0, 1.0, 40)
+    users, values, data = np.zeros(n, int), np.ones(n), None
+    if kind == "DuckDB":
+        data = TABLES["Parquet"](rows_of(users, values), tmp_path)
+        users, values = "user", "value"
+    assert total_of(grid, Window(0, 2, 0, 2**62), users, values, data) == n * 2**38 > 2**60
+    assert total_of(grid, Window(2**40 - 1, 0, 0, 2**62), users, values, data) == n
+
+
+def test_levels_are_the_nearest_and_stay_on_the_grid():
+    rng = np.random.default_rng(72)
+    for _ in range(300):
+        _, values, grid, window = random_problem(rng)
+        # Half a step, but for the rounding of floats: of values near the large end of 2^53.
+        far = 2 + abs(Fraction(grid.lower) / Fraction(grid.width))
+        near = Fraction(1, 2) + grid.top * far / 2**52
+        wide = Window(window.origin, 0, -(2**60), 2**60)
+        for value, place in zip(values[:3], moved(values[:3], grid, window.origin), strict=False):
+            level = total_of(grid, wide, [0], [value])
+            assert 0 <= level + window.origin <= grid.top
+            assert abs(place - level) <= near
+
+
+def test_one_user_moves_the_total_by_the_width_of_the_interval_at_most():
+    rng = np.random.default_rng(73)
+    for _ in range(300):
+        users, values, grid, window = random_problem(rng)
+        totals, of_one = [], users == users[0]
+        wild = [np.nan, 99.0, -1e300, np.inf]  # missing, or outside of the bounds
+        inside = rng.uniform(grid.lower, grid.upper, of_one.sum())
+        for other in (grid.lower, grid.upper, inside, rng.choice(wild, of_one.sum())):
+            changed = values.copy()
+            changed[of_one] = other
+            totals.append(total_of(grid, window, users, changed))
+        assert max(totals) - min(totals) <= window.moved
+
+
+def test_long_columns_are_worked_on_in_parts(monkeypatch):
+    monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 3 * _tally.ROWS_AT_A_TIME // 2)
+    n, rng = 2 * _tally.ROWS_AT_A_TIME + 5, np.random.default_rng(74)
+    users, values = rng.integers(0, 50, n).astype(float), rng.random(n)
+    values[[1, _tally.ROWS_AT_A_TIME, n - 1]] = np.nan, 2.0, -1.0
+    values[2:6] = 0.0, 1.0, np.nextafter(0, -1), np.nextafter(1, 2)  # the bounds are inside
+    users[[0, n - 2]] = np.nan
+    grid = Grid(0.0, 1.0, 30)
+    tally = read_tally(users, values, None, Rules(grid, True, True))
+    kept = (values >= 0) & (values <= 1) & (users == users)
+    made, window = tally.survey(), Window(0, 0, 0, 2**45)
+    assert made[2:] == (2, 0, 1, 4)
+    assert sorted(made.counts) == sorted(np.bincount(users[kept].astype(int)))
+    assert type(made.sizes[0]) is int  # as those of queries
+    assert tally.clipped_total(window) == definition(users[kept], values[kept], grid, window)
+    assert read_tally([0, 0], [0.0, 1.0], None, Rules(grid)).survey() == Survey((2,), (1,))
+
+
+def test_only_a_few_numbers_leave_a_database(monkeypatch):
+    rng, fetched, real = np.random.default_rng(75), [], ibis.expr.types.Expr.to_pyarrow
+    table = ibis.memtable(rows_of(rng.zipf(1.4, 5000) % 700, rng.random(5000)))
+
+    def spy(self, *args, **kwargs):
+        result = real(self, *args, **kwargs)
+        fetched.append(getattr(result, "num_rows", 1))
+        return result
+
+    monkeypatch.setattr(ibis.expr.types.Expr, "to_pyarrow", spy)
+    with read_tally("user", "value", table, Rules(GRID)) as tally:
+        sizes = tally.survey().sizes
+        tally.clipped_total(Window(MIDDLE, 0, 0, 2**20))
+    assert fetched == [len(sizes), 1]
+    assert fetched[0] <= np.sqrt(2 * 5000)
+
+
+def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():
+    rng = np.random.default_rng(77)
+    for i in range(150):
+        users, values, grid, window = random_problem(rng)
+        steps = int(rng.integers(1, (grid.top >> window.shift) + 2))
+        window, cap = window._replace(lowest=-steps, highest=steps), int(rng.integers(1, 9))
+
+        def weighted(user, value, data=None, grid=grid, window=window, cap=cap):
+            with read_tally(user, value, data, Rules(grid)) as tally:
+                return tally.weighted_total(window, cap)
+
+        made = weighted(users, values)
+        if i < 20:
+            assert weighted("user", "value", ibis.memtable(rows_of(users, values))) == made
+        others = users != users[0]
+        n = min(int((~others).sum()), cap)
+        rest = weighted(users[others], values[others])
+        assert made.weight - rest.weight == n
+        assert abs(made.total - rest.total) <= steps * n
+        exact, step = Fraction(0), 2**window.shift
+        for user in set(users.tolist()):
+            own = moved(values[users == user], grid, window.origin)
+            exact += min(len(own), cap) * min(max(sum(own) / len(own) / step, -steps), steps)
+        assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
+
+
+def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end():
+    """Of 2^41 rows: of 2^10 users with 2^31 each, all at the top."""
+    table = ibis.memtable(pa.table({"size": [2**31] * 2**10, "high": [2**51] * 2**10}))
+    tally = object.__new__(engines.TallyInEngine)
+    tally.users = table.mutate(n_levels=table["size"], low=0)
+    window = Window(0, 16, -(2**24), 2**24)
+    assert tally.weighted_total(window, 2**31) == (2**62, 2**41)
+    assert tally.weighted_total(window, 2**20) == (2**54, 2**30)

@@ -1,0 +1,200 @@
+"""Releases with Gaussian noise: of vectors in a ball, and what their promises rest on.
+
+With Laplace noise in turn: `test_audit.py`, `test_private_mean.py` and `test_release_privacy.py`.
+"""
+
+from fractions import Fraction
+from math import hypot, pi, sqrt
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+from scipy.special import logsumexp
+
+import userdp as ud
+from userdp.release import _noise as noise
+from userdp.release import release_mean_in_ball
+from userdp.release._vectors import _steps_in_radius, whole_vectors
+
+LAW = ud.GaussianNoise.zcdp(0.3)
+VECTORS = ud.Contributions([4, 2, 1, 1], upper=2)
+GOOD = [[3.0, 1.0], [0.0, 2.0], [1.0, 0.0], [-0.6, 0.8]]
+REACH = ud.vectors.ball_threshold(VECTORS, LAW, 2) / 2
+KEPT = ud.vectors.clip_to_ball(GOOD, REACH).sum(axis=0) / 8
+
+
+@given(hnp.arrays(float, (7, 5), elements=st.floats(-(2.0**93), 2.0**93)), st.integers(8, 40))
+@example(np.array([[2.0**60, 2.0**20]]), 40)  # one of the length 2^60, to all digits of floats
+def test_whole_vectors_are_never_too_long(vectors, bits):
+    """In exact arithmetic: that is all that privacy rests on."""
+    reach = 1 << bits
+    whole = whole_vectors(vectors, reach)
+    assert max(sum(int(x) ** 2 for x in row) for row in whole) <= reach**2
+    inside = np.linalg.norm(vectors, axis=1) <= reach - 1
+    np.testing.assert_array_equal(whole[inside], np.trunc(vectors[inside]))
+    one = (reach - 1) * np.eye(3)
+    np.testing.assert_array_equal(whole_vectors(one * 2.0**20, reach), one)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4000])
+def test_long_vectors_keep_direction_and_nearly_all_of_the_length(d):
+    rng, reach = np.random.default_rng(d), 1 << 40
+    vectors = rng.normal(size=(60, d)) * 10.0 ** rng.uniform(8, 24, (60, 1))
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    off = whole_vectors(vectors, reach) - vectors * np.minimum(1, reach / length)
+    assert np.linalg.norm(off, axis=1).max() <= 1 + sqrt(d) + 1e-12 * reach
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, seed):
+    """Exactly, from anywhere in its ball; by nearly all of it from one end to the other."""
+    rng = np.random.default_rng(seed)
+    d, law = int(rng.integers(1, 6)), ud.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
+    users = ud.Contributions([9, *rng.integers(1, 9, size=7)], upper=float(rng.uniform(0.1, 9)))
+    ends = rng.normal(size=(8, d))
+    ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
+    for first in (rng.uniform(size=(8, 1)) * ends, ends):
+        pair = first, np.r_[-ends[:1], first[1:]]
+        made = [release_mean_in_ball(sums, users, law) for sums in pair]
+        (moved, asked, one), (*_, other) = opendp.asked[-2:]
+        assert asked is law
+        assert all(type(x) is int for x in one + other)
+        between = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+        assert between <= moved**2
+        first, second = ({**vars(each), "mean": None} for each in made)
+        assert first == second
+    assert between >= moved**2 * (1 - 1e-6)
+    T = ud.vectors.ball_threshold(users, law, d)
+    assert (made[0].radius, moved > 0) == (T / 2, T > 0)
+
+
+@pytest.mark.parametrize("added", [[7, -3], [10**13, -(2**62)]])
+def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
+    opendp.added = added
+    made = release_mean_in_ball(GOOD, VECTORS, LAW)
+    ((moved, _, total),) = opendp.asked
+    unit, guarantee = made.sensitivity / moved, ud.vectors.ball_error(VECTORS, LAW, 2)
+    assert (made.radius, made.sensitivity) == (REACH, REACH / 4)
+    assert made.noise_scale == pytest.approx(LAW.sigma * REACH / 4, rel=1e-9)
+    np.testing.assert_array_equal(made.mean, np.add(total, added) * unit)
+    assert np.array(total) * unit == pytest.approx(KEPT, abs=6 * unit)
+    steps = 4 * (1 + sqrt(2)) + (LAW.rounding + 1) * sqrt(2)
+    assert made.worst_case_error - guarantee == pytest.approx(steps * unit, 1e-3, 0)
+    assert (made.rho, made.sigma, made.delta(1)) == (pytest.approx(0.3), LAW.sigma, LAW.delta(1))
+    assert made.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
+    assert "replacing one user's samples; public: counts" in made.promise
+
+
+def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing():
+    made = release_mean_in_ball(GOOD, VECTORS, ud.GaussianNoise(9))
+    assert (made.rho, made.delta(0.1), made.sensitivity, made.noise_scale) == (0, 0, 0, 0)
+    assert (made.mean.tolist(), made.worst_case_error) == ([0, 0], 1)
+    assert "nothing is learnt" in made.promise
+
+
+def test_what_is_no_law_and_too_much_noise_are_refused():
+    for law in (1, "zcdp", ud.LaplaceNoise(1), None):
+        with pytest.raises(TypeError, match=r"a userdp\.GaussianNoise, got law of type"):
+            release_mean_in_ball(GOOD, VECTORS, law)
+    with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions"):
+        release_mean_in_ball(GOOD, [4, 2, 1, 1], LAW)
+    many = ud.Contributions([2**50] * 4, upper=2)
+    release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**40))
+    with pytest.raises(ValueError, match=r"sigma of at most 2\^40 .* got sigma="):
+        release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**40 * 1.001))
+
+
+def test_vectors_are_read_once(opendp):
+    """An array that answers otherwise the second time is released as it was first."""
+
+    class Changing:
+        answers = iter([np.array(GOOD)])
+
+        def __array__(self, dtype=None, copy=None):
+            return next(self.answers, np.full((4, 2), np.nan))
+
+    made = release_mean_in_ball(Changing(), VECTORS, LAW)
+    assert made.mean == pytest.approx(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("n_users", "d", "sigma", "bits"),
+    [
+        (4, 2, 1e-9, 40),
+        (2**21 - 1, 1, 1, 40),  # sums of all users below 2^61
+        (2**21, 1, 1, 39),
+        (1, 2**13 - 9, 1, 39),  # reach (d + 8) below 2^52
+        (1, 2**13 - 8, 1, 38),
+        (1, 1, 2.0**15 * 0.999, 40),  # noise of scale 2 reach sigma below 2^56
+        (1, 1, 2.0**15, 39),
+    ],
+)
+def test_steps_are_as_many_as_64_bits_allow(n_users, d, sigma, bits):
+    assert _steps_in_radius(n_users, d, ud.GaussianNoise(sigma)) == 2**bits
+
+
+# Whole numbers rounded at random: the lemma on (eps, delta)
+
+
+@pytest.mark.parametrize("s", [0.4, 1, 3])
+@pytest.mark.parametrize("moved", [1, 2, 7])
+def test_divergences_of_discrete_noise(s, moved):
+    """Of every order at most that of continuous noise; it is what OpenDP accounts for."""
+    k = np.arange(-60, 61)
+    p, q = -((k - [[0], [moved]]) ** 2) / (2 * s * s) - logsumexp(-(k**2) / (2 * s * s))
+    for a in (1.1, 2, 5.5):
+        spent = logsumexp(a * p + (1 - a) * q) / (a - 1) / a
+        assert spent <= moved**2 / (2 * s * s) * (1 + 1e-12)
+        assert spent >= 0.5 * moved**2 / (2 * s * s)
+    dp.enable_features("contrib")
+    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    assert dp.m.make_gaussian(*space, scale=s).map(moved) == pytest.approx(moved**2 / (2 * s * s))
+
+
+@pytest.mark.parametrize("r", [0.5, 1, 2, 4])
+def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
+    """Its chances and those of the discrete law differ by the factor of Poisson's formula."""
+    s, k, places = 3.0, np.arange(-70, 71), np.linspace(-60, 60, 30_001)
+    weights = np.exp(-((k[:, None] - places) ** 2) / (2 * r * r))
+    found = weights / weights.sum(axis=0) @ stats.norm.pdf(places, scale=s) * 0.004
+    discrete = np.exp(-(k**2) / (2 * (s * s + r * r)))
+    ratio = (found / (discrete / discrete.sum()))[abs(k) < 30]
+    eta = 2.02 * np.exp(-2 * (pi * r) ** 2)
+    most = (1 + eta) / (1 - eta) * (1 + 1e-9)
+    assert np.all((1 / most <= ratio) & (ratio <= most))
+    assert r > 0.5 or ratio.max() > 1 + 1e-4  # coarser rounding would show
+    assert 2.02 * np.exp(-2 * (pi * LAW.rounding) ** 2) < 1e-136
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(1, 1e-6), (0.3, 1e-4), (4, 1e-3)])
+@pytest.mark.parametrize("moved", [1, 3, 40, 2000])
+def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
+    """The delta of the discrete law, summed over whole numbers."""
+    law = ud.GaussianNoise.approximate(eps, delta)
+    scale = noise.scale_of(moved, law)
+    assert scale == hypot(moved * law.sigma, 4)
+    k = np.arange(-12 * int(scale) - 2 * moved, 12 * int(scale) + 2 * moved)
+    p, q = (np.exp(-((k - c) ** 2) / (2 * scale**2)) for c in (0, moved))
+    spent = np.maximum(p - np.exp(eps) * q, 0).sum() / p.sum()
+    assert spent <= delta
+    assert moved < 2000 or spent > 0.999 * delta
+
+
+def test_numbers_with_gaussian_noise_say_what_they_promise():
+    law = ud.GaussianNoise.approximate(1, 1e-6)
+    records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "eps": law}
+    made = ud.private_mean(*records, **options, total_width=6)
+    assert (made.sigma, made.delta(1)) == (law.sigma, law.delta(1))
+    assert f"rho = {made.rho:.6g} (zCDP), user-level" in repr(made)
+    assert "standard deviation" in repr(made)
+    pure = ud.private_mean(*records, **options | {"eps": 3})
+    assert (pure.sigma, pure.delta(3), pure.delta(9)) == (None, 0, 0)
+    assert pure.delta(2) == pytest.approx(1 - np.exp(-1))  # no eps-DP mechanism spends more
+    with pytest.warns(UserWarning, match="not stated"):
+        assert ud.private_mean(*records, **options, outside="drop").delta(9) == 1
+    made = ud.private_mean(["a"], [1.0], **options)  # nothing is learnt
+    assert (made.rho, made.delta(0.1), made.noise_scale) == (0, 0, 0)

@@ -1,0 +1,220 @@
+"""The front door for data: what has the two columns becomes records, or says what is wrong."""
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from kinds import TABLES, csv, parquet, rows_of
+
+import userdp as ud
+from userdp.release._grid import read_grid
+from userdp.release._sources import read_tally
+from userdp.release._tally import Rules
+
+RULES = Rules(read_grid(0, 4))
+
+
+def survey_of(user, value, data=None):
+    with read_tally(user, value, data, RULES) as tally:
+        return tally.survey()
+
+
+ROWS = {"who": ["a", "b", "a"], "what": [1.0, 2.0, 5.0], "else": [1, 2, 3]}
+every_kind = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["user", "value"])
+def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
+    names = {"user": "who", "value": "what"} | {name: "gone"}
+    words = rf"^`{name}` must be the name of a column of `data`, got {name}='gone'\.$"
+    with pytest.raises(ValueError, match=words):
+        survey_of(*names.values(), table(pa.table(ROWS), tmp_path))
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["column_names", "columns", "size", "user name", 'a"b'])
+def test_a_column_may_have_any_name(table, name, tmp_path):
+    """And so may others; or the users alone are read."""
+    rows = pa.table({name: ["a", "b", "a"], "value": [1.0, 9.0, 2.0], "else": [1, 2, 3]})
+    data = table(rows, tmp_path)
+    assert survey_of(name, "value", data)[:2] == ((1, 2), (1, 1))
+    assert ud.user_counts(name, data=data).tolist() == [2, 1]
+
+
+def broken_dataset(folder):
+    data = ds.dataset(parquet(pa.table(ROWS), folder))
+    (folder / "records.parquet").unlink()
+    return data
+
+
+BROKEN = {
+    "a query that fails": lambda _: duckdb.sql("select 1 as who, error('secret') as what"),
+    "a cast that overflows": lambda _: pl.LazyFrame({"who": [1], "what": [300]}).with_columns(
+        pl.col("what").cast(pl.Int8)
+    ),
+    "text cast to numbers": lambda _: ibis.memtable(
+        pa.table({"who": [1], "what": ["secret"]})
+    ).cast({"what": "int64"}),
+    "a file that is gone": broken_dataset,
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
+    with pytest.raises(ValueError, match=r"^`data` must be readable by .*\(\w{9,}\)") as caught:
+        survey_of("who", "what", data(tmp_path))
+    assert not any(told in str(caught.value) for told in ("secret", "300"))
+    assert caught.value.__context__ is None
+
+
+USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
+SCANNER = ds.dataset(pa.table(ROWS)).scanner()
+REFUSED = [
+    (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
+    ((USERS, USERS), "`value` must be another column than `user`"),
+    (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table"),
+    (("who", 3, ROWS), "`value` must be the name of a column of .*, got value of type int[.]"),
+    (
+        (None, "what", ROWS),
+        "`user` must be the name of a column of `data`, got user of type NoneType",
+    ),
+    (("who", "what", 3.5), "`data` must be a file, a frame or an Ibis table, got a float"),
+    (("who", "what", object()), "`data` must be a file, a frame or an Ibis table, got a object"),
+    (("who", "what", ibis.literal(3)), "a column of `data`, got user='who'"),
+    (
+        ("who", "what", FRAME[["who", "who", "what"]]),
+        "one column of `data` only, got user='who'",
+    ),
+    (
+        ("who", FRAME["what"], FRAME),
+        "`value` must be the name of a column of `data`, got value of type Series",
+    ),
+    (
+        (FRAME["who"], "what", FRAME),
+        "`user` must be the name of a column of `data`, got user of type Series",
+    ),
+    (
+        ("who", [1.0], FRAME),
+        "`value` must be the name of a column of `data`, got value of type list",
+    ),
+    (("who", "what", [FRAME]), "`data` must be the path of a file, got data of type DataFrame"),
+    (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
+    (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
+    ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
+]
+
+
+def repeated():
+    """Return a table in which two columns have one name."""
+    return pa.Table.from_arrays([pa.array([x]) for x in (1, 2, 3.0)], ["who", "who", "what"])
+
+
+ONCE = "`user` must be the name of one column of `data` only, got user='who'"
+TWICE = {
+    "Arrow": repeated,
+    "a batch": lambda: repeated().to_batches()[0],
+    "a dataset": lambda: ds.dataset(repeated()),
+    "pandas": lambda: repeated().to_pandas(),
+    "DuckDB": lambda: duckdb.sql("select 1 as who, 2 as who, 3.0 as what"),
+    "DuckDB but for case": lambda: duckdb.sql("select 1 as WHO, 2 as who, 3.0 as what"),
+    "Ibis but for case": lambda: ibis.memtable(pa.table({"WHO": [1], "who": [2], "what": [3.0]})),
+}
+
+
+@pytest.mark.parametrize("make", TWICE.values(), ids=TWICE)
+def test_a_repeated_name_is_refused(make):
+    """And not the first of the two taken; DuckDB knows no case."""
+    data = make()
+    with pytest.raises(ValueError, match=f"^{ONCE}"):
+        survey_of("who", "what", data)
+    with pytest.raises(ValueError, match=f"^{ONCE}"):
+        survey_of("who", None, data)
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_is_no_data_is_refused_in_words(arguments, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        survey_of(*arguments)
+
+
+NO_NUMBER = "`value` must hold real numbers, got value='what' of type "
+NO_IDS = "`user` must hold ids, got user='who' of type"
+NESTED = ["[1]", "'1'::json", "true", "interval 1 day", "time '12:00'", "timetz '12:00:00+01'"]
+NESTED += ["1::uhugeint", "1::bignum", "'1'::bit", "1::union(a int, b text)"]
+QUERIES = {
+    "'a' as who, '1' as what": f"{NO_NUMBER}string",
+    "'a' as who, true as what": f"{NO_NUMBER}boolean",
+} | {f"{user} as who, 1.0 as what": NO_IDS for user in NESTED}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_values_of_a_table_are_numbers_and_users_are_plain(query):
+    table = ibis.duckdb.connect().sql(f"select {query}")
+    with pytest.raises(TypeError, match=f"^{QUERIES[query]}"):
+        survey_of("who", "what", table)
+
+
+# Types that Arrow does not have: it would drop the zone, wrap the number, or hand on bytes.
+OF_DUCKDB = {
+    "a time of day": "time '12:00'",
+    "a time of day in a zone": "timetz '12:00:00+01'",
+    "a whole number of 128 bits": "1::uhugeint",
+    "a whole number of any size": "1::bignum",
+    "bits": "'1'::bit",
+    "a boolean": "true",
+    "a duration": "interval 1 day",
+    "a list": "[1]",
+    "a structure": "{'a': 1}",
+}
+
+
+@pytest.mark.parametrize("made", OF_DUCKDB.values(), ids=OF_DUCKDB)
+def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
+    for name, query in (("user", "{} as who, 1.0 as what"), ("value", "1 as who, {} as what")):
+        words = f"^`{name}` must hold .*, got {name}='wh..?.?' of DuckDB's type [A-Z]"
+        with pytest.raises(TypeError, match=words):
+            survey_of("who", "what", duckdb.sql(f"select {query.format(made)}"))
+
+
+def test_large_whole_numbers_of_duckdb_are_told_apart():
+    rows = duckdb.sql("select (2::hugeint ** 120)::hugeint + i % 2 as who from range(3) r(i)")
+    assert ud.user_counts("who", data=rows).tolist() == [2, 1]
+
+
+def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
+    """And not filled with nobody; a column that the folders' names make is one."""
+    parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")
+    parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
+    paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
+    with pytest.raises(ValueError, match=r"got user='who', for '.*b.parquet'[.]$"):
+        ud.user_counts("who", data=ds.dataset(paths))
+    (tmp_path / "who=x" / "a.parquet").unlink()
+    assert ud.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]
+
+
+def test_an_engine_that_is_not_tested_is_refused():
+    table = ibis.polars.connect({"t": pl.DataFrame(ROWS)}).table("t")
+    with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
+        survey_of("who", "what", table)
+
+
+def test_text_is_a_value_in_a_csv_file_only(tmp_path):
+    """There all is text; a Parquet file knows better."""
+    rows = rows_of(["a", "b"], ["1", "2"])
+    with pytest.raises(TypeError, match="must hold real numbers"):
+        survey_of("user", "value", parquet(rows, tmp_path))
+    assert survey_of("user", "value", csv(rows, tmp_path)).outside == 0
+
+
+def test_decimals_become_the_nearest_floats(opendp):
+    """Also where dividing by a power of ten would not."""
+    table = ibis.duckdb.connect().sql("select 'a' as who, 0.3::decimal(38, 30) as what")
+    rows = table.union(table)
+    made = ud.private_mean("who", "what", lower=0, upper=1, eps=9, data=rows, project=False)
+    floats = ud.private_mean(["a"] * 2, np.full(2, 0.3), lower=0, upper=1, eps=9, project=False)
+    assert made == floats

@@ -1,0 +1,112 @@
+"""plan: the errors it promises, the budget it finds, and its picture."""
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import counts
+
+import userdp as ud
+from userdp.release._planning import STRATEGIES
+from userdp.release._results import readable
+
+COUNTS = [40] * 5 + [10] * 50 + [2] * 500
+PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
+PLAN = ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
+
+
+def test_rows_are_the_worst_cases():
+    pairs = [(eps, name) for eps in EPS for name in STRATEGIES]
+    rows = ud.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
+    for row, (eps, name) in zip(rows, pairs, strict=True):
+        assert (row.eps, row.strategy) == (float(eps), name)
+        noise = "staircase" if "staircase" in name else "laplace"
+        clipping = {
+            "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
+            "OPT-worst-case": ud.optimal_clipping(PEOPLE, eps),
+        }.get(name, ud.optimal_clipping(PEOPLE, eps, "l1", noise))
+        for kind, error in (("bound", row.bound), ("l1", row.l1)):
+            assert error == pytest.approx(ud.worst_case_error(PEOPLE, clipping, eps, kind, noise))
+        assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+
+
+@settings(max_examples=30)
+@given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
+def test_recommended_is_what_the_release_promises(counts, objective, share):
+    """And no choice of a plan, no width and no private mechanism promises less."""
+    prospects = ud.plan(counts, lower=1, upper=3, eps=["0.3", 2])
+    users, error = prospects.users, 2 * share if objective != "mse" else (2 * share) ** 2
+    (cheapest,) = prospects.recommend(objective, error=error)
+    assert cheapest.eps == prospects.smallest_eps(error, objective)
+    assert cheapest.guarantee <= error == pytest.approx(cheapest.guarantee)
+    assert ud.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
+    for advice in (*prospects.recommend(objective), cheapest):
+        clipping = ud.optimal_clipping(users, advice.eps, advice.objective)
+        made = ud.worst_case_error(users, clipping, advice.eps, objective)
+        assert made == pytest.approx(advice.guarantee)
+        assert advice.total_width == ud.threshold(users, advice.eps, objective)
+        rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
+        if objective != "mse":
+            assert all(advice.guarantee <= getattr(r, objective) * (1 + 1e-9) for r in rows)
+            assert all(advice.floor == row.floor for row in rows)
+        assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
+        assert advice.factor >= 1
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+def test_recommendation_is_data(objective):
+    """Names of rows, what `private_mean` takes, and plain values: JSON."""
+    made = [advice._asdict() for advice in PLAN.recommend(objective)]
+    assert json.loads(json.dumps(made)) == made
+    assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
+    assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES}
+    (advice,) = ud.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
+    assert (advice.floor, advice.factor) == (0, np.inf)
+
+
+def test_error_of_the_middle_needs_no_budget():
+    for error, objective in ((25, "l1"), (25, "bound"), (625, "mse")):
+        with pytest.raises(ValueError, match=f"`error` must be less than {error}, the error of"):
+            PLAN.smallest_eps(error, objective)
+        assert PLAN.smallest_eps(error * (1 - 1e-6), objective) < 0.02
+    many = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
+    assert many.smallest_eps(0.4999, "bound") == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
+    assert 1e300 < ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300) < 1e303
+
+
+def test_one_budget_and_several_of_them():
+    for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), np.array(1.0), iter(["1"])):
+        made = ud.plan([3, 1], lower=0, upper=1, eps=eps)
+        assert [row.eps for row in made.rows] == [1.0] * len(STRATEGIES)
+
+
+def test_plan_is_shown_as_a_table():
+    shown = ud.plan([4, 1], lower=0, upper=65, eps=1)
+    assert repr(shown).splitlines() == [
+        "eps  strategy               total width  bound  worst-case l1  no mechanism below",
+        "1    Laplace                260          52     52             16.42",
+        "1    OPT-worst-case         65           32.5   22.4           16.42",
+        "1    l1 optimum             65           32.5   22.4           16.42",
+        "1    l1 optimum, staircase  65           31.97  22.3           16.42",
+    ]
+    start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
+    assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
+    assert "</th><th scope='col'>" in shown._repr_html_()
+    assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
+    assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
+
+
+def test_plan_draws_its_numbers():
+    given = plt.figure().add_subplot()
+    ax = PLAN.plot(given)
+    assert ax is given
+    for line, name in zip(ax.get_lines(), STRATEGIES, strict=True):
+        drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
+        assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)
+    (below,) = ax.collections
+    assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
+    assert PLAN.plot().figure is not ax.figure
+    plt.close("all")

@@ -1,0 +1,212 @@
+"""private_mean: the release, its noise, its certificate and its intervals, against definitions."""
+
+import dataclasses
+import re
+from html import escape
+
+import ibis
+import numpy as np
+import opendp.prelude as dp
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import userdp as ud
+from userdp.release import as_measurement, protected_tally
+from userdp.release._grid import Grid, read_grid
+from userdp.release._mean import Choices, decide
+
+GRIDS = ((20, 33), (40, 13), (45, 8))
+USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
+
+
+def test_levels_are_decided_by_the_bounds_alone():
+    for lower, upper, bits in ((0, 1, 40), *((2.0**k, 2.0**k + 2, b) for k, b in GRIDS)):
+        assert read_grid(lower, upper).bits == bits
+    with pytest.raises(ValueError, match=r"farther from lower.* got upper=\d"):
+        read_grid(2.0**46, 2.0**46 + 2)
+
+
+def window_of(counts, eps, bits=40):
+    grid = Grid(0.0, 1.0, bits)
+    law = ud.LaplaceNoise(eps)
+    users = ud.Contributions(counts, 1.0)
+    width = 2.0 * users.max_count  # nobody is clipped
+    return decide(users, Choices(grid, law, grid.top // 2, "bound", width, True)).window
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps", "shift"),
+    [
+        ([1], 1, 0),
+        ([2**16 - 1], 1, 0),  # the scale of the noise, in steps, is at most 2^56
+        ([2**16], 1, 1),
+        ([1], 2.0**-16, 1),
+        ([1], 2.0**-40, 25),
+        ([2**20 - 1], 2**10, 0),
+        ([2**20, 2**20 - 1], 2**10, 0),  # the sum of all sums is below 2^61
+        ([2**20, 2**20], 2**10, 1),
+        ([2**42], 2.0**-40, 67),
+    ],
+)
+def test_steps_are_as_coarse_as_sums_and_noise_of_64_bits_ask_for(counts, eps, shift):
+    window = window_of(counts, eps)
+    assert window.shift == shift
+    largest = sum(max(-window.lowest, window.highest) * m / max(counts) for m in counts)
+    assert largest < 2**62
+    assert window.moved / eps <= 2**56
+
+
+def test_rounding_is_counted_where_steps_are_coarse():
+    users, values, eps = np.zeros(4000), np.ones(4000), 2.0**-34
+    made = ud.private_mean(users, values, lower=0, upper=1, eps=eps, total_width=2000.0)
+    coarse = 2.0 ** (window_of([4000], eps).shift - 40)
+    fine = (0.5 + 2**-10) * 2.0**-40
+    assert made.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
+
+
+def test_projection_adds_to_no_error(opendp):
+    rng, moved = np.random.default_rng(84), 0
+    for _ in range(200):
+        lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))
+        upper = lower + float(rng.choice([1, 16, 65]))
+        users = rng.integers(0, rng.integers(1, 12), n)
+        values = lower + (upper - lower) * rng.integers(0, 257, n) / 256  # exact in floats
+        opendp.added = int(rng.integers(-(2**44), 2**44))
+        bounds = {"lower": lower, "upper": upper, "eps": 0.7}
+        kept = ud.private_mean(users, values, **bounds)
+        plain = ud.private_mean(users, values, **bounds, project=False)
+        truth = values.mean()
+        assert kept.mean == min(max(plain.mean, lower), upper)
+        assert abs(kept.mean - truth) <= abs(plain.mean - truth) + 1e-12
+        moved += kept.mean != plain.mean
+        for name in ("worst_case_bound", "worst_case_error"):
+            assert getattr(kept, name) == min(getattr(plain, name), upper - lower)
+        for level in (0.5, 0.99):
+            low, high = plain.interval(level)
+            projected = kept.interval(level)
+            assert lower <= projected[0] <= kept.mean <= projected[1] <= upper
+            if low <= truth <= high:
+                assert projected[0] <= truth <= projected[1]
+    assert moved > 20
+
+
+@pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
+@pytest.mark.parametrize("eps", [0.3, 2.5, ud.GaussianNoise(0.8)])
+@pytest.mark.parametrize("unit", [1, 2.0**-60])
+def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
+    values, options = np.array(VALUES) * unit, {"objective": "l1", "project": False}
+    made = ud.private_mean(USERS, values, lower=0, upper=6 * unit, eps=eps, **options)
+    assert made.worst_case_bias > 0.01 * unit
+    for (low, high), bias in (
+        (made.interval(level), made.worst_case_bias),
+        (made.noise_interval(level), 0.0),
+    ):
+        assert (low + high) / 2 == pytest.approx(made.mean)
+        reach = (high - low) / 2 - made.rounding
+        law = (stats.norm if made.eps is None else stats.laplace)(bias, made.noise_scale)
+        assert law.cdf(reach) - law.cdf(-reach) == pytest.approx(level, abs=1e-9)
+
+
+def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
+    made = ud.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, eps=0.5)
+    assert (made.mean, made.noise_scale, made.total_width, made.eps) == (0.5, 0, 0, 0)
+    assert "nothing is learnt" in made.public()["promise"]
+    assert (made.interval(), made.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
+
+
+def test_a_result_is_published_in_numbers_that_json_knows():
+    made = ud.private_mean(USERS, VALUES, lower=0, upper=6, eps=1)
+    with pytest.raises(ValueError, match="JSON"):
+        dataclasses.replace(made, mean=np.inf).public_json()
+    with pytest.raises(AttributeError):
+        made.mean = 3.0
+
+
+def test_the_warning_points_at_the_caller():
+    with pytest.warns(UserWarning, match="not stated") as caught:
+        ud.private_mean(["a"], [1.0], lower=0, upper=10, eps=1, missing="drop")
+    assert caught[0].filename == __file__
+
+
+def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
+    dp.enable_features("contrib", "honest-but-curious")
+    options, sums = {"counts": [3, 2, 1], "lower": 0, "upper": 10}, [15.0, 10.0, 5.0]
+    one, other = (as_measurement(eps=eps, **options) for eps in (1, 2))
+    three, two = (dp.vector_domain(dp.atom_domain(T=float, nan=False), size=n) for n in (3, 2))
+    assert str(one.input_domain) == str(three)
+    assert one.input_domain != two
+    assert (one.input_metric, one.output_measure) == (dp.change_one_distance(), dp.max_divergence())
+    both = dp.c.make_composition([one, other])
+    assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
+    law = as_measurement(eps=ud.GaussianNoise.zcdp(0.3), total_width=6, **options)
+    assert law.output_measure == dp.zero_concentrated_divergence()
+    assert dp.c.make_composition([law, law]).map(1) == pytest.approx(0.6)
+    assert [made.eps for made in both(sums)] == [1, 2] == [one.map(1), other.map(1)]
+    with pytest.raises(dp.OpenDPException, match="one number a user"):
+        one([1.0])
+    opendp.added = 2**60
+    assert one(sums).mean == 10
+    assert as_measurement(eps=1, project=False, **options)(sums).mean > 1000
+
+
+def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp):
+    counts = np.full(4097, 2**20)
+    made = as_measurement(counts, lower=0, upper=1, eps=1, total_width=777_777.7)
+    made((counts * 1.0).tolist())
+    ((moved, _, total),) = opendp.asked
+    assert total == 4097 * (moved // 2) != float(total)
+
+
+@pytest.mark.parametrize(
+    "kind", [dict, lambda rows: ibis.memtable(pa.table(rows))], ids=["mapping", "Ibis"]
+)
+def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
+    data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
+    options = {"lower": 0, "upper": 10, "eps": 1, "outside": "drop", "data": data}
+    with pytest.warns(UserWarning, match="not stated"):
+        made = ud.private_mean("user", "value", total_width=100, **options)
+    assert (made.n_users, made.n_records) == (1, 2)
+    ((moved, _, total),) = opendp.asked
+    assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
+    few = ud.private_mean_protected_counts("user", "value", cap=3, **options)
+    assert few.noisy_weight == 2
+    assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
+    options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
+    with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
+        ud.private_mean("user", "value", **options)
+
+
+def test_rows_of_a_table_are_tallied():
+    data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
+    assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 1, 1, 1)
+    nobody = pa.table({"user": [1.0, 2.0**53, np.nan, None], "value": [1.0] * 4})
+    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(nobody))
+    assert found == (4, 2, 0, 0)
+
+
+def test_result_is_shown_as_a_table(opendp):
+    bounds, values = {"lower": 0, "upper": 6, "outside": "clamp"}, [1.0, 7, 3, 4]
+    made = ud.private_mean(list("aabb"), values, eps=3, **bounds)
+    low, high = made.interval()
+    assert repr(made).splitlines() == [
+        f"private mean                {made.mean:.6g}",
+        f"95 % interval               {low:.6g} to {high:.6g} (on every dataset with these counts)",
+        f"budget                      eps = 3, {made.promise}",
+        "error on the worst dataset  1 on average over the noise (bias plus mean noise 1, "
+        "bias 0), of the values clamped",
+        "noise                       whole numbers by OpenDP, scale 1",
+        "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",
+        "records                     4 of 2 users, values in [0, 6]",
+    ]
+    lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(made).splitlines()]
+    rows = [f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in lines]
+    assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
+
+
+def test_measurement_moves_by_what_its_noise_covers(opendp):
+    measurement = as_measurement([4, 1, 1], lower=0, upper=6, eps=1, centre=2, total_width=9)
+    for end in [-1e300, -5.0, 0.0, 3.0, 24.0, 1e300, np.inf]:
+        measurement([end, 1.0, 6.0])
+    moved, _, totals = zip(*opendp.asked, strict=True)
+    assert {*moved} == {max(totals) - min(totals)}

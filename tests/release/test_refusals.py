@@ -1,0 +1,283 @@
+"""No refusal of the release wing quotes data: they are put in the place of every argument.
+
+The functions are those that the wing exports, the methods those of its results, and the arguments
+those of their signatures: whatever is new is tried at once. A number by itself in the place of a
+setting that is one number, or a word in the place of a name, may be quoted: nobody can tell it from
+a setting.
+"""
+
+import inspect
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, partial
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import userdp as ud
+from userdp import release
+
+PLANTED = ["77.125", "617, 8", "617/8", "secret"]
+ROWS = {"user": ["secret", "secret", "b"], "value": [77.125, 2.0, -77.125]}
+FRAME = pd.DataFrame(ROWS)
+BARE = [77.125, np.float64(77.125), np.float32(77.125), Fraction(617, 8), Decimal("77.125")]
+UNREADABLE = pa.array([b"secret\xff", b"b", b"c"]).view(pa.string())
+
+
+class Hostile:
+    """Whatever is asked of it, the answer is an error that quotes data."""
+
+    def __getattr__(self, name):
+        raise AttributeError("secret", name="secret", obj=ROWS)
+
+    def fail(self, *_, **__):
+        raise ValueError("secret") from KeyError(77.125)
+
+    __array__ = __iter__ = __len__ = __getitem__ = __float__ = __eq__ = __repr__ = __bool__ = fail
+    __hash__ = None
+
+
+@cache
+def holders():
+    """Data, in whatever may hold them."""
+    values, users = ROWS["value"], ROWS["user"]
+    columns = [values, users, [*BARE[3:], 2], [[77.125, 2.0], ["secret", 1.0]], (77.125, None)]
+    columns += [[-77.125] * 3, [b"secret"], [[77.125], [2.0, 3.0]], [FRAME, FRAME], [FRAME.value]]
+    numpy = [np.array(column) for column in (values, users)]
+    numpy += [
+        np.array(users, object),
+        np.array(BARE[3:], object),
+        np.ma.array(values, mask=[1, 0, 0]),
+    ]
+    numpy += [np.array([values, values]), np.array([("secret", 77.125)], "U6, f8")]
+    frames = [FRAME, FRAME.T, pd.DataFrame([values], columns=users), pl.DataFrame(ROWS)]
+    frames += [pl.LazyFrame(ROWS), pa.table(ROWS), duckdb.from_arrow(pa.table(ROWS))]
+    frames += [ibis.memtable(pa.table(ROWS)), ROWS, {"secret": 77.125, "b": 2.0}]
+    frames += [
+        pa.table({"user": UNREADABLE, "value": values}),
+        pa.table([users, values], ["secret"] * 2),
+    ]
+    series = [
+        kind(column)
+        for kind in (pd.Series, pd.Index, pl.Series, pa.array)
+        for column in (values, users)
+    ]
+    series += [pd.Series(values, ["secret", "b", "c"]), pd.Series(users, dtype="category")]
+    texts = ["user,value\nsecret,77.125\n", "secret;77.125", "secret " * 20, "77.125\n2.0"]
+    texts += [b"secret,77.125", bytearray(b"secret"), *texts[:1] * 2]
+    others = [set(users), frozenset(values), Hostile(), range(3), UNREADABLE, object(), print]
+    others += [release.ProtectedTally(3, 77125, 0, 77125), ud.Clipping([77.125], [77.125])]
+    return [*columns, *numpy, *frames, *series, *texts, *others]
+
+
+def files(folder):
+    """Text in a file that is no table, or not in UTF-8."""
+    contents = {
+        "headless.csv": b"secret,77.125\nsecret,2.0\n",
+        "odd.csv": b"user,value\nsecret\xff,77.125\n\xfe\xff,2.0\n",
+        "odd.parquet": b"PAR1secret77.125",
+        "empty.csv": b"",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in contents]
+
+
+USERS, LAW = ud.Contributions([2, 1, 1], 10), ud.GaussianNoise(1)
+GOOD = {
+    "user": ["a", "a", "b"],
+    "value": [1.0, 2.0, 3.0],
+    "sums": [4.0, 3.0, 2.0],
+    "users": USERS,
+    "counts": [2, 1, 1],
+    "lower": 0,
+    "upper": 10,
+    "eps": 1,
+    "cap": 2,
+    "law": LAW,
+    "level": 0.9,
+    "weight": 2,
+    "error": 2,
+    "moved": 3,
+    "budget": Fraction(1),
+}
+OTHERWISE = {
+    "release_mean_in_ball": {"sums": [[4.0, 1.0], [3.0, 1.0], [2.0, 1.0]]},
+    "discrete_gaussian": {"law": LAW},
+}
+TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
+NAMED = {"user": "user", "value": "value", "data": TABLE}
+SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "moved", "budget"}
+SETTINGS |= {"objective", "total_width", "centre", "outside", "missing", "project", "reach"}
+SETTINGS |= {"vector", "ax"}
+"""One number or one word: by itself it may be quoted."""
+
+
+def usual(name, function):
+    """Return good arguments of a function; it may learn new ones that have a default."""
+    parameters = inspect.signature(function).parameters.values()
+    known = GOOD | OTHERWISE.get(name, {})
+    needed = [p.name for p in parameters if p.default is p.empty or p.name in known]
+    return {each: known[each] for each in needed}
+
+
+@cache
+def results():
+    made = [release.__dict__[name] for name in release.__all__]
+    functions = [thing for thing in made if inspect.isfunction(thing)]
+    found = [function(**usual(function.__name__, function)) for function in functions]
+    return {type(result): result for result in found}
+
+
+def functions():
+    """Whatever of the wing takes arguments: what it exports, and the methods of its results."""
+    found = {}
+    for name in release.__all__:
+        thing = getattr(release, name)
+        if inspect.isfunction(thing):
+            found[name] = lambda thing=thing: thing
+        elif inspect.isclass(thing) and thing is not release.Release:  # the base of others
+            methods = inspect.getmembers(thing, inspect.isfunction)
+            for method, function in methods:
+                own = function.__module__.startswith("userdp") and not method.startswith("_")
+                if own and len(inspect.signature(function).parameters) > 1:
+                    found[f"{name}.{method}"] = partial(of_result, thing, method)
+    return found
+
+
+def of_result(kind, method):
+    return getattr(results()[kind], method)
+
+
+def told(error):
+    """Return all that an error says and holds, and those that hang on it."""
+    if error is None:
+        return []
+    names = [name for name in dir(error) if name not in ("__traceback__", "__dict__", "__doc__")]
+    held = {name: getattr(error, name) for name in names}
+    said = [repr(thing) for thing in held.values() if not callable(thing)]
+    return [str(error), *said, *told(error.__cause__), *told(error.__context__)]
+
+
+def planted_in(error):
+    words = " ".join(told(error))
+    return [mark for mark in PLANTED if mark in words]
+
+
+FUNCTIONS = functions()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_data_in_the_place_of_any_argument_are_not_quoted(name, tmp_path):
+    function = FUNCTIONS[name]()
+    parameters = inspect.signature(function).parameters
+    calls = [usual(name, function)]
+    if "data" in parameters:
+        calls.append(calls[0] | {each: NAMED[each] for each in NAMED if each in parameters})
+    refusals = []
+    for good in calls:
+        function(**good)
+        for parameter in parameters:
+            bare = [] if parameter in SETTINGS else BARE
+            for bad in [*holders(), *files(tmp_path), *bare]:
+                try:
+                    function(**good | {parameter: bad})
+                except Exception as error:
+                    refusals.append((parameter, error))
+    assert len(refusals) > 10 * len(parameters)
+    assert [(parameter, str(error)) for parameter, error in refusals if planted_in(error)] == []
+
+
+def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
+    """`data` is the one argument that may be a text, and no name."""
+    for bad in ("secret", "77.125", ["secret"], ["secret", "77.125"], [77.125, "secret"]):
+        with pytest.raises((TypeError, ValueError), match=r"^`data` must be") as refusal:
+            ud.user_counts("user", data=bad)
+        assert not planted_in(refusal.value)
+
+
+def test_sums_for_opendp_are_not_quoted():
+    """OpenDP, which reads them itself, shows the words of what fails in a measurement."""
+    measurement = release.as_measurement([2, 1, 1], lower=0, upper=10, eps=1)
+    none_a_user = [77.125], [77.125] * 4
+    for bad in (*none_a_user, ["secret"] * 3, [77.125, None, 1.0], [b"secret"] * 3, 77.125):
+        with pytest.raises(Exception) as refusal:  # noqa: PT011 (OpenDP has its own)
+            measurement(bad)
+        assert not planted_in(refusal.value)
+
+
+SERIES = pd.Series([77.125, 2.0])
+BOUNDS = {"lower": 0, "upper": 100, "eps": 1}
+SHAPED = "of type Series and shape (2,)"
+SLIPS = {
+    "values beside a table": (
+        {"value": [77.125, 2.0]},
+        "`value` must be the name of a column of `data`, got value of type list and shape (2,).",
+    ),
+    "two frames": (
+        {"data": [FRAME, FRAME]},
+        "`data` must be the path of a file, got data of type DataFrame and shape (3, 2).",
+    ),
+    "the text of a file": (
+        {"data": "user,value\na,77.125\n"},
+        "`data` must be a file ending in .parquet, .csv, .csv.gz (of a folder, a pattern or an "
+        "address pass a list of files, or an Ibis table), got data of type str.",
+    ),
+    "a series as budget": (
+        {"eps": SERIES},
+        f"`eps` must be a real number or the text of a decimal number, got eps {SHAPED}.",
+    ),
+    "a series as centre": (
+        {"centre": SERIES},
+        f"`centre` must be a real number, got centre {SHAPED}.",
+    ),
+    "a series as bound": ({"upper": SERIES}, f"`upper` must be a real number, got upper {SHAPED}."),
+    "a series as rule": (
+        {"missing": SERIES},
+        f"`missing` must be 'refuse', 'centre' or 'drop', got missing {SHAPED}.",
+    ),
+    "a series as objective": (
+        {"objective": SERIES},
+        f"`objective` must be one of 'bound', 'l1', 'mse', got objective {SHAPED}.",
+    ),
+    "a budget below zero": ({"eps": -1.0}, "`eps` must be positive and finite, got eps=-1.0."),
+    "a bound too low": ({"upper": -3}, "`upper` must be above lower=0.0, got upper=-3."),
+    "a column that is not there": (
+        {"value": "speed"},
+        "`value` must be the name of a column of `data`, got value='speed'.",
+    ),
+    "unreadable text": (
+        {"user": UNREADABLE, "value": [1, 2, 3], "data": None},
+        "private_mean failed with a UnicodeDecodeError, whose words are not repeated",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_is_refused_in_words_that_help(slip):
+    changed, words = SLIPS[slip]
+    with pytest.raises((TypeError, ValueError)) as refusal:
+        ud.private_mean(**NAMED | BOUNDS | changed)
+    assert str(refusal.value).startswith(words)
+
+
+def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
+    with pytest.raises(
+        TypeError, match=r"`users` must be a userdp\.Contributions, got users of type"
+    ):
+        ud.release_mean(USERS, [77.125, 2.0, 1.0], 1)
+    with pytest.raises(
+        TypeError, match=r"`counts` must be one whole number a user, .* shape \(2,\)"
+    ):
+        release.as_measurement([77.125, 2.0], lower=0, upper=10, eps=1)
+    with pytest.raises(
+        TypeError, match=r"`law` must be a userdp\.GaussianNoise, got law of type list"
+    ):
+        release.release_mean_in_ball([[1.0]], USERS, [77.125])
+    with pytest.raises(TypeError, match="missing a required argument: 'upper'"):
+        ud.private_mean([1], [2.0], lower=0, eps=1)

@@ -1,0 +1,136 @@
+"""The release of sums: what OpenDP is handed, and what is said of it."""
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from strategies import BUDGETS, SUMS, USERS
+
+import userdp as ud
+from userdp import audit
+from userdp.release import as_measurement, discrete_gaussian, discrete_laplace
+
+LAW = ud.GaussianNoise.zcdp(0.3)
+
+
+@pytest.mark.parametrize("eps", [*BUDGETS, LAW])
+def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_width(opendp, eps):
+    reached = 0.0
+    for users, first, second in audit.hard_pairs(160, rng=17):
+        for pair in zip(first, second, strict=True):
+            for sums in pair:
+                ud.release_mean(sums, users, eps)
+            one, other = opendp.asked[-2:]
+            assert all(type(x) is int for x in (one.total, one.moved, other.total, other.moved))
+            budget = eps if eps is LAW else Fraction(eps)
+            assert (one.moved, one.budget) == (other.moved, budget)
+            assert abs(one.total - other.total) <= one.moved
+            reached = max(reached, abs(one.total - other.total) / max(one.moved, 1))
+    assert reached == 1
+
+
+@pytest.mark.parametrize("centre", [None, 2.0])
+@pytest.mark.parametrize("objective", ["bound", "mse"])
+def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective):
+    sums = 0.98765 * SUMS
+    for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None), (LAW, None)):
+        options = {"objective": objective, "centre": centre, "total_width": given}
+        made = ud.release_mean(sums, USERS, eps, **options, project=False)
+        width = ud.threshold(USERS, eps, objective) if given is None else given
+        exact = ud.clipped_mean(sums, USERS, width, eps, centre=centre, rng=audit.Recorder())
+        clipping = ud.centred_clipping(USERS, made.total_width, centre)
+        certificate = ud.worst_case_error(USERS, clipping, eps)
+        share = 1 / LAW.sigma if eps is LAW else eps
+        step = made.noise_scale * share / max(opendp.asked[-1].moved, 1)
+        assert made.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
+        assert abs(made.mean - float(exact.value)) <= made.rounding
+        counted = made.worst_case_bound - certificate
+        assert counted == pytest.approx(made.rounding, abs=6 * step + 1e-9 * certificate)
+        assert 0 <= made.rounding <= 6 * step + 1e-9 * certificate
+
+
+@pytest.mark.parametrize("law", [1e9, ud.GaussianNoise(1e-9)])
+def test_certificates_of_sums_and_of_their_records_are_the_same_to_the_last_digit(opendp, law):
+    """So are the releases where all values are levels; and without bias both errors are one."""
+    records, counts, sums = ([1, 2, 2], [0.0, 5.0, 2.5]), [1, 2], [0.0, 7.5]
+    users = ud.Contributions(counts, 10)
+    for eps in (law, 0.7):
+        table = ud.private_mean(*records, lower=0, upper=10, eps=eps)
+        made = ud.release_mean(sums, users, eps)
+        told = as_measurement(counts, lower=0, upper=10, eps=eps)(sums)
+        assert table.public() == made.public() == told.public() | {"outside": "refuse"}
+    noise = ud.optimal_error(users, law)
+    table = ud.private_mean(*records, lower=0, upper=10, eps=law)
+    assert table.worst_case_bound - noise == pytest.approx(table.rounding, rel=0.01)
+    assert table.worst_case_error == table.worst_case_bound
+
+
+def test_sums_are_clipped_as_whole_numbers(opendp):
+    """The ends of windows lie between two floats: clipped as floats, a sum would pass them."""
+    users = ud.Contributions([2**15 + 1], 1)
+    for centre in np.random.default_rng(19).uniform(size=100):
+        for sums in ([0.0], [2**15 + 1.0]):
+            ud.release_mean(sums, users, eps=2, centre=centre, total_width=10.0**5)
+        (moved, _, low), (*_, high) = opendp.asked[-2:]
+        assert max(abs(low), abs(high)) > 2**53
+        assert high - low <= moved
+
+
+def test_a_certificate_that_fails_has_spent_nothing(opendp, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("userdp.release._mean.worst_case_bias", fail)
+    with pytest.raises(ValueError, match="failed with a ZeroDivisionError"):
+        ud.release_mean(SUMS, USERS, 1)
+    assert opendp.asked == []
+
+
+def test_release_stays_between_the_bounds_unless_told():
+    """At this budget the noise leaves them 99 times in a hundred."""
+    one = ud.Contributions([1], 5)
+    for options in ({}, {"project": True}, {"project": False}):
+        made = [ud.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)]
+        projected = options.get("project", True)
+        assert all(0 <= release.mean <= 5 for release in made) == projected
+        assert {release.mean in {0, 5} for release in made} >= {projected}
+        assert made[0].worst_case_error == (5 if projected else pytest.approx(500))
+
+
+def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
+    rng = np.random.default_rng(18)
+    for _ in range(1000):
+        moved = int(2.0 ** rng.uniform(0, 54))
+        budget = Fraction(float(10.0 ** rng.uniform(-12, 3)))
+        spent = Fraction(discrete_laplace(moved, budget).map(moved))
+        assert budget * (1 - Fraction(1, 10**12)) <= spent <= budget
+        law = ud.GaussianNoise(10.0 ** rng.uniform(-2, 2))
+        for vector in (False, True):
+            spent = discrete_gaussian(moved // 16 or 1, law, vector=vector).map(moved // 16 or 1)
+            assert Fraction(spent) <= 1 / (2 * Fraction(law.sigma) ** 2)
+
+
+@pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 1, 2.0**-40])
+def test_release_says_what_it_spent_and_enables_what_it_needs_of_opendp(eps):
+    dp.disable_features("contrib")
+    made = ud.release_mean(SUMS, USERS, eps, total_width=10)
+    assert Fraction(eps) * (1 - Fraction(1, 10**12)) <= Fraction(made.eps) <= Fraction(eps)
+    assert made.eps == 1 or eps != 1
+
+
+EXTRAS = [
+    ("release", "opendp", lambda _: ud.release_mean(SUMS, USERS, 1)),
+    ("tables", "ibis", lambda path: ud.user_counts("user", data=path)),
+]
+
+
+@pytest.mark.parametrize(("extra", "library", "call"), EXTRAS, ids=["OpenDP", "Ibis"])
+def test_without_a_library_a_call_says_what_to_install(extra, library, call, monkeypatch, tmp_path):
+    for name in (library, f"{library}.prelude"):
+        monkeypatch.setitem(sys.modules, name, None)
+    (tmp_path / "records.csv").write_text("user,value\n1,2\n")
+    with pytest.raises(ImportError, match=rf"pip install 'userdp\[{extra}\]'"):
+        call(tmp_path / "records.csv")
+    assert ud.opt_worst_case(SUMS, USERS, 1, rng=0).shape == ()

@@ -1,0 +1,251 @@
+"""The same release, bit for bit, from arrays, from DuckDB and from Spark."""
+
+import gc
+import os
+import re
+import shutil
+import subprocess
+import sys
+from decimal import Decimal
+from importlib.util import find_spec
+from math import ceil, nan, sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from page_functions import functions_of
+
+import userdp as ud
+from userdp.release import ProtectedTally, protected_tally
+from userdp.release import _engines as engines
+from userdp.release._grid import Grid, Window
+from userdp.release._sources import read_tally
+from userdp.release._tally import Rules
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
+SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
+REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
+NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no longer have"
+
+
+def is_java_17():
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin" if home else None)
+    said = java and subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    return bool(said) and '"17.' in said.stderr
+
+
+JAVA = is_java_17()
+
+MISSING = NEEDED if find_spec("pyspark") else "no Spark: run `make extras` first"
+pytestmark = [
+    pytest.mark.skipif(not REQUIRED and not (find_spec("pyspark") and JAVA), reason=MISSING),
+    pytest.mark.filterwarnings(
+        # What Ibis, Spark and Py4J do behind the scenes with pandas, DuckDB and their sockets.
+        "ignore:The copy keyword is deprecated:DeprecationWarning:pyspark",
+        "ignore:The 'future.infer_string':DeprecationWarning:ibis",
+        "ignore:unclosed <socket:ResourceWarning",
+        "ignore:`eps` is not stated:UserWarning",
+    ),
+]
+
+LOWER, UPPER, N = 0.1, 6.6, 4000
+ENGINES = ("arrays", "DuckDB", "Spark")
+KINDS = {
+    "clean": ProtectedTally(rows=N, without_user=0, without_value=0, outside=0),
+    "dirty": ProtectedTally(rows=N, without_user=7, without_value=5 + 3, outside=4 + 2),
+    "dirty values": ProtectedTally(rows=N - 7, without_user=0, without_value=5 + 3, outside=4 + 2),
+}
+
+
+def columns(dirty):
+    """One row a record: users and values of several types; missing and outside ones, if dirty."""
+    import pyarrow as pa
+
+    rng = np.random.default_rng(20250271)
+    users = rng.zipf(1.7, N).clip(max=150).tolist()
+    values = np.round(rng.uniform(LOWER, UPPER, N), 2).clip(LOWER, UPPER).tolist()
+    if dirty:
+        users[:7] = [None] * 7
+        values[7:12] = [None] * 5
+        values[12:15] = [nan] * 3
+        values[15:21] = [UPPER + 1] * 4 + [float("inf"), -1e300]
+        values[3] = UPPER + 1  # in a row without a user: missing, not outside
+    near = [None if v is None or v != v else min(max(v, -5), 9) for v in values]
+    whole = [None if v is None else ceil(v) for v in near]
+    cents = [None if v is None else Decimal(round(100 * v)).scaleb(-2) for v in near]
+    return pa.table(
+        {
+            "integer": pa.array(users, pa.int32()),
+            "text": pa.array([None if u is None else f"ü{u}" for u in users]),
+            "float": pa.array([nan if u is None else 3.0 * u for u in users]),
+            "double": pa.array(values, pa.float64()),
+            "single": pa.array(values, pa.float32()),
+            "whole": pa.array(whole, pa.int64()),
+            "cents": pa.array(cents, pa.decimal128(12, 2)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def spark():
+    assert JAVA, NEEDED
+    import ibis
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield ibis.pyspark.connect(session)
+    session.stop()
+    gc.collect()  # its sockets are closed here, not in the midst of another test
+
+
+@pytest.fixture(scope="module")
+def sources(request, spark, tmp_path_factory):
+    import pyarrow.parquet as pq
+
+    kind = request.param
+    rows = columns(kind != "clean")[N - KINDS[kind].rows :]
+    path = tmp_path_factory.mktemp("spark") / "records.parquet"
+    pq.write_table(rows, path, row_group_size=N // 4)
+    return KINDS[kind], dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
+
+
+def answers(sources, question):
+    """The one answer of all engines; of a refusal its words."""
+    given = []
+    for engine in ENGINES:
+        try:
+            given.append(question(sources[1][engine]))
+        except ValueError as error:
+            given.append(str(error))
+    assert given[0] == given[1] == given[2]
+    return given[0]
+
+
+PAIRS = [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")]
+CLAMP, CENTRE, DROP = {"outside": "clamp"}, {"missing": "centre"}, {"missing": "drop"}
+ROUGH = {"upper": UPPER + 0.5}  # room for values rounded to whole numbers, or to float32
+RNG = np.random.default_rng(20250272)
+DIGITS = [{"lower": LOWER + RNG.random(), "upper": UPPER - RNG.random()} for _ in range(4)]
+RELEASES = [
+    *(("clean", *pair, ROUGH) for pair in PAIRS),
+    *(("dirty values", *pair, ROUGH | rule) for pair in PAIRS for rule in ({}, CENTRE | CLAMP)),
+    *((kind, "text", "double", DROP | {"outside": "drop"}) for kind in ("clean", "dirty")),
+    *(("dirty", "text", "double", bounds | DROP | CLAMP) for bounds in DIGITS),  # of 17 digits
+]
+
+
+@pytest.mark.parametrize(("sources", "user", "value", "options"), RELEASES, indirect=["sources"])
+def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
+    (rows, *dirt), options = sources[0], {"lower": LOWER, "upper": UPPER, "eps": 0.7} | options
+    made = answers(sources, lambda data: ud.private_mean(user, value, data=data, **options))
+    if any(dirt) and "missing" not in options:
+        assert "`value` must not be missing" in made
+        return
+    dropped = {"centre": 0, "drop": dirt[0] + dirt[1]}.get(options.get("missing"), 0)
+    dropped += dirt[2] * (options.get("outside") == "drop")
+    assert made.n_records == rows - dropped
+    assert len(opendp.asked) == 3
+    assert len(set(opendp.asked)) == 1
+
+
+every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)
+BOUNDS = {"lower": LOWER, "upper": UPPER}
+
+
+@every_source
+def test_other_answers_are_the_same(sources, opendp):
+    columns, options = ("text", "double"), {"eps": 1, "cap": 7, "reach": 2.0, **BOUNDS, **CLAMP}
+    tally = answers(sources, lambda data: protected_tally(*columns, data=data, **BOUNDS))
+    assert tally == sources[0]
+    answers(
+        sources,
+        lambda data: ud.private_mean_protected_counts(*columns, data=data, **options, **DROP),
+    )
+    for user in ("integer", "text"):
+        found = answers(sources, lambda data, user=user: ud.user_counts(user, data=data).tolist())
+        assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
+
+
+def dropping(data):
+    options = BOUNDS | CLAMP | DROP
+    return ud.private_mean("text", "double", eps=0.7, data=data, **options)
+
+
+@every_source
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
+    from ibis.expr.types import Expr
+
+    shapes, fetch = [], Expr.to_pyarrow
+
+    def spy(expression, *arguments, **options):
+        answer = fetch(expression, *arguments, **options)
+        shapes.append((len(answer), len(answer.columns)) if hasattr(answer, "columns") else (1, 1))
+        return answer
+
+    monkeypatch.setattr(Expr, "to_pyarrow", spy)
+    for name in ("execute", "to_pyarrow_batches"):
+        monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("another way out"))
+    result = dropping(sources[1][engine])
+    (sizes, numbers), total = shapes
+    assert (numbers, total) == (6, (1, 1))
+    few = (sqrt(8 * result.n_records + 1) - 1) / 2
+    assert sizes <= len(result.clips) + 1 <= few + 1
+
+
+@every_source
+def test_spark_reads_a_table_once_and_gathers_partial_sums_only(sources, spark, monkeypatch):
+    """No window, no sort, and what meets on one partition has been added up before."""
+    from ibis.expr.types import Expr
+
+    plans, fetch, keep = [], Expr.to_pyarrow, engines.TallyInEngine._keep
+
+    def note(question):
+        plan = spark.raw_sql(spark.compile(question))._jdf.queryExecution()
+        plans.append(plan.executedPlan().toString())
+        return question
+
+    monkeypatch.setattr(engines.TallyInEngine, "_keep", lambda self, q: keep(self, note(q)))
+    monkeypatch.setattr(Expr, "to_pyarrow", lambda question, **kind: fetch(note(question), **kind))
+    dropping(sources[1]["Spark"])
+    for plan in plans:
+        assert not re.search(r"Window|Sort|Python|Limit", plan)
+        for below in re.findall(r"SinglePartition.*\n(.*)", plan):
+            assert re.search(r"HashAggregate\(keys=\[\], functions=\[partial_", below)
+    assert [plan.count("FileScan") for plan in plans] == [1, 0, 0]
+    assert [plan.count("SinglePartition") for plan in plans] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("sources", ["clean"], indirect=True)
+def test_nothing_stays_in_spark(sources, spark):
+    before = spark.list_tables()
+    dropping(sources[1]["Spark"])
+    with pytest.raises(ValueError, match="`value` must lie between the bounds"):
+        ud.private_mean("text", "double", lower=0, upper=1, eps=1, data=sources[1]["Spark"])
+    assert spark.list_tables() == before
+
+
+def test_sums_of_one_user_beyond_64_bits_are_exact_in_spark(spark):
+    """Of 2^23 records and one at the top level: Spark's own sum of these would wrap."""
+    n, grid = 2**23 + 1, Grid(0.0, 1.0, 40)
+    table = spark.sql(f"SELECT 'a' AS user, CAST(1 AS DOUBLE) AS value FROM range({n})")
+    with read_tally("user", "value", table, Rules(grid)) as tally:
+        assert tally.clipped_total(Window(0, 2, 0, 2**62)) == n * 2**38
+
+
+def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
+    """Only the first two lines rest on the noise, which takes no seed."""
+    trips = functions_of("at-scale", pd=pd).make_trips(20_000, np.random.default_rng(20250271))
+    trips.to_parquet(tmp_path / "trips.parquet")
+    command = [sys.executable, str(RECIPE), "trips.parquet"]
+    small = "--conf spark.sql.shuffle.partitions=2 --conf spark.ui.enabled=false pyspark-shell"
+    settings = {"cwd": tmp_path, "env": {**os.environ, "PYSPARK_SUBMIT_ARGS": small}}
+    printed = subprocess.check_output(command, **settings, text=True, timeout=300).splitlines()
+    shown = SHOWN.read_text().splitlines()
+    assert printed[2:] == shown[2:]
+    assert [line[:28] for line in printed[:2]] == [line[:28] for line in shown[:2]]

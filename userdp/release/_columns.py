@@ -1,0 +1,358 @@
+"""Reading a column: users become whole numbers, values become floats, and nothing is kept.
+
+One rule for nulls, of users and values, whatever the column is made of: null is `None`, the `NA` of
+pandas, and what is no number or no time (NaN, NaT). One rule for users: two ids are the same if
+they are of one type and equal. Ids of several types in one column are refused, and so are those of
+a class that may have an equality of its own; text is compared code point by code point; times with
+a zone are instants, equal in whatever zones; floats are ids only where all of them are whole
+numbers that the type holds exactly. No id passes through a float on the way.
+"""
+
+import datetime
+import math
+import numbers
+import sys
+import uuid
+from collections.abc import Hashable, Iterable, Mapping
+from decimal import Decimal
+from math import inf
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+
+HOLD = {"user": "ids", "value": "real numbers"}
+"""What a column holds, by the name of its argument."""
+
+ADVICE = {"user": " Pass whole numbers or text.", "value": ""}
+
+KINDS: dict[type, str] = {
+    **dict.fromkeys((str, np.str_), "text"),
+    **dict.fromkeys((bytes, np.bytes_), "bytes"),
+    **dict.fromkeys((int, *(np.dtype(c).type for c in "bhilqBHILQ")), "integer"),
+    **dict.fromkeys((float, *(np.dtype(c).type for c in "efdg")), "float"),
+    Decimal: "decimal",
+    datetime.date: "date",
+    datetime.datetime: "time",
+    datetime.time: "time of day",
+    datetime.timedelta: "duration",
+    uuid.UUID: "UUID",
+}
+"""Types of an id that stands alone; no two kinds are ever equal. Booleans are not valid ids."""
+
+WITHOUT_ARROW = ("Object", "Int128", "UInt128")
+"""Types of polars whose entries Arrow does not get: of an Object, it gets the memory's address."""
+
+WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iuUS"
+"""Kinds of numpy's dtypes."""
+
+
+class Ids(NamedTuple):
+    """Users as whole numbers from 0, and -1 where there is none."""
+
+    codes: npt.NDArray[Any]
+    n_codes: int
+    """More than the largest of them."""
+    some_missing: bool
+
+
+def read_ids(column: Any, called: str = "user") -> Ids:
+    """Return the users of a column, which refusals call so."""
+    entries, absent = _plain("user", called, column)
+    if entries.dtype == object:
+        return _ids_of_objects(entries, called)
+    if entries.dtype.kind == "f":
+        absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
+        most = min(2.0 ** (np.finfo(entries.dtype).nmant + 1), 2.0**53)
+        entries = np.where(absent, 0, entries)
+        if np.any((entries != np.floor(entries)) | (abs(entries) > most)):
+            refuse_odd()
+    elif entries.dtype.kind in TIMES:
+        absent = np.isnat(entries)
+    elif entries.dtype.kind not in IDS:
+        refuse_kind("user", f"{called} of dtype {entries.dtype}")
+    codes, n_codes = _codes(entries)
+    if absent is not None and absent.any():
+        codes = codes.astype(np.int64)
+        codes[absent] = -1
+        return Ids(codes, n_codes, True)
+    return Ids(codes, n_codes, False)
+
+
+def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
+    """Return the values of a column, with NaN for those that are null."""
+    entries, absent = _plain("value", called, column)
+    if entries.dtype == object:
+        floats = (_number(entry, called) for entry in entries.tolist())
+        return np.fromiter(floats, np.float64)
+    if entries.dtype.kind not in NUMBERS:
+        refuse_kind("value", f"{called} of dtype {entries.dtype}")
+    with np.errstate(over="ignore"):  # of long doubles: an infinity is outside of all bounds
+        values = entries.astype(np.float64, copy=False)
+    if absent is not None and absent.any():
+        return np.where(absent, np.nan, values)
+    return values
+
+
+def refuse_odd() -> NoReturn:
+    """Refuse users that are floats, but no ids."""
+    raise TypeError(
+        "`user` must hold ids: some are floats that are no whole numbers, or too large for their "
+        "type to tell neighbours apart. Pass whole numbers or text."
+    )
+
+
+def is_null(entry: Any) -> bool:
+    """Whether it is None, the NA or NaT of pandas, or a NaN or NaT of another type: the one rule.
+
+    No equality is asked for: it may be one that the entry's class brings along.
+    """
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(entry, Decimal):
+        return Decimal.is_nan(entry)
+    if isinstance(entry, float | np.floating):
+        return math.isnan(entry)
+    return isinstance(entry, np.datetime64 | np.timedelta64) and bool(np.isnat(entry))
+
+
+def comes_from(library: str, thing: Any) -> bool:
+    """Whether this is an object of a library, which is not imported for the question."""
+    return any(kind.__module__.partition(".")[0] == library for kind in type(thing).__mro__)
+
+
+Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
+"""An array, and where it is null if it cannot say so itself."""
+
+
+def _plain(name: str, called: str, column: Any) -> Plain:
+    if comes_from("polars", column):
+        return _plain_polars(name, called, column)
+    if comes_from("pyarrow", column):
+        return _plain_arrow(name, called, column)
+    if comes_from("pandas", column):
+        return _plain_pandas(name, called, column)
+    if isinstance(column, list | tuple | range):
+        # Else numpy would make text of numbers, and numbers of booleans.
+        return np.fromiter(column, object), None
+    array = check.array(name, column)
+    if isinstance(column, str):
+        raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
+    if array.ndim != 1:
+        raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
+    if array.dtype.kind == "V":
+        refuse_kind(name, f"{called} of dtype {array.dtype}")
+    if array.dtype.kind == "T":  # numpy's own strings, which may have a null of any kind
+        return array.astype(object), None
+    return np.asarray(array), None
+
+
+def _plain_pandas(name: str, called: str, column: Any) -> Plain:
+    if getattr(column, "ndim", 0) != 1:
+        raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
+    if hasattr(column.dtype, "categories"):
+        names = np.fromiter([*column.dtype.categories, None], object)
+        return names[getattr(column, "cat", column).codes], None  # -1 where there is none
+    kind = column.dtype
+    if hasattr(kind, "pyarrow_dtype"):
+        import pyarrow
+
+        return _plain_arrow(name, called, pyarrow.array(column))
+    if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # may have nulls beside its numbers
+        absent = np.array(column.isna())
+        return column.to_numpy(kind.numpy_dtype, na_value=0), absent
+    return np.asarray(column.to_numpy()), None
+
+
+def _plain_polars(name: str, called: str, column: Any) -> Plain:
+    if not hasattr(column, "dtype"):
+        raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
+    if str(column.dtype) in WITHOUT_ARROW:
+        return np.fromiter(column.to_list(), object), None
+    return _plain_arrow(name, called, column.to_arrow())
+
+
+def _plain_arrow(name: str, called: str, column: Any) -> Plain:
+    import pyarrow as pa
+
+    if not isinstance(column, pa.Array | pa.ChunkedArray):
+        raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        column = column.cast(kind)
+    absent = np.array(column.is_null())
+    if pa.types.is_temporal(kind) and name == "value":
+        refuse_kind(name, f"{called} of type {kind}")
+    if _is_count_of_time(kind):
+        column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+        kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return np.asarray(column.fill_null(0)), absent
+    is_other = isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"
+    if is_other or pa.types.is_nested(kind):
+        refuse_kind(name, f"{called} of type {kind}")
+    return np.fromiter(column.to_pylist(), object), None
+
+
+def _is_count_of_time(kind: Any) -> bool:
+    """Whether each time is one whole number: not intervals, nor days that are counted in ms."""
+    import pyarrow as pa
+
+    if pa.types.is_interval(kind) or pa.types.is_date64(kind):
+        return False
+    return bool(pa.types.is_temporal(kind))
+
+
+def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+    """Return whole numbers from 0 that are equal where entries are, and more than the largest."""
+    if entries.dtype.kind in WHOLE and entries.size:
+        # One pass instead of two: negative if one is, and at least as large as the largest.
+        reach = int(np.bitwise_or.reduce(entries))
+        if 0 <= reach < 4 * entries.size:
+            return entries, reach + 1
+    names, positions = np.unique(entries, return_inverse=True)
+    return positions, names.size
+
+
+def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
+    known: dict[Hashable, int] = {}
+    kinds = set()
+    missing = False
+    codes = np.empty(entries.size, np.int64)
+    for i, entry in enumerate(entries):
+        if type(entry) is not str and is_null(entry):
+            codes[i] = -1
+            missing = True
+            continue
+        kind = _kind(entry, called)
+        kinds.add(kind)
+        if kind == "float":
+            entry = _whole(entry)
+        elif kind == "time with a zone":
+            entry = _instant(entry, called)
+        codes[i] = known.setdefault(entry, len(known))
+    if len(kinds) > 1:
+        found = " and ".join(sorted(kinds))
+        refuse_kind("user", f"{called} with entries of type {found}", "ids of one type")
+    return Ids(codes, len(known), missing)
+
+
+def _kind(entry: Any, called: str) -> str:
+    """Return the kind of an id: of its very type, as a subclass may compare in its own way."""
+    kind = KINDS.get(type(entry)) or _kind_of_pandas(entry)
+    if kind is None:
+        refuse_kind("user", f"{called} with an entry of type {type(entry).__name__}")
+    if kind == "time" and entry.utcoffset() is not None:
+        return "time with a zone"
+    if kind == "time of day" and entry.tzinfo is not None:
+        refuse_kind("user", f"{called} with an entry of type time with a zone, but no day")
+    return kind
+
+
+def _kind_of_pandas(entry: Any) -> str | None:
+    """Return the kind of what is equal to a time or a duration of Python."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return None
+    if type(entry) is pandas.Timestamp:
+        return "time"
+    if type(entry) is pandas.Timedelta:
+        return "duration"
+    return None
+
+
+def _whole(entry: Any) -> int:
+    if entry != entry // 1 or abs(entry) > 2.0**53:
+        refuse_odd()
+    return int(entry)
+
+
+def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
+    """Return the same instant without its zone: of zones that put clocks back, two may be equal."""
+    try:
+        instant = entry.astimezone(datetime.UTC)
+    except OverflowError:
+        instant = None
+    if instant is None:
+        refuse_kind("user", f"{called} with an entry of type datetime that no year of UTC has")
+    return instant
+
+
+def _number(entry: Any, called: str) -> float:
+    """Return a float, NaN for null; a refusal does not quote what is protected."""
+    if is_null(entry):
+        return np.nan
+    if isinstance(entry, bool | np.bool_ | np.timedelta64) or not isinstance(
+        entry, numbers.Real | Decimal
+    ):
+        refuse_kind("value", f"{called} with an entry of type {type(entry).__name__}")
+    try:
+        return float(entry)
+    except OverflowError:
+        return inf if entry > 0 else -inf  # type: ignore[operator]
+
+
+def asked_for(argument: str, name: str | None) -> str:
+    """Return how a column was asked for: "user='driver'"."""
+    return f"{argument}={name!r}"
+
+
+def refuse_kind(argument: str, got: str, wanted: str | None = None) -> NoReturn:
+    """Refuse a column for the type of what it holds: no entry is quoted."""
+    rule = wanted or HOLD[argument]
+    raise TypeError(f"`{argument}` must hold {rule}, got {got}.{ADVICE[argument]}")
+
+
+def check_names(
+    columns: Iterable[str],
+    user: str,
+    value: str | None,
+    *,
+    owner: str = "",
+    fold: bool = False,
+) -> None:
+    """Refuse names that no column of `owner` has, or more than one.
+
+    The names that are there are not told: they may be users, or the first record of a file without
+    a heading. With `fold`, capital letters make no other name: to DuckDB they do not, which takes
+    the first of two such columns.
+    """
+    there = list(columns)
+    folded = [str(each).lower() if fold else each for each in there]
+    for argument, name in {"user": user, "value": value}.items():
+        if name is None:
+            continue
+        rule = None
+        if name not in there:
+            rule = "be the name of a column of `data`"
+        elif folded.count(name.lower() if fold else name) > 1:
+            rule = "be the name of one column of `data` only"
+        if rule is not None:
+            where = f", for {owner}" if owner else ""
+            check.refuse(argument, rule, f"{check.shown(argument, name)}{where}")
+
+
+def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:
+    """Refuse a column whose type is not the same for all owners: casts make two users one."""
+    (first, kind), *others = kinds.items()
+    for owner, other in others:
+        if other != kind:
+            raise TypeError(
+                f"`data` must have one type in a column, got {name!r} of type {kind} in {first} "
+                f"and of type {other} in {owner}. Write them alike first."
+            )
+
+
+def refuse_objects(name: str, kind: object) -> NoReturn:
+    """Refuse users that may be addresses: where Python keeps an object, several for one person.
+
+    DuckDB reads objects of polars as bytes, and some of pandas as text. The plan of a query tells
+    that it reads a frame of pandas, but not whether the column is one of objects.
+    """
+    raise TypeError(
+        f"`user` must not be what DuckDB may have made of Python's objects, which can be their "
+        f"addresses, got {asked_for('user', name)} of type {kind}. Pass the frame itself."
+    )

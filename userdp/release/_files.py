@@ -1,0 +1,189 @@
+"""Reading files with DuckDB: those that are named and nothing else, here and literally."""
+
+import re
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, NamedTuple
+
+from userdp import _checks as check
+from userdp.release._columns import asked_for, check_names, refuse_difference
+from userdp.release._quiet import quietly
+
+PARQUET, CSV = (".parquet",), (".csv", ".csv.gz")
+
+CAREFUL = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",  # what does not fit the memory is refused, and not left on a disk
+}
+
+LITERALLY = {"hive_partitioning": False, "union_by_name": True}
+"""Names of folders are no columns, and columns go by their names."""
+
+DIALECT = {
+    "delim": ",",
+    "quote": '"',
+    "escape": '"',
+    "skip": 0,
+    "comment": "",
+    "all_varchar": True,
+    "ignore_errors": False,
+    "null_padding": False,
+}
+"""Everything is read as text: ids of 20 digits, and those like 12e400, stay what they are."""
+
+
+MOST_DIGITS = 38
+"""Of a decimal: of longer ones DuckDB makes floats, and wrong ones."""
+
+INSTEAD = "(of a folder, a pattern or an address pass a list of files, or an Ibis table)"
+
+
+class Look(NamedTuple):
+    """What a file says of its columns, before a row is read."""
+
+    names: list[str]
+    """As they are written in the file."""
+    kinds: dict[str, Any]
+    """Types by name, of those columns that DuckDB does not give another name."""
+    digits: dict[str, int]
+    """Of decimals, and 0 of others."""
+
+
+def open_files(data: object, user: str, value: str | None) -> Any:
+    """Return an Ibis table of one Parquet or CSV file, or of several, with a guarded DuckDB."""
+    paths = [_read_path(path) for path in _paths_of(data)]
+    if len({is_csv(path) for path in paths}) != 1:
+        check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
+    _refuse_twice(paths)
+    try:
+        import ibis
+    except ImportError as error:
+        raise ImportError("Files are read with Ibis: pip install 'userdp[tables]'.") from error
+    connection = ibis.duckdb.connect(**CAREFUL)
+    # Their names are no patterns, and not addresses either: they begin with a slash.
+    literal = {path: re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
+    _allow(connection, [*map(str, paths), *literal.values()])
+    rule = f"a file that DuckDB can read, got data={', '.join(map(str, paths))!r}"
+    look = _look_csv if is_csv(paths[0]) else _look_parquet
+    files = quietly(lambda: {str(path): look(connection, literal[path]) for path in paths}, rule)
+    _check_files(files, user, value)
+    read = _read_csv if is_csv(paths[0]) else _read_parquet
+    return quietly(lambda: read(connection, [*literal.values()]), rule)
+
+
+def is_csv(data: Any) -> bool:
+    """Whether a file, or the first of several, is named as one of text."""
+    first: str = fspath(_paths_of(data)[0])
+    return first.endswith(CSV)
+
+
+def _paths_of(data: Any) -> list[Any]:
+    return list(data) if isinstance(data, list | tuple) else [data]
+
+
+def _read_path(data: object) -> Path:
+    if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
+        check.refuse_kind("data", "the path of a file", data)
+    path = Path(data)
+    if not path.name.endswith(PARQUET + CSV):
+        # No path, then, that could be quoted: perhaps the table itself, or one of its entries.
+        rule = f"be a file ending in {', '.join(PARQUET + CSV)} {INSTEAD}"
+        check.refuse("data", rule, f"data {check.kind_of(data)}")
+    mode = _mode(path)
+    if mode is None:
+        got = check.shown("data", str(data))
+        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
+    if not S_ISREG(mode):
+        check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
+    return path.resolve()
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # ValueError: no path at all, as with a NUL in it
+        return None
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that is named twice, whatever its names: its rows would count twice."""
+    known: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        status = path.stat()
+        if known.setdefault((status.st_dev, status.st_ino), path) is not path:
+            check.refuse("data", "name each file once", f"{str(path)!r} twice")
+
+
+def _check_files(files: Mapping[str, Look], user: str, value: str | None) -> None:
+    """Refuse columns that DuckDB would cast, fill or choose where it makes one table of files."""
+    for path, file in files.items():
+        owner = "" if len(files) == 1 else repr(path)
+        check_names(file.names, user, value, owner=owner, fold=True)
+        check_names(file.kinds, user, value, owner=owner, fold=True)
+    asked = {"user": user} if value is None else {"user": user, "value": value}
+    for argument, name in asked.items():
+        refuse_difference(name, {repr(path): file.kinds[name] for path, file in files.items()})
+        for path, file in files.items():
+            if file.digits.get(name, 0) > MOST_DIGITS:
+                got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
+                rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
+                check.refuse(argument, rule, f"{got}: write them as text or as floats")
+
+
+def _look_parquet(connection: Any, path: str) -> Look:
+    rows = connection.con.execute(
+        "SELECT name, precision, num_children FROM parquet_schema(?)", [path]
+    ).fetchall()
+    columns = _top_level(rows)
+    names = [name for name, _, _ in columns]
+    digits = {name: precision or 0 for name, precision, _ in columns}
+    return _look(names, _read_parquet(connection, [path]).schema(), digits)
+
+
+def _look_csv(connection: Any, path: str) -> Look:
+    """Look at the header, as a row like any other: DuckDB has other names for repeated columns."""
+    rows = _read_csv(connection, [path], header=False).limit(1).to_pyarrow().to_pylist()
+    names = [(name or "").strip() for row in rows for name in row.values()]
+    return _look(names, _read_csv(connection, [path]).schema(), {})
+
+
+def _look(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> Look:
+    pairs = zip(names, seen.items(), strict=False)
+    kinds = {name: kind for name, (seen_as, kind) in pairs if name == seen_as}
+    return Look(names, kinds, digits)
+
+
+def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
+    """Return the columns among the rows of a schema: a tree, of which the root comes first."""
+    columns, below = [], 0
+    for row in rows[1:]:
+        if below == 0:
+            columns.append(row)
+        else:
+            below -= 1
+        below += row[2] or 0
+    return columns
+
+
+def _allow(connection: Any, paths: Sequence[str]) -> None:
+    """Let DuckDB read these files only, for good."""
+    quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    for setting in (
+        "enable_geoparquet_conversion = false",  # which would need an extension
+        f"allowed_paths = [{quoted}]",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.raw_sql(f"SET {setting}")
+
+
+def _read_parquet(connection: Any, paths: list[str]) -> Any:
+    return connection.read_parquet(paths, **LITERALLY)
+
+
+def _read_csv(connection: Any, paths: list[str], header: bool = True) -> Any:
+    return connection.read_csv(paths, **LITERALLY, **DIALECT, header=header)

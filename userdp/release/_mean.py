@@ -1,0 +1,468 @@
+"""The private mean: records, one scan, a tally; what is public decides; one draw, one result."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp._checks import Exact
+from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
+from userdp.noise import GaussianNoise, Noise, Objective, _read_objective
+from userdp.release._grid import (
+    LEVEL_ERROR,
+    Grid,
+    Window,
+    nearest,
+    origin_of,
+    read_grid,
+    steps_of,
+)
+from userdp.release._noise import (
+    load_opendp,
+    measurement_of,
+    noisy_total,
+    read_law,
+    scale_of,
+    shift_for,
+    whole_law,
+)
+from userdp.release._quiet import discreet, unquoted
+from userdp.release._results import (
+    COUNTS_PUBLIC,
+    NOT_STATED,
+    NOTHING,
+    Clip,
+    Missing,
+    Outside,
+    PrivateMean,
+)
+from userdp.release._rows import read_rules, refuse_rows, users_of
+from userdp.release._sources import Data, check_value, read_tally
+from userdp.release._tally import TallyOfSums
+from userdp.worstcase import centred_clipping, threshold, worst_case_bias
+
+
+class Choices(NamedTuple):
+    """What the caller chose: all of it is public."""
+
+    grid: Grid
+    law: Noise
+    origin: int
+    """The level of the centre."""
+    objective: Objective
+    total_width: float | None
+    project: bool
+
+
+class Decided(NamedTuple):
+    """What a release does, decided by what is public alone."""
+
+    users: Contributions
+    choices: Choices
+    window: Window
+    half_width: int
+    """S/2 in steps, as it is stated. The window is the part of it that sums can reach."""
+
+    @property
+    def step(self) -> float:
+        """The step of the clipped sums, in the unit of the values."""
+        return self.choices.grid.step * (1 << self.window.shift)
+
+    @property
+    def total_width(self) -> float:
+        """S, in the unit of the values."""
+        return 2 * self.half_width * self.step
+
+
+@discreet
+def private_mean(
+    user: str | npt.ArrayLike,
+    value: str | npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    eps: Epsilon | GaussianNoise,
+    data: Data | None = None,
+    objective: Objective = "bound",
+    total_width: float | None = None,
+    centre: float | None = None,
+    outside: Outside = "refuse",
+    missing: Missing = "refuse",
+    project: bool = True,
+) -> PrivateMean:
+    """Release the mean of a column of records, each of which belongs to a user.
+
+    The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
+    clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
+    eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
+    and the centre public; private in the ways of a `GaussianNoise`, if one is given. Not protected
+    are the time taken, and whether the call is refused: that is for you to see.
+
+    Parameters
+    ----------
+    user, value : str or array_like, shape (n,)
+        Names of two columns of `data`; or the columns themselves, as arrays or as columns of
+        pandas (with one index), polars or Arrow. The values are protected. Ids are text, bytes,
+        whole numbers, decimals, UUIDs, days, times or durations, all of one type; floats must be
+        whole numbers. Two of them are the same user if they are equal; times with a zone, if they
+        are the same instant. Other objects are refused.
+    lower, upper : float
+        Public bounds of a value, in its unit; not computed from the values.
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise,
+        which has promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
+    data : path or list of paths, Ibis table or frame, optional
+        A Parquet or CSV file on this machine, or a list of several (read by DuckDB), each with both
+        columns, and of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
+        into a temporary table of one row a user that goes with the call; or anything with columns
+        by name. In a CSV file an id is the text that stands there: NA, nan, None and NULL are
+        people, and nobody is only who is left empty. Of Python's objects DuckDB may
+        make their addresses: what it has read from a frame and is text or bytes is refused, and the
+        frame itself is not.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error the threshold minimises.
+    total_width : float, optional
+        S, in the unit of the values; without it `threshold` for the objective.
+    centre : float, optional
+        A public guess of the mean; the middle of the bounds without it.
+    outside : {"refuse", "clamp", "drop"}, optional
+        What to do with values beyond the bounds. To clamp keeps the promise of privacy. To drop
+        makes the counts, which are public, depend on protected values: no `eps` is stated.
+    missing : {"refuse", "centre", "drop"}, optional
+        What to do with rows without a value. "centre" keeps the promise: they contribute the
+        centre, and count. To drop them, and rows without a user: no `eps` is stated.
+    project : bool, optional
+        Whether to move the release to the nearest number between the bounds, which costs no privacy
+        and adds to no error. False if releases are to be averaged or added up: projected, each
+        leans towards the middle of the bounds.
+
+    Returns
+    -------
+    PrivateMean
+
+    Warns
+    -----
+    UserWarning
+        If rows are to be dropped.
+
+    Raises
+    ------
+    FileNotFoundError, ImportError
+        If a file is not there; if the extra ``userdp[release]`` or, for files, ``userdp[tables]``
+        is not installed.
+    TypeError, ValueError
+        If rows are missing or outside, and that is to be refused; if an engine fails, where
+        nothing was released and nothing spent; if an argument is not as above.
+
+    See Also
+    --------
+    plan : the errors to expect, before anything is released.
+    user_counts : the public counts, for `plan`.
+    private_mean_protected_counts : where the counts are to be protected as well.
+
+    Examples
+    --------
+    >>> users, values = ["a", "a", "a", "a", "b"], [3.0, 4.0, 5.0, 4.0, 1.0]
+    >>> result = private_mean(users, values, lower=0, upper=6, eps=1)
+    >>> result.clips[0], result.total_width
+    (Clip(n_records=4, n_users=1, lower=2.25, upper=3.75), 6.0)
+    >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_bound, 6)
+    (1.8, 1.2, 3.0)
+    """
+    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
+    rules = read_rules(choices.grid, outside, missing)
+    check_value(value)
+    with read_tally(user, value, data, rules) as tally:
+        survey = tally.survey()
+        refuse_rows(survey, outside, missing)
+        how = decide(users_of(survey, choices.grid), choices)
+        total = tally.clipped_total(how.window)
+    if rules.drop_missing or rules.drop_outside:
+        warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=3)  # of the caller of `discreet`
+    return draw(total, how, outside, missing)
+
+
+@discreet
+def release_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    eps: Epsilon | GaussianNoise,
+    *,
+    total_width: Exact | None = None,
+    centre: Exact | None = None,
+    objective: Objective = "bound",
+    project: bool = True,
+) -> PrivateMean:
+    """Release the mean of samples of which you have the users' sums already.
+
+    `private_mean` from its tally on, with the same result: the centred sums are rounded to whole
+    steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that width. User-level
+    eps-DP for replacing one user's samples, with counts, bound, S and c public; private in the ways
+    of a `GaussianNoise`, if one is given. There is no seed. Side channels, such as the time taken,
+    are not protected, and every release spends its own budget.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (L,)
+        Each user's sum of samples, in [0, U m_l]: protected.
+    users : Contributions
+        The public counts and bound.
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise, of
+        sigma at most 2^40.
+    total_width : float or Fraction, optional
+        S, in the unit of the samples; without it `threshold` for the objective.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error the threshold minimises.
+    project : bool, optional
+        Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
+        to no error. False if releases are to be averaged or added up: projected, each leans towards
+        the middle.
+
+    Returns
+    -------
+    PrivateMean
+        Of samples from 0 to U.
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+    TypeError, ValueError
+        If `sums` is not one dataset that fits `users`; if `eps` is below 2^-40; if another argument
+        is not as above.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=65)
+    >>> made = release_mean([130.0, 65.0, 32.5], users, eps=1)
+    >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
+    (1.0, 18.5714, 27.8571)
+    """
+    check.instance("users", users, Contributions)
+    rule = "be one real number a user, between 0 and U m_l"
+    values = unquoted("sums", sums, rule, lambda: _read_sums(sums, users))
+    if values.ndim != 1:
+        raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
+    grid = read_grid(0.0, float(users.upper))
+    middle = float(_read_centre(users, centre))
+    choices = read_choices(grid, eps, objective, total_width, middle, project)
+    how = decide(Contributions(users.counts, grid.width), choices)
+    tally = TallyOfSums(values, users.counts, grid)
+    return draw(tally.clipped_total(how.window), how, "refuse", "refuse")
+
+
+@discreet
+def as_measurement(
+    counts: npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    eps: Epsilon | GaussianNoise,
+    objective: Objective = "bound",
+    total_width: float | None = None,
+    centre: float | None = None,
+    project: bool = True,
+) -> Any:
+    """Return `private_mean` as an OpenDP Measurement, to compose with others.
+
+    Its input are the users' sums of values: vectors of L floats, none of them NaN, in the order of
+    `counts`, which are public. Its input metric is the number of users whose sum is another one
+    (`change_one_distance`), its output measure `max_divergence`, its output a `PrivateMean`: at
+    distance 1 it is `eps`-DP, user-level, for replacing one user's values. With Gaussian noise the
+    measure is `zero_concentrated_divergence`.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (L,)
+        Numbers of records m_l of the users: public.
+    lower, upper : float
+        Public bounds of a value, in its unit; not computed from the values.
+    eps : float, Fraction, Decimal, str or GaussianNoise
+        Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
+        sigma at most 2^40.
+    objective : {"bound", "l1", "mse"}, optional
+        Which worst-case error the threshold minimises.
+    total_width : float, optional
+        S, in the unit of the values; without it `threshold` for the objective.
+    centre : float, optional
+        A public guess of the mean; the middle of the bounds without it.
+    project : bool, optional
+        Whether to move releases to the nearest number between the bounds.
+
+    Returns
+    -------
+    opendp.Measurement
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+    TypeError, ValueError
+        If an argument is not as above.
+
+    Notes
+    -----
+    Switches on "honest-but-curious" of OpenDP, for the whole process: the measurement is made of
+    functions that are not OpenDP's own. Sums are rounded to whole steps, user by user; a sum beyond
+    what the bounds allow is moved to the nearest that they do.
+
+    Examples
+    --------
+    >>> measurement = as_measurement([4, 1], lower=0, upper=6, eps=1)
+    >>> measurement.map(1), measurement([16.0, 1.0]).n_records
+    (1.0, 5)
+    """
+    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
+    how = decide(read_users(counts, choices.grid), choices)
+    dp = load_opendp()
+    dp.enable_features("honest-but-curious")
+    account = measurement_of(how.window.moved, choices.law)
+    measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
+    return dp.m.make_user_measurement(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False), size=how.users.n_users),
+        dp.change_one_distance(),
+        measures[choices.law.currency](),
+        lambda sums: _release_sums(sums, how),
+        lambda d_in: account.map(how.window.moved * d_in),
+    )
+
+
+@discreet
+def _release_sums(sums: list[float], how: Decided) -> PrivateMean:
+    """Release the mean of users' sums that OpenDP hands over."""
+    values = np.asarray(sums, np.float64)
+    if values.shape != how.users.counts.shape:
+        raise ValueError("`sums` must be one number a user.")  # their words are shown by OpenDP
+    tally = TallyOfSums(values, how.users.counts, how.choices.grid)
+    return draw(tally.clipped_total(how.window), how, "clamp", "refuse")
+
+
+# What is public alone decides
+
+
+def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
+    """Return the users of values in a range; a refusal quotes no count, which may be a sum."""
+    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    return unquoted("counts", counts, rule, lambda: Contributions(counts, grid.width))
+
+
+def read_choices(
+    grid: Grid,
+    eps: Epsilon | GaussianNoise,
+    objective: Objective,
+    total_width: Exact | None,
+    centre: float | None,
+    project: bool,
+) -> Choices:
+    """Return what the caller chose, or refuse it, before any record is read."""
+    law = read_law(eps)
+    _read_objective(objective)
+    if total_width is not None:
+        total_width = float(check.size("total_width", total_width))
+    to_bounds = check.truth("project", project)
+    return Choices(grid, law, origin_of(grid, centre), objective, total_width, to_bounds)
+
+
+def decide(users: Contributions, choices: Choices) -> Decided:
+    """Decide where the sums of users are clipped, and in which steps."""
+    grid = choices.grid
+    largest_sum = users.max_count * grid.top
+    shift = shift_for(users.total * grid.top, largest_sum, choices.law)
+    total_width = choices.total_width
+    if total_width is None:
+        total_width = float(threshold(users, choices.law, choices.objective))
+    # No sum reaches farther from the origin than these.
+    lowest = steps_of(users.max_count * choices.origin, shift)
+    highest = steps_of(users.max_count * (grid.top - choices.origin), shift)
+    step = grid.step * (1 << shift)
+    half_width = nearest(min(total_width / 2 / step, steps_of(largest_sum, shift)))
+    window = Window(choices.origin, shift, -min(half_width, lowest), min(half_width, highest))
+    return Decided(users, choices, window, half_width)
+
+
+# One draw, one result
+
+
+def draw(total: int, how: Decided, outside: Outside, missing: Missing) -> PrivateMean:
+    """Add noise to a clipped total: last, so that whatever fails before has spent nothing."""
+    choices = how.choices
+    grid = choices.grid
+    stated = _stated(how, outside, missing)
+    noisy = noisy_total(total, how.window.moved, choices.law)
+    unit = how.step / how.users.total
+    mean = stated["centre"] + noisy.total * unit
+    if choices.project:
+        mean = min(max(mean, grid.lower), grid.upper)
+    dropping = "drop" in (outside, missing)
+    spent = {} if dropping else {choices.law.currency: noisy.spent}
+    return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), **stated)
+
+
+def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
+    """Return all that a result says before there is noise: it is computed from public numbers."""
+    users, choices, window, _ = how
+    grid = choices.grid
+    unit = how.step / users.total
+    middle = choices.origin * grid.step
+    clipping = centred_clipping(users, how.total_width, middle)
+    bias = float(worst_case_bias(users, clipping))
+    law = whole_law(window.moved, choices.law)
+    rounding = _rounding(how)
+    bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding
+    error = float(law.mean_error(bias, window.moved * unit)) + rounding
+    if choices.project:
+        bound = min(bound, grid.width)
+        error = min(error, grid.width)
+    return {
+        "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
+        "promise": _promise("drop" in (outside, missing), window.moved),
+        "worst_case_error": error,
+        "lower": grid.lower,
+        "upper": grid.upper,
+        "outside": outside,
+        "missing": missing,
+        "project": choices.project,
+        "n_records": users.total,
+        "n_users": users.n_users,
+        "objective": choices.objective,
+        "centre": grid.lower + middle,
+        "total_width": how.total_width,
+        "clips": _clips(how),
+        "noise_scale": scale_of(window.moved, choices.law) * unit,
+        "worst_case_bias": bias,
+        "worst_case_bound": bound,
+        "rounding": rounding,
+    }
+
+
+def _rounding(how: Decided) -> float:
+    """Return the most by which whole numbers move the mean, in the unit of the values."""
+    grid = how.choices.grid
+    of_levels = LEVEL_ERROR * grid.step
+    # Where steps are coarser than levels, each user's sum is rounded once more.
+    of_sums = how.users.n_users * how.step / 2 if how.window.shift else 0.0
+    of_noise = how.step
+    return of_levels + (of_sums + of_noise) / how.users.total + grid.float_error
+
+
+def _promise(dropping: bool, moved: int) -> str:
+    if dropping:
+        return NOT_STATED
+    if not moved:
+        return NOTHING
+    return COUNTS_PUBLIC
+
+
+def _clips(how: Decided) -> tuple[Clip, ...]:
+    """Return one interval for each number of records, the largest first."""
+    grid = how.choices.grid
+    counts, n_users = np.unique(how.users.counts, return_counts=True)
+    some = Contributions(counts, how.users.upper)
+    ends = centred_clipping(some, how.total_width, how.choices.origin * grid.step)
+    rows = np.stack([counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
+    return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]

@@ -1,0 +1,210 @@
+"""Noise for the world: whole numbers that fit, drawn by OpenDP at one place for every release.
+
+The demonstrations of `userdp.mechanisms` add floating-point noise to floating-point sums; which
+numbers can come out then depends on the data, in the last digits. Here the statistic is a whole
+number, or several, and so is the noise (the discrete Laplace or Gaussian law, sampled exactly from
+the operating system's entropy, which takes no seed). What is computed from the result afterwards is
+post-processing.
+
+Everything fits 64 bits. OpenDP adds noise in integers from -2^63 to 2^63 - 1. A total is at most
+2^62 in size, and the scale of the noise at most 2^56 steps, so that the sum leaves these integers
+only where the noise exceeds 2^62, 64 scales: with probability exp(-64) at most. `shift_for` chooses
+steps as coarse as that needs, from public numbers alone, and all releases call it. Where the noise
+does leave these integers, OpenDP cuts it off, which is post-processing: privacy does not rest on
+what has no room.
+"""
+
+from fractions import Fraction
+from math import ceil, hypot, inf, nextafter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp.model import Epsilon
+from userdp.noise import GaussianNoise, LaplaceNoise, Noise, _read_law
+from userdp.release._quiet import discreet
+
+TOTAL_BITS = 61
+"""Largest bit width of a sum of clipped sums: rounding each of them makes it one more at most."""
+
+SCALE_BITS = 56
+"""Largest bit width of the scale of the noise, in steps."""
+
+LARGEST_SCALE = 2**40
+"""Largest scale of noise for sensitivity 1: one step still fits `SCALE_BITS`, with room to clip."""
+
+
+class Noisy(NamedTuple):
+    """A whole number with noise, and what it cost."""
+
+    total: int
+    spent: float
+    """By OpenDP's own account, in the currency of the law: at most what the law spends."""
+
+
+class NoisyVector(NamedTuple):
+    """Whole numbers with noise, and what they cost together."""
+
+    total: npt.NDArray[np.int64]
+    spent: float
+
+
+def read_law(eps: Epsilon | Noise) -> Noise:
+    """Return a law of noise that OpenDP draws, for a budget or as it was given."""
+    law = _read_law(eps)
+    if law.scale > LARGEST_SCALE:
+        rule = "at least 2^-40 (or sigma at most 2^40) for a release"
+        check.refuse("eps", f"be {rule}", f"eps={float(1 / Fraction(law.scale))!r}")
+    return law
+
+
+def shift_for(largest_total: int, largest_moved: int, law: Noise) -> int:
+    """Return the smallest shift with which sums and noise fit 64 bits, in steps of 2^shift levels.
+
+    Parameters
+    ----------
+    largest_total : int
+        The largest size of a sum of all users' sums of levels.
+    largest_moved : int
+        The most, in levels, by which one user can move that sum.
+    law : Noise
+        The noise for sensitivity 1.
+    """
+    too_long = largest_total.bit_length() - TOTAL_BITS
+    # In coarser steps the ends of an interval are rounded: it may be one step wider.
+    widest = (1 << SCALE_BITS) / Fraction(law.scale) - 1
+    too_wide = int(ceil(largest_moved / widest) - 1).bit_length()
+    return max(0, too_long, too_wide)
+
+
+def scale_of(moved: int, law: Noise) -> float:
+    """Return the scale of whole-number noise, in steps, but for a rounding upwards."""
+    if not moved:
+        return 0.0
+    if not law.rounding:
+        return float(moved * Fraction(law.scale))
+    return hypot(moved * float(law.scale), law.rounding)
+
+
+def whole_law(moved: int, law: Noise) -> Noise:
+    """Return the law of whole-number noise, for sensitivity 1."""
+    if not moved or not law.rounding:
+        return law
+    return GaussianNoise(scale_of(moved, law) / moved)
+
+
+def noisy_total(total: int, moved: int, law: Noise) -> Noisy:
+    """Return a total with OpenDP's noise: with the next, where its answers enter releases.
+
+    `moved` is the most that one user can move the total; the law is for that.
+    """
+    measurement = measurement_of(moved, law)
+    return Noisy(measurement(total), float(measurement.map(moved)))
+
+
+def noisy_vector(total: npt.NDArray[np.int64], moved: int, law: Noise) -> NoisyVector:
+    """Return a vector of totals with OpenDP's noise; one user moves it by the length `moved`."""
+    measurement = discrete_gaussian(moved, law, vector=True)
+    return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(moved)))
+
+
+def measurement_of(moved: int, law: Noise) -> Any:
+    """Return OpenDP's noise for a whole number that one user can move by so much."""
+    if law.integer_law == "gaussian":
+        return discrete_gaussian(moved, law)
+    return discrete_laplace(moved, law.spends)
+
+
+@discreet
+def discrete_laplace(moved: int, budget: Fraction) -> Any:
+    """Return OpenDP's discrete Laplace measurement, with the smallest scale that keeps a budget.
+
+    Parameters
+    ----------
+    moved : int
+        The most by which one user can change the whole number that is to be released.
+    budget : Fraction
+        Privacy budget (dimensionless, public).
+
+    Returns
+    -------
+    opendp.Measurement
+        From a whole number to one with noise; ``map(moved)`` is at most `budget`.
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+
+    Examples
+    --------
+    >>> noise = discrete_laplace(3, Fraction(1, 2))
+    >>> noise.map(3)
+    0.5
+    """
+    dp = load_opendp()
+    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    scale = scale_of(moved, LaplaceNoise(budget))
+    return _least(dp.m.make_laplace, space, scale, moved, budget)
+
+
+@discreet
+def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
+    """Return OpenDP's discrete Gaussian measurement, with the noise of a law for whole numbers.
+
+    Parameters
+    ----------
+    moved : int
+        The most by which one user can change the whole number that is to be released; of a vector
+        of whole numbers, the Euclidean length of that change.
+    law : GaussianNoise
+        The noise for sensitivity 1 (public); its promises are kept.
+    vector : bool, optional
+        Whether a vector is to be released, with independent noise in each coordinate.
+
+    Returns
+    -------
+    opendp.Measurement
+        From whole numbers to some with noise; ``map(moved)``, in zCDP, is at most 1 / (2 sigma^2).
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+
+    Examples
+    --------
+    >>> noise = discrete_gaussian(3_000_000, GaussianNoise.zcdp(0.5))
+    >>> round(noise.map(3_000_000), 9), type(noise(7))
+    (0.5, <class 'int'>)
+    """
+    dp = load_opendp()
+    domain = dp.atom_domain(T="i64")
+    distance = dp.absolute_distance(T="i64")
+    if vector:
+        domain = dp.vector_domain(domain)
+        distance = dp.l2_distance(T="i64")
+    scale = scale_of(moved, law)
+    return _least(dp.m.make_gaussian, (domain, distance), scale, moved, law.spends)
+
+
+def _least(make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: Fraction) -> Any:
+    """Return the noise of the smallest scale from the given one on that keeps a budget."""
+    while True:
+        noise = make(*space, scale=scale)
+        # The map rounds upwards, so that a rounded scale may cost a little more than was asked.
+        if Fraction(noise.map(moved)) <= budget:
+            return noise
+        scale = nextafter(scale, inf)
+
+
+def load_opendp() -> Any:
+    """Import OpenDP, and switch on what releases need of it."""
+    try:
+        import opendp.prelude as dp
+    except ImportError as error:
+        raise ImportError("Releases need OpenDP: pip install 'userdp[release]'.") from error
+    dp.enable_features("contrib")
+    return dp

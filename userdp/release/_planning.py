@@ -1,0 +1,271 @@
+"""Before a release: the error to expect for each budget and strategy, from what is public alone."""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp.frontier import minimax_lower_bound
+from userdp.model import Contributions, Epsilon, read_eps
+from userdp.noise import NoiseName, Objective, _read_objective
+from userdp.release._grid import read_grid
+from userdp.release._mean import read_users
+from userdp.release._quiet import discreet, unquoted
+from userdp.release._results import html_table, readable, text_table
+from userdp.worstcase import optimal_error, symmetric_error, threshold
+
+STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
+    "Laplace": (None, "laplace"),
+    "OPT-worst-case": ("bound", "laplace"),
+    "l1 optimum": ("l1", "laplace"),
+    "l1 optimum, staircase": ("l1", "staircase"),
+}
+"""What each strategy makes small (nothing: it does not clip), and its noise."""
+
+RECOMMENDED: dict[Objective, tuple[str, str]] = {
+    "bound": ("OPT-worst-case", "smallest bias plus noise"),
+    "l1": ("l1 optimum", "smallest mean distance from the truth"),
+    "mse": ("mse optimum", "smallest mean square distance from the truth"),
+}
+"""What to release if this error matters, with the noise that `private_mean` draws; and why."""
+
+POWERS = -498.0, 1023.0
+"""Between these powers of two lie the budgets whose noise floats hold, squared too."""
+
+
+class Forecast(NamedTuple):
+    """What a strategy promises at a budget, for every dataset with the counts of the plan."""
+
+    eps: float
+    strategy: str
+    total_width: float
+    """S: each user's sum, centred, is clipped to [-S/2, S/2]."""
+    bound: float
+    """The certificate of the paper: largest bias, plus the mean size of the noise."""
+    l1: float
+    """The mean absolute error on the worst dataset."""
+    floor: float
+    """Some dataset costs every private mechanism at least this mean absolute error."""
+
+
+class Advice(NamedTuple):
+    """What to release at a budget: pass `eps` and `objective` to `private_mean`."""
+
+    eps: float
+    strategy: str
+    objective: Objective
+    why: str
+    total_width: float
+    """S, as in `Forecast`."""
+    guarantee: float
+    """No dataset with the counts of the plan has a larger error of this kind."""
+    floor: float
+    """Some dataset costs every private mechanism at least this error, of the same kind."""
+    factor: float
+    """How many times the floor the guarantee is: no mechanism has a guarantee better by more.
+
+    Infinite for budgets of thousands, whose floor is below all floats."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Errors to expect before anything is released; nothing here depends on a protected value.
+
+    Attributes
+    ----------
+    users : Contributions
+        The public counts, with the width of the range as their bound.
+    rows : tuple of Forecast
+        One for each budget and strategy, in the unit of the values; `pandas.DataFrame(plan.rows)`
+        makes a frame of them.
+    """
+
+    users: Contributions
+    rows: tuple[Forecast, ...]
+
+    @discreet
+    def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
+        """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
+
+        Parameters
+        ----------
+        error : float
+            The error to keep to on every dataset, in the unit of the values (squared for "mse").
+        objective : {"bound", "l1", "mse"}, optional
+            Which error.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `error` is not positive and finite, or so large that no release is needed.
+        """
+        from scipy.optimize import brentq  # slow to import
+
+        target = check.positive("error", error)
+        trivial = (float(self.users.upper) / 2) ** (2 if objective == "mse" else 1)
+        if target >= trivial:
+            rule = f"less than {trivial:g}, the error of publishing the middle, which needs no data"
+            check.refuse_value("error", rule, error)
+
+        def excess(power: float) -> float:
+            eps = float(2.0**power)
+            width = threshold(self.users, eps, objective)
+            return float(symmetric_error(self.users, width, eps, objective)) - target
+
+        eps: float = 2.0 ** float(brentq(excess, *POWERS, xtol=1e-13, maxiter=1000))
+        while float(optimal_error(self.users, eps, objective)) > target:
+            eps *= 1 + 1e-12
+        return eps
+
+    @discreet
+    def recommend(
+        self, objective: Objective = "l1", *, error: float | None = None
+    ) -> tuple[Advice, ...]:
+        """Return what to release at each budget, or at the smallest one that certifies an error.
+
+        Of all clippings, and of all estimators with Laplace noise that are not projected, the
+        recommended one has the smallest worst case; nothing is said of the average.
+
+        Parameters
+        ----------
+        objective : {"bound", "l1", "mse"}, optional
+            Which error matters: see `worst_case_error`.
+        error : float, optional
+            The error to keep to on every dataset: then one advice, for `smallest_eps` of it.
+
+        Returns
+        -------
+        tuple of Advice
+            Of texts and floats; `_asdict` makes a dictionary of one.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `objective` is no such name; as `smallest_eps`.
+
+        Examples
+        --------
+        >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
+        >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
+        [('l1 optimum', 1.31), ('l1 optimum', 1.55)]
+        """
+        strategy, why = RECOMMENDED[_read_objective(objective)]
+        planned = dict.fromkeys(row.eps for row in self.rows)
+        budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
+        made = []
+        for eps in budgets:
+            width = float(threshold(self.users, eps, objective))
+            guarantee = float(optimal_error(self.users, eps, objective))
+            floor = minimax_lower_bound(self.users, eps)
+            if objective == "mse":  # no mean square is below the square of the mean
+                floor *= floor
+            factor = guarantee / floor if floor else inf
+            made.append(Advice(eps, strategy, objective, why, width, guarantee, floor, factor))
+        return tuple(made)
+
+    @discreet
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean absolute error on the worst dataset against eps; return the axes."""
+        from userdp import plotting  # only drawing needs matplotlib
+
+        return plotting.draw_plan(self.rows, ax)
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return text_table(*self._shown())
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table(*self._shown())
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
+        return head, [
+            [f"{row.eps:.4g}", row.strategy, *map(readable, row[2:])] for row in self.rows
+        ]
+
+
+@discreet
+def plan(
+    counts: npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    eps: Epsilon | Iterable[Epsilon],
+) -> Plan:
+    """Say what a private mean will cost in error, for each budget and strategy.
+
+    From public information only: the numbers of records of the users, and the range of a value.
+    Privacy is user-level, for replacing all values of one user.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (L,)
+        Numbers of records m_l of the users: public.
+    lower, upper : float
+        Public bounds of a value, in its unit.
+    eps : float, Fraction, Decimal or str, or several
+        Privacy budgets (dimensionless, public).
+
+    Returns
+    -------
+    Plan
+        Its rows compare strategies; `Plan.recommend` says which one to take.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `lower` is not below `upper`; as `Contributions` and `read_eps`.
+
+    See Also
+    --------
+    private_mean : makes the release.
+
+    Examples
+    --------
+    >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
+    >>> prospects.rows[1].strategy, round(prospects.rows[1].bound, 3)
+    ('OPT-worst-case', 6.691)
+    >>> round(prospects.smallest_eps(error=5), 4)
+    0.0908
+    """
+    users = read_users(counts, read_grid(lower, upper))
+    budgets = _budgets(eps)
+    if not budgets:
+        raise ValueError("`eps` must hold at least one budget, got none.")
+    rows = (row for budget in budgets for row in _forecasts(users, budget))
+    return Plan(users, tuple(rows))
+
+
+def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
+    """Return one budget, or several in an order of their own, as a list."""
+    if isinstance(eps, bytes | bytearray | Mapping | Set):
+        check.refuse_type("eps", "a budget, or a list of budgets", eps)
+    if not isinstance(eps, Iterable) or isinstance(eps, str):
+        return [eps]
+    budgets = list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
+    rule = "hold budgets, each as it could stand alone"
+    unquoted("eps", eps, rule, lambda: [read_eps(budget) for budget in budgets])
+    return budgets
+
+
+def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
+    """Return what each strategy promises at one budget."""
+    budget = float(read_eps(eps))
+    floor = minimax_lower_bound(users, eps)
+    for strategy, (objective, noise) in STRATEGIES.items():
+        if objective is None:
+            width = float(users.upper) * users.max_count
+        else:
+            width = float(threshold(users, eps, objective, noise))
+        bound = float(symmetric_error(users, width, eps, "bound", noise))
+        l1 = float(symmetric_error(users, width, eps, "l1", noise))
+        yield Forecast(budget, strategy, width, bound, l1, floor)

@@ -1,0 +1,371 @@
+"""A mean whose counts are protected as well: the ratio of two noisy totals."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp.model import Epsilon, read_eps
+from userdp.noise import LaplaceNoise, noisy_error
+from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
+from userdp.release._noise import LARGEST_SCALE, Noisy, noisy_total, shift_for
+from userdp.release._quiet import discreet
+from userdp.release._results import Missing, Outside, Release, mended, read_level
+from userdp.release._rows import read_rules, refuse_rows
+from userdp.release._sources import Data, check_value, read_tally
+
+AVERAGE_BITS = 24
+"""Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. How many there are is
+protected, so that no shift may depend on it; sums over more are cut off."""
+
+LARGEST_CAP = 2**31
+
+OF = "the mean in which nobody counts for more than `cap` records"
+
+COUNTS_PROTECTED = (
+    "user-level, for replacing one user's records by any others, in any number, "
+    "and for adding or removing a user"
+)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ProtectedCountsMean(Release):
+    """A private mean whose counts are protected, and what is known of its error.
+
+    It estimates the mean of the users' averages, each weighed by its number of records, at most
+    `cap`. Its certificate, `worst_case_error`, is for the smallest total weight of
+    `weight_interval`; `worst_case_error_at` has it for others. All of it may be published.
+    """
+
+    kind: ClassVar[str] = "private mean with protected counts"
+
+    mean: float
+    lower: float
+    upper: float
+    """The public bounds of a value."""
+    outside: Outside
+    missing: Missing
+    """What was to be done with values beyond the bounds, and with rows without a value."""
+    centre: float
+    reach: float
+    """The average of every user is clipped to `centre` +- `reach`."""
+    cap: int
+    """The largest weight of a user."""
+    noisy_sum: float
+    """The sum of weighted averages less the centre, with noise, in the unit of the values."""
+    noisy_weight: int
+    """The sum of weights, with noise."""
+    sum_scale: float
+    weight_scale: float
+    """The scales of the Laplace noise of the two."""
+    step: float
+    """Of the noisy sum: it is a whole number of these."""
+    rounding: float
+    """The most that the use of whole numbers moves the mean."""
+
+    @property
+    def worst_case_bias(self) -> float:
+        """How far clipping the averages can move the mean."""
+        return max(self.furthest - self.reach, 0.0)
+
+    @property
+    def furthest(self) -> float:
+        """How far the centre is from the further bound."""
+        return max(self.centre - self.lower, self.upper - self.centre)
+
+    @discreet
+    def worst_case_error_at(self, weight: float) -> float:
+        """Return a bound on the mean absolute error on every dataset of this total weight.
+
+        Parameters
+        ----------
+        weight : float
+            The sum of the users' weights, at least 1: protected, so put a guess, or the lower end
+            of `weight_interval`. The bound falls with the weight.
+
+        Returns
+        -------
+        float
+            In the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `weight` is not a finite number of at least 1.
+        """
+        n = float(check.size("weight", weight))
+        if n < 1:
+            check.refuse_value("weight", "at least 1", weight)
+        scale = self.weight_scale / n
+        width = self.upper - self.lower
+        share = np.arange(100) / 100
+        share = share[(1 - share) * n >= 1]
+        error = float(noisy_error(self.worst_case_bias, self.sum_scale / n))
+        error += self.furthest * scale
+        # Twice the chance of noise so far below zero, as noise in whole numbers has jumps.
+        bounds = error / (1 - share) + width * np.exp(-share / scale)
+        return min(float(bounds.min()) + self.rounding, width)
+
+    @discreet
+    def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the sum of weights with at least this probability.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        reach = self.weight_scale * log(1 / (1 - read_level(level))) + 1
+        fewest = max(self.noisy_weight - reach, 0.0)
+        most = max(self.noisy_weight + reach, 0.0)
+        return fewest, most
+
+    @discreet
+    def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval for the weighted mean of the clipped averages: for the noise only.
+
+        On every dataset with a user.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        chance = (1 + read_level(level)) / 2  # each of the two noises may miss with half the rest
+        weights = [max(weight, 1.0) for weight in self.weight_interval(chance)]
+        reach = self.sum_scale * log(1 / (1 - chance)) + self.step
+        sums = [self.noisy_sum - reach, self.noisy_sum + reach]
+        quotients = [total / weight for total in sums for weight in weights]
+        ends = np.clip([min(quotients), max(quotients)], -self.reach, self.reach)
+        low = self.centre + float(ends[0]) - self.rounding
+        high = self.centre + float(ends[1]) + self.rounding
+        return max(low, self.lower), min(high, self.upper)
+
+    @discreet
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the weighted mean with at least this probability.
+
+        On every dataset with a user: it is wide enough for the largest bias by clipping, but not
+        for what the cap does: where nobody has more records than that, it is for the mean itself.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        low, high = self.noise_interval(level)
+        bias = self.worst_case_bias
+        return max(low - bias, self.lower), min(high + bias, self.upper)
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        return super().public() | {"of": OF}
+
+    def _summary(self) -> dict[str, str]:
+        low, high = self.interval()
+        fewest, most = self.weight_interval()
+        return {
+            "private mean": f"{self.mean:.6g}",
+            "95 % interval": f"{low:.6g} to {high:.6g} (but for the cap)",
+            "budget": self._spent(),
+            "weight": f"{self.noisy_weight} (95 %: {fewest:.6g} to {most:.6g}), "
+            f"of a user at most {self.cap}",
+            "error on the worst dataset": f"at most {self.worst_case_error:.4g} "
+            "on average over the noise (but for the cap), at the smallest of these weights"
+            f"{mended(self.outside, self.missing)}",
+            "noise": f"whole numbers by OpenDP, scales {self.sum_scale:.4g} of the sum, "
+            f"{self.weight_scale:.4g} of the weight",
+            "users clipped to": f"{max(self.centre - self.reach, self.lower):.4g} to "
+            f"{min(self.centre + self.reach, self.upper):.4g}",
+            "values": f"in [{self.lower:g}, {self.upper:g}]",
+        }
+
+
+@discreet
+def private_mean_protected_counts(
+    user: str | npt.ArrayLike,
+    value: str | npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    eps: Epsilon,
+    cap: int,
+    data: Data | None = None,
+    centre: float | None = None,
+    reach: float | None = None,
+    outside: Outside = "refuse",
+    missing: Missing = "refuse",
+) -> ProtectedCountsMean:
+    """Release the mean of a column of records, with the users' numbers of records protected too.
+
+    The average of each user, less the centre, is clipped to +-reach and weighed by its number of
+    records, at most `cap`; released are the sum of these and the sum of weights, with independent
+    noise of scales 2 reach cap / eps and 2 cap / eps, and their quotient, moved to the bounds.
+    User-level eps-DP for replacing all records of one user by any others, in any number, and for
+    adding or removing a user, with bounds, centre, reach and cap public. Not protected are the time
+    taken, and whether the call is refused.
+
+    Parameters
+    ----------
+    user, value : str or array_like, shape (n,)
+        Names of two columns of `data`, or the columns themselves, as in `private_mean`. Both are
+        protected: the numbers of records as the values are.
+    lower, upper : float
+        Public bounds of a value, in its unit; not computed from the values.
+    eps : float, Fraction, Decimal or str
+        Privacy budget of the release (dimensionless, public), at least 2^-39 times `cap`.
+    cap : int
+        The largest weight of a user, public.
+    data : path or list of paths, Ibis table or frame, optional
+        Where the columns are, as in `private_mean`.
+    centre : float, optional
+        A public guess of the mean; the middle of the bounds without it.
+    reach : float, optional
+        A public guess of how far averages are from the centre; without it no average is clipped.
+    outside : {"refuse", "clamp", "drop"}, optional
+        What to do with values beyond the bounds. All keep the promise of privacy.
+    missing : {"refuse", "centre", "drop"}, optional
+        What to do with rows without a value; "drop" also leaves out rows without a user. All keep
+        the promise of privacy.
+
+    Returns
+    -------
+    ProtectedCountsMean
+
+    Raises
+    ------
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_mean`; if `cap` is no integer from 1 to 2^31, or `reach` not positive.
+
+    Examples
+    --------
+    >>> users, values = ["a", "a", "b", "c"], [3.0, 5.0, 2.0, 4.0]
+    >>> made = private_mean_protected_counts(users, values, lower=0, upper=6, eps=1, cap=2)
+    >>> made.eps, round(made.sum_scale, 6), round(made.weight_scale, 6), made.centre
+    (1.0, 12.0, 4.0, 3.0)
+    """
+    grid = read_grid(lower, upper)
+    rules = read_rules(grid, outside, missing)
+    budget = read_eps(eps)
+    most = check.integer("cap", cap, 1, LARGEST_CAP)
+    check_value(value)
+    how = _decide(grid, budget, most, centre, reach)
+    with read_tally(user, value, data, rules) as tally:
+        refuse_rows(tally.survey(), outside, missing)
+        total, weight = tally.weighted_total(how.window, most)
+    noisy_sum = noisy_total(total, how.moved, how.law)
+    noisy_weight = noisy_total(weight, most, how.law)
+    return _result(how, noisy_sum, noisy_weight, outside, missing)
+
+
+class _Decided(NamedTuple):
+    """What a release does, decided by what is public alone."""
+
+    grid: Grid
+    law: LaplaceNoise
+    """Of each of the two totals."""
+    cap: int
+    window: Window
+    """Where averages are clipped, in steps."""
+
+    @property
+    def step(self) -> float:
+        """The step of clipped averages, in the unit of the values."""
+        return self.grid.step * (1 << self.window.shift)
+
+    @property
+    def moved(self) -> int:
+        """The size, in steps, of the largest weighted average: what its noise is made for."""
+        return self.window.highest * self.cap
+
+
+def _decide(
+    grid: Grid, budget: Fraction, cap: int, centre: float | None, reach: float | None
+) -> _Decided:
+    """Decide where averages are clipped, and in which steps.
+
+    Each total is asked for half of the budget. Of a user whose weight goes from n to n', both at
+    most `cap`, the weighted average y moves by at most `highest` (n + n'). So the log ratio of the
+    two totals is at most eps / (2 cap) times (n + n') + |n - n'| = 2 max(n, n'): at most eps.
+    """
+    law = LaplaceNoise(budget / 2)
+    a_record = LaplaceNoise(budget / 2 / cap)
+    if a_record.scale > LARGEST_SCALE:
+        rule = f"at least 2^-39 times cap={cap}, for noise that fits 64 bits"
+        check.refuse_value("eps", rule, float(budget))
+    origin = origin_of(grid, centre)
+    furthest = max(origin, grid.top - origin)
+    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, a_record), 0)
+    step = grid.step * (1 << shift)
+    steps = -(-furthest >> shift)
+    if reach is not None:
+        steps = max(nearest(min(check.positive("reach", reach) / step, steps)), 1)
+    return _Decided(grid, law, cap, Window(origin, shift, -steps, steps))
+
+
+def _result(
+    how: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
+) -> ProtectedCountsMean:
+    """Say what is known of two noisy totals: post-processing, with public numbers only."""
+    grid = how.grid
+    centre = grid.lower + how.window.origin * grid.step
+    mean = centre + total.total * how.step / max(weight.total, 1)
+    reach = how.window.highest * how.step
+    noise = how.cap * float(how.law.scale)
+    made = ProtectedCountsMean(
+        mean=min(max(mean, grid.lower), grid.upper),
+        eps=2 * max(total.spent, weight.spent),
+        rho=None,
+        sigma=None,
+        promise=COUNTS_PROTECTED,
+        worst_case_error=grid.width,
+        lower=grid.lower,
+        upper=grid.upper,
+        outside=outside,
+        missing=missing,
+        centre=centre,
+        reach=reach,
+        cap=how.cap,
+        noisy_sum=total.total * how.step,
+        noisy_weight=weight.total,
+        sum_scale=reach * noise,
+        weight_scale=noise,
+        step=how.step,
+        # Of each value's level; and of each user's sum, and of its weighted average.
+        rounding=LEVEL_ERROR * grid.step + (1 + 2**-10) * how.step + grid.float_error,
+    )
+    fewest, _ = made.weight_interval()
+    return replace(made, worst_case_error=made.worst_case_error_at(max(fewest, 1.0)))

@@ -1,0 +1,87 @@
+"""Refusals that tell nothing: whose words they are decides whether they are repeated.
+
+A message of this house begins with the name of an argument and what it must be, and then shows
+settings, types and shapes only (`_checks`). The words of others, of a library or an engine, may
+quote the records that they stumbled over: they are not repeated, and not attached either.
+"""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
+
+from userdp import _checks as check
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OURS = re.compile(r"`\w+`( and `\w+`)? must ")
+"""How a message of this house begins."""
+
+NOTHING_SPENT = "Nothing was released, and no budget is spent."
+"""What is said where the way to the noise is broken off: the draw comes last."""
+
+KINDS = (TypeError, ValueError, FileNotFoundError)
+"""What it comes with."""
+
+
+def discreet(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose errors quote no data: every entry of the release wing is one."""
+    parameters = signature(function)
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        parameters.bind(*args, **kwargs)  # which argument is missing may be told
+        try:
+            return function(*args, **kwargs)
+        except (ImportError, Warning):
+            raise  # about libraries, and about settings
+        except Exception as error:
+            kind = type(error)
+            words = str(error)
+        # Outside of the handler: the error itself, and what hangs on it, is not attached.
+        if kind in KINDS and OURS.match(words):
+            raise kind(words)
+        raise _plain(kind)(
+            f"{function.__qualname__} failed with a {kind.__name__}, whose words are not repeated "
+            "here, because they may quote records."
+        )
+
+    return guarded
+
+
+def quietly(call: Callable[[], T], rule: str) -> T:
+    """Return the result of a call into an engine; its errors become one that quotes no data."""
+    try:
+        return call()
+    except KeyboardInterrupt:
+        stopped = True
+        failed = ""
+    except Exception as error:
+        stopped = str(error) == "Query interrupted"  # so DuckDB says that it was stopped
+        failed = type(error).__name__
+    # Outside of the handler: the engine's error is not even attached.
+    if stopped:
+        raise KeyboardInterrupt(NOTHING_SPENT)
+    raise ValueError(
+        f"`data` must be {rule}. {NOTHING_SPENT} The engine's words ({failed}) are not repeated "
+        "here, because they may quote records."
+    )
+
+
+def unquoted(name: str, given: object, rule: str, read: Callable[[], T]) -> T:
+    """Return what is read of an array; of one that is refused no entry is quoted."""
+    try:
+        return read()
+    except Exception as error:
+        kind = type(error)
+    raise _plain(kind)(
+        f"`{name}` must {rule}, got {name} {check.kind_of(given)}. Which entry is wrong is not "
+        "told: it may be protected."
+    )
+
+
+def _plain(kind: type[Exception]) -> type[Exception]:
+    """Return what stands for an error of any kind."""
+    return TypeError if issubclass(kind, TypeError) else ValueError

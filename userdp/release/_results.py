@@ -1,0 +1,354 @@
+"""What a release says of itself: all of it may be published."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from math import expm1
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from userdp import _checks as check
+from userdp.model import Epsilon, read_eps
+from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
+from userdp.release._quiet import discreet
+
+COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
+NOTHING = "nothing is learnt: the release is the same, whatever the data are"
+NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
+
+MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
+"""Suffix that names the table an error is of, where rows were mended."""
+
+Rows = Sequence[Sequence[str]]
+
+
+class Clip(NamedTuple):
+    """The interval to which the mean of every user with this many records is clipped."""
+
+    n_records: int
+    n_users: int
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Release:
+    """What all releases have: a private mean, its promise, and a certificate of its error.
+
+    Errors are on the worst of all datasets with the same counts, in the unit of the values. All of
+    it may be published, if a budget is stated.
+
+    Attributes
+    ----------
+    mean : float or ndarray of float64, shape (d,)
+        The release.
+    eps : float or None
+        The budget spent, by OpenDP's account (its last digits may be below what was asked for);
+        None where none can be stated, and for Gaussian noise.
+    rho : float or None
+        The same of Gaussian noise, in zCDP; for its (eps, delta) see `delta`.
+    sigma : float or None
+        Standard deviation of Gaussian noise for sensitivity 1, as asked for.
+    promise : str
+        What `eps` or `rho` promises, or why there is none.
+    worst_case_error : float
+        The certificate: on no dataset is the mean error larger, with bias, noise and rounding.
+    """
+
+    kind: ClassVar[str]
+
+    mean: Any
+    eps: float | None
+    rho: float | None
+    sigma: float | None
+    promise: str
+    worst_case_error: float
+
+    @discreet
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which the release is (eps, delta)-private.
+
+        With Gaussian noise the smallest known; of Laplace noise 0, if no less than `self.eps` is
+        asked for. 1, which promises nothing, if none can be stated.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The other number of the promise.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `eps` is no positive and finite number.
+        """
+        asked = read_eps(eps)
+        if self.eps is not None:
+            return 0.0 - expm1(min(float(asked) - self.eps, 0.0))
+        if self.rho is None or self.sigma is None:
+            return 1.0
+        if self.rho == 0:
+            return 0.0
+        return GaussianNoise(self.sigma).delta(asked)
+
+    @discreet
+    def interval(self, level: float = 0.95) -> Any:
+        """Return an interval that holds the mean of the records with at least this probability.
+
+        On every dataset with these counts: it is wide enough for the largest bias.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats, or of two ndarrays of float64
+            Its ends, in the unit of the values. Of vectors, a box that holds all coordinates.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        raise NotImplementedError
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        everything = {"kind": self.kind} | asdict(self) | {"interval_95": self.interval()}
+        plain: dict[str, Any] = json.loads(json.dumps(everything, default=np.ndarray.tolist))
+        return plain
+
+    def public_json(self) -> str:
+        """Return the same as JSON, by the schema of `json_schema`."""
+        return json.dumps(self.public(), allow_nan=False)
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return text_table([], self._shown())
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table([], self._shown())
+
+    def _shown(self) -> list[list[str]]:
+        return [[name, text] for name, text in self._summary().items()]
+
+    def _summary(self) -> dict[str, str]:
+        raise NotImplementedError
+
+    def _spent(self) -> str:
+        """Say what was spent, and what that promises."""
+        if self.eps is not None:
+            return f"eps = {self.eps:.6g}, {self.promise}"
+        if self.rho is not None:
+            return f"rho = {self.rho:.6g} (zCDP), {self.promise}"
+        return f"eps {self.promise}"
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of what results publish."""
+    text = files("userdp.release").joinpath("public.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PrivateMean(Release):
+    """A private mean, what is known of its error, and how it was made.
+
+    Errors and intervals are about the mean of the records used, on the worst of all datasets with
+    the same counts, in the unit of the values: as `outside` and `missing` say, with a value beyond
+    the bounds moved to the nearer one, and the centre in place of a missing one. How far that moves
+    the mean, nothing here counts. All of it may be published if `eps` is stated.
+    """
+
+    kind: ClassVar[str] = "private mean"
+
+    mean: float
+    lower: float
+    upper: float
+    """The public bounds of a value."""
+    outside: Outside
+    missing: Missing
+    """What was to be done with values beyond the bounds, and with rows without a value."""
+    project: bool
+    """Whether the release was moved to the nearest number between the bounds."""
+    n_records: int
+    n_users: int
+    objective: Objective
+    centre: float
+    """The means of users are clipped to intervals around this value."""
+    total_width: float
+    """S: a user's sum, centred, is clipped to [-S/2, S/2]."""
+    clips: tuple[Clip, ...]
+    """Where the mean of a user is clipped, by the number of records, the largest first."""
+    noise_scale: float
+    """The scale of the Laplace noise, what one user can move the mean over the budget; or the
+    standard deviation of Gaussian noise."""
+    worst_case_bias: float
+    """How far clipping can move the mean.
+
+    If the release is projected, its expectation moves on, by at most half of `noise_scale`."""
+    worst_case_bound: float
+    """The certificate of the paper: bias, plus the mean size of the noise, plus `rounding`; at
+    least `worst_case_error`, which is the mean absolute error.
+
+    If the release is projected, an upper bound, and at most the distance of the bounds."""
+    rounding: float
+    """The most that the use of whole numbers adds to an error."""
+
+    @discreet
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the mean of the records with at least this probability.
+
+        On every dataset with these counts: it is wide enough for the largest bias. If the release
+        is projected, so is the interval, which cannot lose the mean by it.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        return self._interval(level, self.worst_case_bias)
+
+    @discreet
+    def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval for the mean of the clipped users: it allows for the noise only.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        return self._interval(level, 0.0)
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        return super().public() | {"clips": [clip._asdict() for clip in self.clips]}
+
+    def _interval(self, level: float, bias: float) -> tuple[float, float]:
+        chance = read_level(level)
+        law = LaplaceNoise(1) if self.sigma is None else GaussianNoise(1)
+        reach = self.rounding + noise_reach(law, self.noise_scale, bias, chance)
+        low = self.mean - reach
+        high = self.mean + reach
+        if self.project:
+            return max(low, self.lower), min(high, self.upper)
+        return low, high
+
+    def _summary(self) -> dict[str, str]:
+        low, high = self.interval()
+        tightest = self.clips[0]
+        loosest = self.clips[-1]
+        scale = "scale" if self.sigma is None else "standard deviation"
+        return {
+            "private mean": f"{self.mean:.6g}",
+            "95 % interval": f"{low:.6g} to {high:.6g} (on every dataset with these counts)",
+            "budget": self._spent(),
+            "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
+            f"(bias plus mean noise {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})"
+            + mended(self.outside, self.missing),
+            "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}",
+            "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
+            f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
+            f"({loosest.n_records})",
+            "records": f"{self.n_records} of {self.n_users} users, "
+            f"values in [{self.lower:g}, {self.upper:g}]",
+        }
+
+
+def mended(outside: Outside, missing: Missing) -> str:
+    """Say of which table an error is, where rows were mended."""
+    return MENDED.get(outside, "") + MENDED.get(missing, "")
+
+
+def read_level(level: object) -> float:
+    """Return a probability between 0 and 1, or refuse it."""
+    chance = float(check.size("level", level))
+    if not 0 < chance < 1:
+        check.refuse_value("level", "between 0 and 1", level)
+    return chance
+
+
+def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
+    """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
+    from scipy.optimize import brentq  # slow to import
+
+    if scale == 0:
+        return bias
+
+    def excess(reach: float) -> float:
+        far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)
+        beyond = near if reach >= bias else 1 - near
+        return float(far + beyond - (1 - level))
+
+    end = bias + scale
+    while excess(end) > 0:
+        end *= 2
+    return float(brentq(excess, 0, end, xtol=1e-12 * end))
+
+
+# Small tables, as plain text and as HTML for notebooks
+
+
+def readable(number: float) -> str:
+    """Return four digits of a number, or all before its point."""
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
+
+
+def text_table(head: Sequence[str], rows: Rows) -> str:
+    """Return columns of text, aligned on the left."""
+    lines = [list(row) for row in rows]
+    if head:
+        lines.insert(0, list(head))
+    widths = [max(map(len, column)) for column in np.transpose(lines)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def html_table(head: Sequence[str], rows: Rows) -> str:
+    """Return an HTML table whose first column names the rows."""
+    names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
+    lines = (
+        f"<tr><th scope='row'>{escape(first)}</th>"
+        + "".join(f"<td>{escape(text)}</td>" for text in others)
+        + "</tr>"
+        for first, *others in rows
+    )
+    above = f"<thead><tr>{names}</tr></thead>" if head else ""
+    return f"<table class='dataframe'>{above}<tbody>{''.join(lines)}</tbody></table>"

@@ -1,0 +1,249 @@
+"""The tally of a table: one row a user, with what a release needs of that user's records.
+
+A table is read once. Its tally has each user's number of records and the sum of their levels, and
+how many rows are not as they should be. All questions after that go to the tally, wherever it is:
+in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the caller has
+(`TallyOfSums`).
+"""
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp._checks import Floats
+from userdp.release._columns import Ids
+from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
+
+Integers = npt.NDArray[np.int64]
+
+ROWS_AT_A_TIME = 2**15
+"""Temporary arrays of this length stay in the processor's cache."""
+
+ROWS_THAT_FIT = 2**22
+"""So many levels of 40 bits have a sum below 2^62."""
+
+
+class Rules(NamedTuple):
+    """Which rows count, and which level each has. Rows without a user never count."""
+
+    grid: Grid
+    drop_missing: bool = False
+    """Rows without a value do not count; if false, they have the level of the centre."""
+    drop_outside: bool = False
+    """Rows with a value beyond the bounds do not count; if false, it is moved to the nearer one."""
+
+
+class Survey(NamedTuple):
+    """How many users have how many rows that count, and how many rows are not as they should be."""
+
+    sizes: tuple[int, ...]
+    """Different numbers of rows that count, each at least 1, the smallest first."""
+    users: tuple[int, ...]
+    """How many users have so many."""
+    without_user: int = 0
+    odd_users: int = 0
+    """Rows whose user is a float that is no whole number, or is not held exactly."""
+    without_value: int = 0
+    """Rows with a user, and without a value."""
+    outside: int = 0
+    """Rows with a user, and with a value beyond the bounds."""
+
+    @property
+    def counts(self) -> Integers:
+        """The number of rows of every user, shape (L,), the largest first."""
+        return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
+
+
+class Weighted(NamedTuple):
+    """Two totals over users of at most `cap` rows each."""
+
+    total: int
+    weight: int
+
+
+class Tally(ABC):
+    """One row a user, made of records: a context, after which an engine has no table of it.
+
+    (Spark frees the memory of such a table by and by.)
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is held outside of this process."""
+
+    @abstractmethod
+    def survey(self) -> Survey:
+        """Return how many users have how many rows, and how many rows have a fault."""
+
+    @abstractmethod
+    def clipped_total(self, window: Window) -> int:
+        """Add up all users' sums in steps from the origin, each clipped to an interval."""
+
+    @abstractmethod
+    def weighted_total(self, window: Window, cap: int) -> Weighted:
+        """Add up all users' averages in steps from the origin, clipped, each with its weight.
+
+        The weight of a user is its number of rows, at most `cap`.
+        """
+
+
+class TallyOfSums:
+    """Sums of values that the caller already has.
+
+    Parameters
+    ----------
+    sums : ndarray of float64, shape (L,)
+        Each user's sum of values; no NaN. One beyond what the bounds allow is moved to the nearest
+        that they do.
+    counts : ndarray of int64, shape (L,)
+        Each user's number of values.
+    grid : Grid
+        The levels of a value.
+    """
+
+    def __init__(self, sums: Floats, counts: Integers, grid: Grid) -> None:
+        self.counts = counts
+        self.grid = grid
+        self.sums = np.clip(sums, counts * grid.lower, counts * grid.upper)
+
+    def clipped_total(self, window: Window) -> int:
+        """Add up all users' sums in steps from the origin, each clipped to an interval."""
+        centre = self.grid.lower + window.origin * self.grid.step
+        step = self.grid.step * (1 << window.shift)
+        steps = np.floor((self.sums - self.counts * centre) / step + 0.5).astype(np.int64)
+        # As whole numbers: the ends of the window may be between two floats.
+        return int(np.clip(steps, window.lowest, window.highest).sum())
+
+
+class TallyInMemory(Tally):
+    """One row for each code of a user, in arrays.
+
+    Parameters
+    ----------
+    ids : Ids
+        The user of each record.
+    values : ndarray of float64, shape (n,)
+        The value of each record, NaN where there is none.
+    rules : Rules
+        Which rows count.
+    """
+
+    def __init__(self, ids: Ids, values: Floats, rules: Rules) -> None:
+        self.rules = rules
+        self.some_missing = ids.some_missing
+        # Of each code: rows that count, those of them without a value, and sums of both halves.
+        self.sizes = np.zeros(ids.n_codes, np.int64)
+        self.blanks = np.zeros(ids.n_codes, np.int64)
+        self.high = np.zeros(ids.n_codes, np.int64)
+        self.low = np.zeros(ids.n_codes, np.int64)
+        self.without_user = 0
+        self.without_value = 0
+        self.outside = 0
+        for begin in range(0, values.size, ROWS_THAT_FIT):
+            block = slice(begin, begin + ROWS_THAT_FIT)
+            self._add(ids.codes[block].astype(np.intp, copy=False), values[block])
+
+    def close(self) -> None:
+        """Do nothing: all is in this process."""
+
+    def survey(self) -> Survey:
+        """Return how many users have how many rows, and how many rows have a fault."""
+        found = _survey_of(self.sizes)
+        return found._replace(
+            without_user=self.without_user,
+            without_value=self.without_value,
+            outside=self.outside,
+        )
+
+    def clipped_total(self, window: Window) -> int:
+        """Add up all users' sums in steps from the origin, each clipped to an interval."""
+        return int(np.clip(self._steps(window), window.lowest, window.highest).sum())
+
+    def weighted_total(self, window: Window, cap: int) -> Weighted:
+        """Add up all users' averages in steps from the origin, clipped, each with its weight."""
+        weights = np.minimum(self.sizes, cap)
+        shares = weights / np.maximum(self.sizes, 1)
+        moved = np.floor(self._steps(window) * shares + 0.5).astype(np.int64)
+        clipped = np.clip(moved, window.lowest * weights, window.highest * weights)
+        return Weighted(int(clipped.sum()), int(weights.sum()))
+
+    def _steps(self, window: Window) -> Integers:
+        """Return each user's sum of levels, less the origin, in steps."""
+        n_levels = self.sizes - self.blanks
+        steps: Integers = in_steps(self.high, self.low, n_levels, window)
+        return steps
+
+    def _add(self, codes: npt.NDArray[np.intp], values: Floats) -> None:
+        """Add records, so few that 64-bit integers hold the sums of their levels."""
+        known = codes[codes >= 0] if self.some_missing else codes
+        self.sizes += np.bincount(known, minlength=self.sizes.size)
+        sums = np.zeros(self.sizes.size, np.int64)
+        for begin in range(0, values.size, ROWS_AT_A_TIME):
+            part = slice(begin, begin + ROWS_AT_A_TIME)
+            some_codes = codes[part]
+            some_values = values[part]
+            if not self._are_clean(some_codes, some_values):
+                some_codes, some_values = self._set_right(some_codes, some_values)
+            np.add.at(sums, some_codes, _levels(some_values, self.rules.grid))
+        self.high += sums >> HALF_BITS
+        self.low += sums & (HALF - 1)
+
+    def _are_clean(self, codes: npt.NDArray[np.intp], values: Floats) -> bool:
+        """Whether all records have a user, and a value between the bounds: then none is NaN."""
+        grid = self.rules.grid
+        inside = grid.lower <= values.min() and values.max() <= grid.upper
+        return bool(inside and (not self.some_missing or codes.min() >= 0))
+
+    def _set_right(
+        self, codes: npt.NDArray[np.intp], values: Floats
+    ) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Count records that are not as they should be; return those that have a level."""
+        known = codes >= 0
+        self.without_user += int(np.count_nonzero(~known))
+        codes = codes[known]
+        values = values[known]
+
+        absent = np.isnan(values)
+        self.without_value += int(np.count_nonzero(absent))
+        if self.rules.drop_missing:
+            np.subtract.at(self.sizes, codes[absent], 1)
+        else:
+            np.add.at(self.blanks, codes[absent], 1)
+        codes = codes[~absent]
+        values = values[~absent]
+
+        grid = self.rules.grid
+        beyond = (values < grid.lower) | (values > grid.upper)
+        self.outside += int(np.count_nonzero(beyond))
+        if self.rules.drop_outside:
+            np.subtract.at(self.sizes, codes[beyond], 1)
+            codes = codes[~beyond]
+            values = values[~beyond]
+        return codes, np.clip(values, grid.lower, grid.upper)
+
+
+def _levels(values: Floats, grid: Grid) -> Integers:
+    """Return the levels of values between the bounds, by four operations in a fixed order."""
+    levels = values - grid.lower
+    levels *= grid.levels_a_unit
+    levels += 0.5
+    return levels.astype(np.int64)  # rounds down, as none is negative
+
+
+def _survey_of(counts: Integers) -> Survey:
+    sizes, users = np.unique(counts[counts > 0], return_counts=True)
+    return Survey(tuple(sizes.tolist()), tuple(users.tolist()))
