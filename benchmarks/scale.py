@@ -38,8 +38,8 @@ def arrays() -> Iterator[Row]:
     """Compare with numpy's grouped sum, which knows no privacy."""
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
-    bare = lambda: np.bincount(users, weights=values)  # noqa: E731
-    private = lambda: ud.private_mean(users, values, lower=0, upper=U, eps=1)  # noqa: E731
+    bare = partial(np.bincount, users, weights=values)
+    private = partial(ud.private_mean, users, values, lower=0, upper=U, eps=1)
     private()  # imports what it needs
     # In turns, so that whatever else the machine does slows both.
     turns = np.array([(seconds(private), seconds(bare)) for _ in range(3 * REPEATS)])
@@ -71,9 +71,10 @@ Task = Callable[[], object]
 
 def tasks_of_duckdb(path: str) -> dict[str, Task]:
     """Return what is timed on a file, and needs DuckDB only."""
-    ask = lambda question: duckdb.sql(  # noqa: E731
-        question.format(table=f"'{path}'", user='"user"')
-    ).fetchall()
+
+    def ask(question: str) -> object:
+        return duckdb.sql(question.format(table=f"'{path}'", user='"user"')).fetchall()
+
     return {
         "private mean": lambda: private_mean(data=path),
         "bare grouped sum": lambda: ask(GROUPED),
@@ -95,6 +96,10 @@ def tasks_of_spark(path: str) -> dict[str, Task]:
 
 
 TASKS = {"DuckDB": tasks_of_duckdb, "Spark": tasks_of_spark}
+TASKS_OF = {
+    "DuckDB": ("private mean", "bare grouped sum", "bare average"),
+    "Spark": ("private mean", "bare grouped sum"),
+}
 
 
 def spark_session() -> SparkSession:
@@ -123,8 +128,7 @@ def in_turns(engine: str, path: str) -> dict[str, tuple[float, float]]:
     In turns, so that whatever else the machine does slows all of them.
     """
     found: dict[str, list[tuple[float, float]]] = {}
-    tasks = ["private mean", "bare grouped sum"] + ["bare average"] * (engine == "DuckDB")
-    for task in tasks * 2:
+    for task in 2 * TASKS_OF[engine]:
         with get_context("spawn").Pool(1) as fresh:
             found.setdefault(task, []).append(fresh.apply(run_task, (engine, task, path)))
     return {task: tuple(map(min, zip(*runs, strict=True))) for task, runs in found.items()}

@@ -20,6 +20,11 @@ BY_LOOK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"
 
 VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
   violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
+# Colours that fade are at their ends, and the theme has seen to tab stops: 300 ms after a change.
+SETTLED = """Promise.all([
+  ...document.getAnimations().map(({finished}) => finished.catch(() => {})),
+  new Promise((done) => setTimeout(done, 400)),
+])"""
 # Formulas, and words of code beyond the first of each colour: most of a page's elements, and
 # nothing new to axe, which takes its time over each of them.
 LIGHTEN = """{
@@ -122,6 +127,7 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     rules = ""
     for width, theme in looks:
         look(page, width, theme)
+        page.evaluate(f"{SETTLED}.then(() => 0)")
         found += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS % rules)]
         rules = f"runOnly: {BY_LOOK}"
     abroad = [url for url in requests if not url.startswith((book, "data:"))]

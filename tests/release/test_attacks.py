@@ -57,9 +57,9 @@ def test_missing_users_are_not_users(users):
     assert (made.n_users, made.n_records, made.eps) == (2, 3, None)
 
 
-# 2. Arrays that change during the call, and values that are anything.
+# 2. Arrays that change afterwards, and values that are anything.
 @pytest.mark.parametrize("what", ["users", "values"])
-def test_arrays_are_copied_at_the_door(what):
+def test_what_becomes_of_arrays_after_they_were_read_does_not_matter(what):
     users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
     frame = pd.DataFrame({"users": users, "values": values}, copy=False)
     columns = [(users, values), (frame.users, frame["values"])]

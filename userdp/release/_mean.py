@@ -251,6 +251,7 @@ def release_mean(
     grid = read_grid(0.0, float(users.upper))
     middle = float(_read_centre(users, centre))
     choices = read_choices(grid, eps, objective, total_width, middle, project)
+    # The bound may be a Fraction: the release computes in floats, as for any table.
     how = decide(Contributions(users.counts, grid.width), choices)
     tally = TallyOfSums(values, users.counts, grid)
     return draw(tally.clipped_total(how.window), how, "refuse", "refuse")
