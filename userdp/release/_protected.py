@@ -14,7 +14,15 @@ from userdp.noise import LaplaceNoise, noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
 from userdp.release._noise import LARGEST_SCALE, Noisy, noisy_total, shift_for
 from userdp.release._quiet import discreet
-from userdp.release._results import Missing, Outside, Release, mended, read_level
+from userdp.release._results import (
+    Missing,
+    Outside,
+    Release,
+    in_words,
+    mended,
+    of_which,
+    read_level,
+)
 from userdp.release._rows import read_rules, refuse_rows
 from userdp.release._sources import Data, check_value, read_tally
 
@@ -42,6 +50,7 @@ class ProtectedCountsMean(Release):
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
+    protects: ClassVar[str] = "the values and the number of records"
 
     mean: float
     lower: float
@@ -193,6 +202,15 @@ class ProtectedCountsMean(Release):
     def public(self) -> dict[str, Any]:
         """Return all that may be published, as plain numbers, texts and lists."""
         return super().public() | {"of": OF}
+
+    def _of_the_number(self, unit: str) -> str:
+        mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
+        unit = unit and f" {unit}"
+        return (
+            f"The mean in which no user counts for more than {self.cap:,} records is {mean}{unit}"
+            f"{of_which(self.outside, self.missing)}: with a probability of 95 % that mean itself "
+            f"is from {low} to {high}{unit}, whatever the records are."
+        )
 
     def _summary(self) -> dict[str, str]:
         low, high = self.interval()

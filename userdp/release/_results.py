@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from math import expm1
+from math import ceil, exp, expm1, floor, log10
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -28,6 +28,17 @@ Missing = Literal["refuse", "centre", "drop"]
 
 MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
 """Suffix that names the table an error is of, where rows were mended."""
+
+IN_WORDS = {
+    ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
+    ("outside", "drop"): "values beyond the bounds were left out",
+    ("missing", "centre"): "missing values count as a number that was fixed before",
+    ("missing", "drop"): "missing values were left out",
+}
+"""The same for lay readers."""
+
+MOST_IN_WORDS = 10
+"""Up to this budget, the factor e^eps is written as a number."""
 
 Rows = Sequence[Sequence[str]]
 
@@ -66,6 +77,8 @@ class Release:
     """
 
     kind: ClassVar[str]
+    protects: ClassVar[str]
+    """What of a user is protected, in words."""
 
     mean: Any
     eps: float | None
@@ -137,6 +150,47 @@ class Release:
         """Return the same as JSON, by the schema of `json_schema`."""
         return json.dumps(self.public(), allow_nan=False)
 
+    def public_sentence(self, unit: str = "") -> str:
+        """Return what to print under the number, for readers who know nothing of privacy.
+
+        Parameters
+        ----------
+        unit : str, optional
+            The unit of the values, such as "km/h".
+
+        Returns
+        -------
+        str
+            What the number is the mean of and how far off it may be, and what protects the users.
+
+        Raises
+        ------
+        TypeError
+            If `unit` is no text.
+        """
+        if not isinstance(unit, str):
+            check.refuse_type("unit", "text", unit)
+        return f"{self._of_the_number(unit)} {self._of_the_privacy()}"
+
+    def _of_the_number(self, unit: str) -> str:
+        raise NotImplementedError
+
+    def _of_the_privacy(self) -> str:
+        """Say what protects each user, and how well, in words."""
+        spent = self.eps if self.rho is None else self.rho
+        if spent is None:
+            return f"A budget of privacy is {self.promise}."
+        if spent == 0:
+            return "The number would be the same whatever the records were."
+        noise = f"Noise protects {self.protects} of each user"
+        if self.eps is None:
+            return f"{noise} (user-level differential privacy, rho = {spent:.6g} in zCDP)."
+        times = f"{exp(spent):.3g}" if spent <= MOST_IN_WORDS else f"e^{spent:.6g}"
+        return (
+            f"{noise}: with any others no outcome would be more than {times} times as likely "
+            f"(user-level differential privacy, eps = {spent:.6g})."
+        )
+
     def __repr__(self) -> str:
         """Return a table in plain text."""
         return text_table([], self._shown())
@@ -179,6 +233,7 @@ class PrivateMean(Release):
     """
 
     kind: ClassVar[str] = "private mean"
+    protects: ClassVar[str] = "the values"
 
     mean: float
     lower: float
@@ -272,6 +327,17 @@ class PrivateMean(Release):
             return max(low, self.lower), min(high, self.upper)
         return low, high
 
+    def _of_the_number(self, unit: str) -> str:
+        mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
+        error = at_most(self.worst_case_error)
+        unit = unit and f" {unit}"
+        return (
+            f"The mean of {self.n_records:,} records of {self.n_users:,} users is {mean}{unit}"
+            f"{of_which(self.outside, self.missing)}: on average over the noise it is off by at "
+            f"most {error}{unit}, whatever the records are, and with a probability of 95 % the "
+            f"mean itself is from {low} to {high}{unit}."
+        )
+
     def _summary(self) -> dict[str, str]:
         low, high = self.interval()
         tightest = self.clips[0]
@@ -296,6 +362,41 @@ class PrivateMean(Release):
 def mended(outside: Outside, missing: Missing) -> str:
     """Say of which table an error is, where rows were mended."""
     return MENDED.get(outside, "") + MENDED.get(missing, "")
+
+
+def of_which(outside: Outside, missing: Missing) -> str:
+    """Say in a sentence of which table a mean is, where rows were mended or dropped."""
+    rules = (("outside", outside), ("missing", missing))
+    texts = [IN_WORDS[rule] for rule in rules if rule in IN_WORDS]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def in_words(mean: float, interval: tuple[float, float], error: float) -> list[str]:
+    """Return a mean and the ends of its interval to a tenth of the error: the rest is noise.
+
+    The ends are moved outwards, so that what is said of them holds.
+    """
+    if error == 0:
+        return [f"{number:.6g}" for number in (mean, *interval)]
+    decimals = decimals_of(error)
+    unit = 10.0**-decimals
+    low, high = interval
+    near = [round(mean / unit), floor(low / unit), ceil(high / unit)]
+    return [f"{number * unit:,.{max(decimals, 0)}f}" for number in near]
+
+
+def at_most(error: float) -> str:
+    """Return an error to two digits, upwards."""
+    if error == 0:
+        return "0"
+    decimals = decimals_of(error)
+    unit = 10.0**-decimals
+    return f"{ceil(error / unit) * unit:,.{max(decimals, 0)}f}"
+
+
+def decimals_of(error: float) -> int:
+    """Return how many decimals show two digits of an error; below zero, how many are not shown."""
+    return 1 - floor(log10(error))
 
 
 def read_level(level: object) -> float:

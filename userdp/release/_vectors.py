@@ -15,7 +15,7 @@ from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
 from userdp.release._noise import LARGEST_SCALE, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import NOTHING, Release, read_level
+from userdp.release._results import NOTHING, Release, at_most, read_level
 from userdp.vectors import _read_vectors, ball_error, ball_threshold
 
 RADIUS_BITS = 40
@@ -33,6 +33,7 @@ class ReleaseInBall(Release):
     """
 
     kind: ClassVar[str] = "private mean of vectors"
+    protects: ClassVar[str] = "the vectors"
 
     mean: Floats
     """The release, shape (d,), in the unit of the samples."""
@@ -74,6 +75,13 @@ class ReleaseInBall(Release):
         length = sqrt(2 * gammainccinv(self.mean.size / 2, 1 - read_level(level)))
         reach = self.worst_case_bias + self.noise_scale * length + self.rounding
         return self.mean - reach, self.mean + reach
+
+    def _of_the_number(self, unit: str) -> str:
+        error = f"{at_most(self.worst_case_error)} {unit}".strip()
+        return (
+            f"This is the mean of {self.n_records:,} vectors of {self.n_users:,} users: on average "
+            f"over the noise it is off by at most {error}, whatever the vectors are."
+        )
 
     def _summary(self) -> dict[str, str]:
         length = float(np.linalg.norm(self.mean))

@@ -1,0 +1,96 @@
+"""The sentence to print under a number: true for every release, and readable."""
+
+import re
+
+import numpy as np
+import pytest
+
+import userdp as ud
+from userdp.release import release_mean_in_ball
+from userdp.release._results import at_most, in_words
+
+TABLE = {"lower": 0, "upper": 65}
+USERS = np.repeat(np.arange(60), 4)
+VALUES = np.full(240, 26.0)
+
+
+def test_it_says_mean_error_interval_and_budget(opendp):
+    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    # Of equal users the best clipping is none; one of 60 moves the mean by 65/60 at most.
+    assert made.worst_case_error == pytest.approx(65 / 60)
+    low, high = made.interval()
+    assert 22 < low < 26 < high < 30
+    assert made.public_sentence("km/h") == (
+        "The mean of 240 records of 60 users is 26.0 km/h: on average over the noise it is off by "
+        "at most 1.1 km/h, whatever the records are, and with a probability of 95 % the mean "
+        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the values of "
+        "each user: with any others no outcome would be more than 2.72 times as likely (user-level "
+        "differential privacy, eps = 1)."
+    )
+
+
+WORDS = {
+    "no unit": ({}, r"off by at most 1\.1, whatever"),
+    "clamped": ({"outside": "clamp"}, r"\(values beyond the bounds count as the nearer bound\):"),
+    "centred": ({"missing": "centre"}, r"\(missing values count as a number that was fixed"),
+    "of the odds": ({"eps": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
+    "of a large budget": ({"eps": 12}, r"more than e\^12 times"),
+    "of Gaussian noise": (
+        {"eps": ud.GaussianNoise.zcdp(0.125)},
+        r"of each user \(.*, rho = 0\.125 in zCDP\)\.$",
+    ),
+    "of nothing": ({"total_width": 0}, r"would be the same whatever the records were\.$"),
+}
+
+
+@pytest.mark.parametrize(("how", "words"), WORDS.values(), ids=WORDS)
+def test_it_says_what_was_chosen(how, words, opendp):
+    made = ud.private_mean(USERS, VALUES, **TABLE | {"eps": 1} | how)
+    assert re.search(words, made.public_sentence())
+
+
+@pytest.mark.filterwarnings("ignore:.eps. is not stated")
+def test_it_promises_nothing_where_rows_were_dropped(opendp):
+    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1, missing="drop", outside="drop")
+    text = made.public_sentence()
+    assert "values beyond the bounds were left out; missing values were left out" in text
+    assert "A budget of privacy is not stated" in text
+    assert not re.search("protects|likely", text)
+
+
+def test_of_protected_counts_it_says_no_count(opendp):
+    made = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    text = made.public_sentence("km/h")
+    assert "in which no user counts for more than 2 records" in text
+    assert "protects the values and the number of records of each user" in text
+    assert not re.search("240|60", text)
+
+
+def test_of_vectors_it_says_the_length_of_the_error(opendp):
+    users = ud.Contributions([4] * 60, 65)
+    made = release_mean_in_ball(np.ones((60, 2)), users, ud.GaussianNoise.zcdp(0.5))
+    assert f"off by at most {at_most(made.worst_case_error)} m/s" in made.public_sentence("m/s")
+
+
+def test_digits_follow_the_error_and_never_flatter():
+    assert in_words(49.87654, (44.12, 55.61), 1.641) == ["49.9", "44.1", "55.7"]
+    assert in_words(12345.6, (11111.0, 14000.1), 230) == ["12,350", "11,110", "14,010"]
+    assert in_words(2.5, (2.5, 2.5), 0) == ["2.5", "2.5", "2.5"]
+    assert [at_most(error) for error in (1.641, 1.6, 0.00321, 230.1, 0)] == [
+        *("1.7", "1.6", "0.0033", "240", "0")
+    ]
+    rng = np.random.default_rng(76)
+    for _ in range(500):
+        error = 10 ** rng.uniform(-5, 5)
+        low, high = sorted(error * rng.normal(0, 9, 2))
+        _, below, above = (float(text.replace(",", "")) for text in in_words(0, (low, high), error))
+        fuzz = 1e-9 * error
+        assert low - error / 10 - fuzz <= below <= low + fuzz
+        assert high - fuzz <= above <= high + error / 10 + fuzz
+        assert error - fuzz <= float(at_most(error).replace(",", "")) <= 1.1 * error + fuzz
+
+
+def test_a_unit_is_text(opendp):
+    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    with pytest.raises(TypeError, match="`unit` must be text, got unit=3"):
+        made.public_sentence(3)
