@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
+from userdp.model import Clipping, Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import GaussianNoise, Noise, Objective, _read_objective
 from userdp.release._grid import (
     LEVEL_ERROR,
@@ -433,7 +433,7 @@ def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
         "objective": choices.objective,
         "centre": grid.lower + middle,
         "total_width": how.total_width,
-        "clips": _clips(how),
+        "clips": _clips(how, clipping),
         "noise_scale": scale_of(window.moved, choices.law) * unit,
         "worst_case_bias": bias,
         "worst_case_bound": bound,
@@ -459,11 +459,10 @@ def _promise(dropping: bool, moved: int) -> str:
     return COUNTS_PUBLIC
 
 
-def _clips(how: Decided) -> tuple[Clip, ...]:
+def _clips(how: Decided, clipping: Clipping) -> tuple[Clip, ...]:
     """Return one interval for each number of records, the largest first."""
-    grid = how.choices.grid
-    counts, n_users = np.unique(how.users.counts, return_counts=True)
-    some = Contributions(counts, how.users.upper)
-    ends = centred_clipping(some, how.total_width, how.choices.origin * grid.step)
-    rows = np.stack([counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
+    lower = how.choices.grid.lower
+    counts, first, n_users = np.unique(how.users.counts, return_index=True, return_counts=True)
+    ends = lower + clipping.lower[first], lower + clipping.upper[first]
+    rows = np.stack([counts, n_users, *ends], axis=1)
     return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]
