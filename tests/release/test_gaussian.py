@@ -3,6 +3,7 @@
 With Laplace noise in turn: `test_audit.py`, `test_private_mean.py` and `test_release_privacy.py`.
 """
 
+import re
 from fractions import Fraction
 from math import hypot, pi, sqrt
 
@@ -87,6 +88,22 @@ def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
     assert (made.rho, made.sigma, made.delta(1)) == (pytest.approx(0.3), LAW.sigma, LAW.delta(1))
     assert made.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
     assert "replacing one user's samples; public: counts" in made.promise
+
+
+def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
+    users = ud.Contributions([2] * 40, 12)
+    made = release_mean_in_ball(np.full((40, 2), 3.0), users, ud.GaussianNoise.zcdp(0.5))
+    shown = dict(re.split("  +", line, maxsplit=1) for line in repr(made).splitlines())
+    assert shown == {
+        "private mean": f"2 coordinates, of length {np.hypot(1.5, 1.5):.6g}",
+        "budget": f"rho = 0.5 (zCDP), {made.promise}",
+        "error on the worst dataset": f"{made.worst_case_error:.4g} on average over the noise "
+        "(a length; bias 0)",
+        "noise": f"whole numbers by OpenDP, standard deviation {made.noise_scale:.4g} "
+        "in each coordinate",
+        "users clipped to": "sums of length 12",
+        "records": "80 of 40 users",
+    }
 
 
 def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing():

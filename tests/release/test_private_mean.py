@@ -186,15 +186,15 @@ def test_rows_of_a_table_are_tallied():
 
 
 def test_result_is_shown_as_a_table(opendp):
-    bounds, values = {"lower": 0, "upper": 6, "outside": "clamp"}, [1.0, 7, 3, 4]
-    made = ud.private_mean(list("aabb"), values, eps=3, **bounds)
+    rules = {"lower": 0, "upper": 6, "outside": "clamp", "missing": "centre"}
+    made = ud.private_mean(list("aabb"), [1.0, 7, 3, 4], eps=3, **rules)
     low, high = made.interval()
     assert repr(made).splitlines() == [
         f"private mean                {made.mean:.6g}",
         f"95 % interval               {low:.6g} to {high:.6g} (on every dataset with these counts)",
         f"budget                      eps = 3, {made.promise}",
         "error on the worst dataset  1 on average over the noise (bias plus mean noise 1, "
-        "bias 0), of the values clamped",
+        "bias 0), of the values clamped, missing ones at the centre",
         "noise                       whole numbers by OpenDP, scale 1",
         "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",
         "records                     4 of 2 users, values in [0, 6]",

@@ -144,7 +144,7 @@ def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
 
 
 def test_it_is_shown_as_a_table(opendp):
-    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre")
+    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
     shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
@@ -152,7 +152,7 @@ def test_it_is_shown_as_a_table(opendp):
         "budget": f"eps = 2, {protected.COUNTS_PROTECTED}",
         "weight": "120 (95 %: 110.013 to 129.987), of a user at most 3",
         "error on the worst dataset": "at most 8.621 on average over the noise (but for the cap), "
-        "at the smallest of these weights, missing ones at the centre",
+        "at the smallest of these weights, of the values clamped, missing ones at the centre",
         "noise": "whole numbers by OpenDP, scales 15 of the sum, 3 of the weight",
         "users clipped to": "7 to 17",
         "values": "in [0, 24]",
