@@ -92,5 +92,5 @@ def test_digits_follow_the_error_and_never_flatter():
 
 def test_a_unit_is_text(opendp):
     made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
-    with pytest.raises(TypeError, match="`unit` must be text, got unit=3"):
+    with pytest.raises(TypeError, match="`unit` must be text, got unit of type int"):
         made.public_sentence(3)

@@ -169,7 +169,7 @@ class Release:
             If `unit` is no text.
         """
         if not isinstance(unit, str):
-            check.refuse_type("unit", "text", unit)
+            check.refuse_kind("unit", "text", unit)
         return f"{self._of_the_number(unit)} {self._of_the_privacy()}"
 
     def _of_the_number(self, unit: str) -> str:
