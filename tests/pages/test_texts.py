@@ -178,7 +178,11 @@ def test_the_front_door_says_how_long_each_way_takes():
     assert [f"book/{name}" for name in PATH] == [name for name in PAPER if name != "book/explorer"]
 
 
-@pytest.mark.parametrize("name", [name for name in NUMBERED if name != "book/explorer"])
+OTHERWISE = {"book/explorer", "book/decide"}
+"""A live picture; and a call and what it prints, for those who came for it."""
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERED if name not in OTHERWISE])
 def test_the_claim_and_its_picture_come_first(page, book, name):
     page.goto(f"{book}/{name}.html")
     page.wait_for_function(TYPESET)
@@ -186,3 +190,12 @@ def test_the_claim_and_its_picture_come_first(page, book, name):
     first = page.locator(".bd-article :is(figure, .cell_input, details.hide)").first
     assert first.evaluate("(node) => node.tagName") == "FIGURE"
     assert first.evaluate(BOTTOM) <= 1350
+
+
+def test_who_has_a_table_sees_a_call_and_what_it_prints_first(page, book):
+    page.goto(f"{book}/book/decide.html")
+    page.wait_for_function(TYPESET)
+    call, printed = page.locator(".bd-article div.highlight:visible").all()[:2]
+    expect(call).to_contain_text("ud.private_mean(")
+    expect(printed).to_contain_text("private mean")
+    assert printed.evaluate(BOTTOM) <= 950
