@@ -1,5 +1,7 @@
 """Sweeps over budgets: Monte-Carlo estimates of errors, with their standard errors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -65,7 +67,7 @@ class Sweep:
         """Return the curve of one mechanism."""
         return self.curves[mechanism]
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """Return the errors as a tidy table, one row a trial, as seaborn wants them.
 
         Returns

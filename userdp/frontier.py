@@ -4,6 +4,8 @@ Over all estimators, and over all mechanisms. Neighbouring datasets differ in al
 user; the counts, the bound and eps are public.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import floor
 

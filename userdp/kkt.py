@@ -6,6 +6,8 @@ lambda_S for S >= 0. For a linear program the conditions are sufficient: a point
 is a minimiser, however it was found.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any, NamedTuple
 

@@ -11,6 +11,8 @@ each mechanism stands its mean error on given datasets, with the noise integrate
 protected data, and no private release.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

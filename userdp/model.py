@@ -4,6 +4,8 @@ Who contributes how much and to which intervals contributions are clipped (Secti
 parameter eps with the rank k = ceil(2/eps) that the paper derives from it, users' sums and centres.
 """
 
+from __future__ import annotations
+
 import numbers
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

@@ -7,6 +7,8 @@ data. Drawn in floating point, it is for demonstrations only: its low-order bits
 the laws allow. Wherever a budget is asked for, a law may be given in its place.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import ceil, exp, expm1, hypot, inf, nextafter, pi, sqrt
@@ -393,7 +395,7 @@ class GaussianNoise(Noise):
         return f"GaussianNoise(sigma={self.sigma!r})"
 
     @classmethod
-    def zcdp(cls, rho: float | Fraction) -> "GaussianNoise":
+    def zcdp(cls, rho: float | Fraction) -> GaussianNoise:
         """Return the smallest noise that is rho-zCDP: sigma = 1 / sqrt(2 rho), rounded upwards.
 
         Parameters
@@ -422,7 +424,7 @@ class GaussianNoise(Noise):
         return cls(least)
 
     @classmethod
-    def approximate(cls, eps: Epsilon, delta: float) -> "GaussianNoise":
+    def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
         """Return the smallest noise that is (eps, delta)-private: analytic calibration.
 
         The smallest sigma with Phi(1/(2 sigma) - eps sigma) - e^eps Phi(-1/(2 sigma) - eps sigma)

@@ -12,6 +12,8 @@ w = d / eps; these are the threshold and the error of the scalar problem at the 
 Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d).
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import ceil, lgamma, pi, sqrt

@@ -4,6 +4,8 @@ Throughout, neighbouring datasets differ in all samples of one user, and counts 
 are floats, or exact Fractions where the bound U (and the intervals) are Fractions.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from fractions import Fraction
 from math import floor

@@ -1,5 +1,7 @@
 """Drawing: one style for the whole book."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The private mean: records, one scan, a tally; what is public decides; one draw, one result."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any, NamedTuple
 

@@ -14,6 +14,8 @@ does leave these integers, OpenDP cuts it off, which is post-processing: privacy
 what has no room.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import ceil, hypot, inf, nextafter
 from typing import Any, NamedTuple

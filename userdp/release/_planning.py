@@ -1,5 +1,7 @@
 """Before a release: the error to expect for each budget and strategy, from what is public alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from math import inf

@@ -1,5 +1,7 @@
 """A mean whose counts are protected as well: the ratio of two noisy totals."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log

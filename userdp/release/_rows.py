@@ -1,5 +1,7 @@
 """Rows that are not as they should be: what to do with them, and how many there are."""
 
+from __future__ import annotations
+
 from typing import NamedTuple, get_args
 
 import numpy as np

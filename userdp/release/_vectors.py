@@ -1,5 +1,7 @@
 """From users' sums of vectors to a release meant for the world, with Gaussian noise."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
