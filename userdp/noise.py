@@ -152,6 +152,7 @@ class _PureNoise(Noise):
     """A law that is eps-DP, of a budget `eps`."""
 
     currency = "eps"
+    scale: Fraction
 
     def __init__(self, eps: Epsilon) -> None:
         self.eps = read_eps(eps)
@@ -226,6 +227,8 @@ class LaplaceNoise(_PureNoise):
     """
 
     integer_law = "laplace"
+    mean_size: Fraction
+    mean_square: Fraction
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
@@ -285,6 +288,9 @@ class StaircaseNoise(_PureNoise):
     >>> round(law.mean_size, 6), round(law.gamma, 6), law.rank
     (0.425459, 0.268941, 1)
     """
+
+    mean_size: float
+    mean_square: float
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
@@ -378,6 +384,9 @@ class GaussianNoise(Noise):
 
     currency = "rho"
     integer_law = "gaussian"
+    mean_size: float
+    mean_square: float
+    scale: float
     # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
     # continuous noise of standard deviation s, in steps, rounded to whole numbers at random: the
     # lemma on whole numbers. In zCDP it spends no more without the 4.
