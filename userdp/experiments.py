@@ -75,12 +75,17 @@ class Sweep:
         pandas.DataFrame
             With the columns `mechanism`, `eps`, `trial` (from 0) and `error` (in the unit of the
             samples). It needs pandas, which the rest of a sweep does not.
-        """
-        import pandas as pd
 
+        Raises
+        ------
+        ImportError
+            If pandas is not installed: the extra ``userdp[plot]``.
+        """
+        pandas = check.load("pandas", "Frames are made with pandas", "plot")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
-        rows = pd.MultiIndex.from_product(named.values(), names=named)
-        return rows.to_frame(index=False).assign(error=self.errors.ravel())
+        rows = pandas.MultiIndex.from_product(named.values(), names=named)
+        frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())
+        return frame
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""
