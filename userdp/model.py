@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf
-from typing import TYPE_CHECKING, Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -166,7 +166,9 @@ class Contributions(Generic[Number]):
 
 def _as_bound(users: Contributions[Number], value: Exact) -> Number:
     """Return a number as a Fraction if the bound is one, and as a float otherwise."""
-    return cast("Number", Fraction(value) if users.is_exact else float(value))
+    kind: Any = Fraction if users.is_exact else float
+    result: Number = kind(value)
+    return result
 
 
 def _scalar(users: Contributions[Number], value: Any) -> Number | float:
