@@ -93,6 +93,34 @@ def test_every_parameter_is_described_in_place_and_in_order(name):
     assert described == [*inspect.signature(FUNCTIONS[name]).parameters]
 
 
+def signatures():
+    """Those of all public functions and methods, and of the classes that a reader makes."""
+    made = {ud.Contributions, ud.Clipping, ud.LaplaceNoise, ud.GaussianNoise, ud.StaircaseNoise}
+    found = {}
+    for room in [room for room in ROOMS if "._" not in room]:
+        for name, thing in vars(sys.modules.get(room) or import_module(room)).items():
+            of_the_house = re.match(r"userdp\.(?!_)", getattr(thing, "__module__", ""))
+            if name.startswith("_") or not of_the_house:
+                continue
+            if inspect.isclass(thing):
+                own = vars(thing).items()
+                methods = {n: m for n, m in own if inspect.isfunction(m) and n[0] != "_"}
+                found |= {f"{name}.{method}": of for method, of in methods.items()}
+            if inspect.isfunction(thing) or (inspect.isclass(thing) and thing in made):
+                found[name] = thing
+    return {name: str(inspect.signature(thing)) for name, thing in found.items()}
+
+
+def test_signatures_are_short_and_name_types_as_the_code_does():
+    shown = signatures()
+    assert {"private_mean", "grid_sum", "write_table", "Plan.recommend", "Clipping"} <= {*shown}
+    assert "eps: 'Budget'" in shown["threshold"]
+    for name, signature in shown.items():
+        assert len(signature) <= 400, f"{name}{signature}"
+        spelt_out = re.findall(r"Union\[|\b(?:fractions|decimal|numpy|typing|userdp)\.", signature)
+        assert not spelt_out, f"{name}{signature}"
+
+
 def test_ids_of_tests_are_words(request):
     """Of all tests that were collected: none is shown as `attempt137`, or by 400 digits."""
     named = [item for item in request.session.items if hasattr(item, "callspec")]

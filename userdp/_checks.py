@@ -9,6 +9,7 @@ import math
 import numbers
 from collections.abc import Collection
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
@@ -55,6 +56,14 @@ def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
 def shown(name: str, value: object) -> str:
     """What a refusal shows of an argument: arrays and tables are not quoted."""
     return f"{name}={value!r}" if is_plain(value) else f"{name} {kind_of(value)}"
+
+
+def load(library: str, need: str, extra: str) -> Any:
+    """Import what an extra brings along; where it is missing, say what to install."""
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(f"{need}: pip install 'userdp[{extra}]'.") from error
 
 
 def is_plain(value: object) -> bool:

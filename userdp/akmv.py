@@ -14,6 +14,8 @@ spends half of its budget on the threshold and half on the noise. Its errors are
 datasets, computed from protected data; none of them is a private release.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import NamedTuple
 

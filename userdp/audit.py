@@ -9,6 +9,8 @@ Gaussian noise, which has no largest log ratio. Not imported by `userdp`: use it
 ``from userdp import audit``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,14 +62,14 @@ class Noisy:
     value: Fraction
     scale: Fraction
 
-    def __add__(self, other: Exact) -> "Noisy":
+    def __add__(self, other: Exact) -> Noisy:
         return Noisy(self.value + Fraction(other), self.scale)
 
-    def __mul__(self, other: Exact) -> "Noisy":
+    def __mul__(self, other: Exact) -> Noisy:
         factor = Fraction(other)
         return Noisy(self.value * factor, self.scale * factor)
 
-    def __truediv__(self, other: Exact) -> "Noisy":
+    def __truediv__(self, other: Exact) -> Noisy:
         divisor = Fraction(other)
         return Noisy(self.value / divisor, self.scale / divisor)
 

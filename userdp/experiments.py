@@ -1,5 +1,7 @@
 """Sweeps over budgets: Monte-Carlo estimates of errors, with their standard errors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -65,7 +67,7 @@ class Sweep:
         """Return the curve of one mechanism."""
         return self.curves[mechanism]
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """Return the errors as a tidy table, one row a trial, as seaborn wants them.
 
         Returns
@@ -73,12 +75,17 @@ class Sweep:
         pandas.DataFrame
             With the columns `mechanism`, `eps`, `trial` (from 0) and `error` (in the unit of the
             samples). It needs pandas, which the rest of a sweep does not.
-        """
-        import pandas as pd
 
+        Raises
+        ------
+        ImportError
+            If pandas is not installed: the extra ``userdp[plot]``.
+        """
+        pandas = check.load("pandas", "Frames are made with pandas", "plot")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
-        rows = pd.MultiIndex.from_product(named.values(), names=named)
-        return rows.to_frame(index=False).assign(error=self.errors.ravel())
+        rows = pandas.MultiIndex.from_product(named.values(), names=named)
+        frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())
+        return frame
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a mechanism and budget, as a table or a CSV file wants them."""

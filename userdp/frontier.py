@@ -4,6 +4,8 @@ Over all estimators, and over all mechanisms. Neighbouring datasets differ in al
 user; the counts, the bound and eps are public.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import floor
 
@@ -12,11 +14,11 @@ import numpy as np
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
 from userdp._search import halve
-from userdp.model import Contributions, Epsilon, read_eps
+from userdp.model import Contributions, Epsilon, Number, _scalar, read_eps
 from userdp.noise import NoiseName, _read_noise
 
 
-def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
+def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | float:
     """Return the smallest worst-case bias of any estimator with a given user-level sensitivity.
 
     beta(Delta) = sum_l (U m_l / N - Delta)^+ / 2: no estimator of the mean, clipped or not, does
@@ -46,8 +48,7 @@ def smallest_bias(users: Contributions, sensitivity: Exact) -> Exact:
     """
     check.instance("users", users, Contributions)
     change = check.size("sensitivity", sensitivity, users.is_exact)
-    bias: Exact = np.sum(users.surplus(change * users.total)) / (2 * users.total)
-    return bias if users.is_exact else float(bias)
+    return _scalar(users, np.sum(users.surplus(change * users.total)) / (2 * users.total))
 
 
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:

@@ -6,19 +6,21 @@ lambda_S for S >= 0. For a linear program the conditions are sufficient: a point
 is a minimiser, however it was found.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Contributions, Epsilon, read_eps
+from userdp.model import Contributions, Epsilon, Number, _as_bound, read_eps
 from userdp.worstcase import threshold
 
 
-class Solution(NamedTuple):
+class Solution(NamedTuple, Generic[Number]):
     """A point of the linear program (8) with multipliers, in the unit of the samples.
 
     Floats, or Fractions where the bound U is one.
@@ -36,10 +38,10 @@ class Solution(NamedTuple):
     """
 
     alpha: npt.NDArray[Any]
-    total_width: Exact
+    total_width: Number
     lambda_users: npt.NDArray[Any]
     mu_users: npt.NDArray[Any]
-    lambda_width: Exact
+    lambda_width: Number
 
 
 class KKTResiduals(NamedTuple):
@@ -55,7 +57,7 @@ class KKTResiduals(NamedTuple):
     duality_gap: Exact
 
 
-def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
+def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Number]:
     """Return the minimiser of Theorem III.1 with multipliers that prove it: the repaired ones.
 
     With T = T_eps > 0: lambda_l = 1/2 above T, (1/eps - n_above / 2) / n_ties for the users tied
@@ -92,11 +94,13 @@ def optimal_solution(users: Contributions, eps: Epsilon) -> Solution:
     shared = np.asarray(printed.lambda_width / int(ties.sum()))
     lambda_users = np.where(ties, shared, printed.lambda_users)
     return printed._replace(
-        lambda_users=lambda_users, mu_users=1 - 2 * lambda_users, lambda_width=0 * users.upper
+        lambda_users=lambda_users,
+        mu_users=1 - 2 * lambda_users,
+        lambda_width=_as_bound(users, 0),
     )
 
 
-def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
+def printed_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Number]:
     """Return the same minimiser with the multipliers that the paper prints below (11).
 
     lambda_l = 1/2 and mu_l = 0 where alpha_l > 0, else lambda_l = 0 and mu_l = 1; condition (9)
@@ -130,10 +134,11 @@ def printed_solution(users: Contributions, eps: Epsilon) -> Solution:
     half = Fraction(1, 2) if users.is_exact else 0.5
     lambda_users = (alpha > 0) * np.asarray(half)
     lambda_width = 1 / read_eps(eps) - int(np.sum(alpha > 0)) * half
-    return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, lambda_width)
+    multiplier = _as_bound(users, lambda_width)
+    return Solution(alpha, width, lambda_users, 1 - 2 * lambda_users, multiplier)
 
 
-def solve_lp(users: Contributions, eps: Epsilon) -> Solution:
+def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     """Solve the linear program (8) with HiGHS, which knows nothing of the theorem.
 
     Parameters

@@ -11,6 +11,8 @@ each mechanism stands its mean error on given datasets, with the noise integrate
 protected data, and no private release.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 
@@ -19,9 +21,9 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
-from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
+from userdp.model import Contributions, Epsilon, Number, _read_centre, _read_sums, _scalar
 from userdp.noise import Budget, LaplaceNoise, NoiseName, Objective, _read_noise, _read_objective
-from userdp.worstcase import _scalar, threshold
+from userdp.worstcase import threshold
 
 
 def laplace(
@@ -430,12 +432,12 @@ def weighted_mean_error(
 
 
 def weighted_worst_case_error(
-    users: Contributions,
+    users: Contributions[Number],
     weights: npt.ArrayLike,
     eps: Budget,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
-) -> Exact:
+) -> Number | float:
     """Return the worst-case error of `weighted_mean`: its certificate, in closed form.
 
     Its worst-case bias is U sum_l (m_l/N - w_l/W)^+, its sensitivity U max(w) / W.

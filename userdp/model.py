@@ -4,13 +4,15 @@ Who contributes how much and to which intervals contributions are clipped (Secti
 parameter eps with the rank k = ceil(2/eps) that the paper derives from it, users' sums and centres.
 """
 
+from __future__ import annotations
+
 import numbers
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,18 @@ _MOST_SAMPLES = 2**53
 # Most users of a collection that is made here: the counts of so many take 2 GiB.
 _MOST_MADE_USERS = 2**28
 
+# What the bound of users is, and each result that is as exact as the bound: float or Fraction. Of
+# `Contributions` without brackets it may be either. Before Python 3.13 only type checkers know such
+# defaults, which bring typing_extensions along; nothing else needs it.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Number = TypeVar("Number", bound=Exact, covariant=True, default=Exact)
+else:
+    from typing import TypeVar
+
+    Number = TypeVar("Number", bound=Exact, covariant=True)
+
 # A privacy parameter: a real number, or the text of a decimal number.
 Epsilon = float | Fraction | Decimal | str
 
@@ -36,7 +50,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Contributions:
+class Contributions(Generic[Number]):
     """The public side of a dataset: how many samples each user contributes, and their range.
 
     User l contributes ``counts[l]`` samples, each in [0, `upper`] (Section II-B of the paper, which
@@ -66,6 +80,12 @@ class Contributions:
         If `counts` is empty, not one-dimensional, or holds a number below 1 or too many samples;
         if `upper` is not positive and finite, or U m_l exceeds the range of floats.
 
+    Notes
+    -----
+    To a type checker these are `Contributions[float]` or `Contributions[Fraction]`: results that
+    are always as exact as the bound are of that type. Where the noise or an objective may make a
+    Fraction a float, the checker expects either; of floats come floats alone.
+
     Examples
     --------
     >>> users = Contributions([4, 1, 1], upper=65)
@@ -74,8 +94,12 @@ class Contributions:
     """
 
     counts: npt.NDArray[np.int64]
-    upper: Exact
+    upper: Number
 
+    @overload
+    def __init__(self: Contributions[float], counts: npt.ArrayLike, upper: float) -> None: ...
+    @overload
+    def __init__(self: Contributions[Fraction], counts: npt.ArrayLike, upper: Fraction) -> None: ...
     def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
         object.__setattr__(self, "counts", _read_counts(counts))
         object.__setattr__(self, "upper", check.upper(upper))
@@ -138,6 +162,18 @@ class Contributions:
     def is_exact(self) -> bool:
         """Whether the bound is a Fraction, and results are therefore exact."""
         return isinstance(self.upper, Fraction)
+
+
+def _as_bound(users: Contributions[Number], value: Exact) -> Number:
+    """Return a number as a Fraction if the bound is one, and as a float otherwise."""
+    kind: Any = Fraction if users.is_exact else float
+    result: Number = kind(value)
+    return result
+
+
+def _scalar(users: Contributions[Number], value: Any) -> Number | float:
+    """Return a scalar as a Fraction if it and the bound are, and as a float otherwise."""
+    return _as_bound(users, value) if isinstance(value, Fraction) else float(value)
 
 
 def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -217,6 +253,10 @@ class Clipping:
         return f"Clipping(n_intervals={self.lower.size}, lower={lower}, upper={upper})"
 
 
+@overload
+def geometric_collection(M: int, upper: float) -> Contributions[float]: ...  # noqa: N803
+@overload
+def geometric_collection(M: int, upper: Fraction) -> Contributions[Fraction]: ...  # noqa: N803
 def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
     """Return the paper's geometric collection: for i = 0..M, 2^i users with 2^(M-i) samples each.
 
@@ -248,6 +288,12 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
 
+@overload
+def extreme_collection(n_users: int, max_count: int, upper: float) -> Contributions[float]: ...
+@overload
+def extreme_collection(
+    n_users: int, max_count: int, upper: Fraction
+) -> Contributions[Fraction]: ...
 def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributions:
     """Return the paper's extreme-valued collection: the last user gives m* samples, all others one.
 

@@ -7,6 +7,8 @@ data. Drawn in floating point, it is for demonstrations only: its low-order bits
 the laws allow. Wherever a budget is asked for, a law may be given in its place.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import ceil, exp, expm1, hypot, inf, nextafter, pi, sqrt
@@ -150,6 +152,7 @@ class _PureNoise(Noise):
     """A law that is eps-DP, of a budget `eps`."""
 
     currency = "eps"
+    scale: Fraction
 
     def __init__(self, eps: Epsilon) -> None:
         self.eps = read_eps(eps)
@@ -224,6 +227,8 @@ class LaplaceNoise(_PureNoise):
     """
 
     integer_law = "laplace"
+    mean_size: Fraction
+    mean_square: Fraction
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
@@ -283,6 +288,9 @@ class StaircaseNoise(_PureNoise):
     >>> round(law.mean_size, 6), round(law.gamma, 6), law.rank
     (0.425459, 0.268941, 1)
     """
+
+    mean_size: float
+    mean_square: float
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
@@ -376,6 +384,9 @@ class GaussianNoise(Noise):
 
     currency = "rho"
     integer_law = "gaussian"
+    mean_size: float
+    mean_square: float
+    scale: float
     # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
     # continuous noise of standard deviation s, in steps, rounded to whole numbers at random: the
     # lemma on whole numbers. In zCDP it spends no more without the 4.
@@ -393,7 +404,7 @@ class GaussianNoise(Noise):
         return f"GaussianNoise(sigma={self.sigma!r})"
 
     @classmethod
-    def zcdp(cls, rho: float | Fraction) -> "GaussianNoise":
+    def zcdp(cls, rho: float | Fraction) -> GaussianNoise:
         """Return the smallest noise that is rho-zCDP: sigma = 1 / sqrt(2 rho), rounded upwards.
 
         Parameters
@@ -422,7 +433,7 @@ class GaussianNoise(Noise):
         return cls(least)
 
     @classmethod
-    def approximate(cls, eps: Epsilon, delta: float) -> "GaussianNoise":
+    def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
         """Return the smallest noise that is (eps, delta)-private: analytic calibration.
 
         The smallest sigma with Phi(1/(2 sigma) - eps sigma) - e^eps Phi(-1/(2 sigma) - eps sigma)

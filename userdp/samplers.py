@@ -6,6 +6,8 @@ each row one dataset. Laws with parameters are given theirs by `functools.partia
 drawn one by one and added up in blocks, so that memory does not grow with the counts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -3,6 +3,8 @@
 The certificate is the worst-case error. Counts, bound and eps are public.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -12,8 +12,9 @@ w = d / eps; these are the threshold and the error of the scalar problem at the 
 Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d).
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from fractions import Fraction
 from math import ceil, lgamma, pi, sqrt
 
 import numpy as np
@@ -22,9 +23,9 @@ from scipy.special import gammainccinv, hyp2f1
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
-from userdp.model import _ROUNDING, Contributions, Epsilon, rank, read_eps
+from userdp.model import _ROUNDING, Contributions, Epsilon, Number, _as_bound, rank, read_eps
 from userdp.noise import GaussianNoise, _noise_scale
-from userdp.worstcase import _largest_counts, sum_of_largest
+from userdp.worstcase import _largest_counts, _least_error
 
 __all__ = [
     "GaussianNoise",
@@ -80,7 +81,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     return np.where(too_long, shorter, vectors)
 
 
-def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
+def ball_threshold(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
     """Return the best threshold T in d dimensions: user sums are clipped to the length T/2.
 
     The ceil(2w)-th largest U m_l, w being the mean length of the noise for sensitivity 1, or 0 if
@@ -113,11 +114,12 @@ def ball_threshold(users: Contributions, eps: BallBudget, d: int) -> Exact:
     """
     check.instance("users", users, Contributions)
     k = _noise_in_ball(eps, d).rank
-    reached = k <= users.n_users
-    return users.upper * (int(_largest_counts(users, k).min()) if reached else 0)
+    if k > users.n_users:
+        return _as_bound(users, 0)
+    return _as_bound(users, users.upper * int(_largest_counts(users, k).min()))
 
 
-def ball_error(users: Contributions, eps: BallBudget, d: int) -> Exact:
+def ball_error(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
     """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
 
     It is (U / 2N) H(2w), with H(x) the fractional sum of the x largest counts, and bounds the mean
@@ -151,9 +153,7 @@ def ball_error(users: Contributions, eps: BallBudget, d: int) -> Exact:
     [[0.02, 0.067], [0.875, 0.586]]
     """
     check.instance("users", users, Contributions)
-    largest = sum_of_largest(users, 2 * Fraction(_noise_in_ball(eps, d).mean_length))
-    error = Fraction(users.upper) / (2 * users.total) * largest
-    return error if users.is_exact else float(error)
+    return _as_bound(users, _least_error(users, _noise_in_ball(eps, d).mean_length))
 
 
 def mean_in_ball(

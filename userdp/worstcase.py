@@ -4,21 +4,27 @@ Throughout, neighbouring datasets differ in all samples of one user, and counts 
 are floats, or exact Fractions where the bound U (and the intervals) are Fractions.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from fractions import Fraction
 from math import floor
 from numbers import Rational
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Clipping, Contributions, _read_centre
+from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
 from userdp.noise import Budget, Noise, NoiseName, Objective, _read_noise, _read_objective
 
 
+@overload
+def sensitivity(users: Contributions[Number], clipping: None = None) -> Number: ...
+@overload
+def sensitivity(users: Contributions[Number], clipping: Clipping) -> Number | float: ...
 def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact:
     """Return the user-level sensitivity of the (clipped) sample mean: equations (6) and (14).
 
@@ -57,7 +63,7 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
     return _scalar(users, np.max(widths)) / users.total
 
 
-def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
+def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
     """Return the largest bias of a clipped mean over all datasets: Lemma III.1, repaired.
 
     It is max(A, B) / N, with A the sum of a and B the sum of U - b over all samples: the bias is
@@ -96,7 +102,7 @@ def worst_case_bias(users: Contributions, clipping: Clipping) -> Exact:
     return _scalar(users, max(raised, lowered)) / users.total
 
 
-def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
+def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
     """Return equation (5) as the paper prints it: sum of max(a, U - b) over all samples, over N.
 
     An upper bound on `worst_case_bias`, equal to it exactly if a - (U - b) has one sign over all
@@ -130,12 +136,12 @@ def printed_bias(users: Contributions, clipping: Clipping) -> Exact:
 
 
 def worst_case_error(
-    users: Contributions,
+    users: Contributions[Number],
     clipping: Clipping,
     eps: Budget,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
-) -> Exact:
+) -> Number | float:
     """Return the worst-case error of a clipped mean with noise that makes it user-level eps-DP.
 
     With the worst-case bias of Lemma III.1 (repaired) and noise Z scaled to the sensitivity:
@@ -184,8 +190,11 @@ def worst_case_error(
 
 
 def threshold(
-    users: Contributions, eps: Budget, objective: Objective = "bound", noise: NoiseName = "laplace"
-) -> Exact:
+    users: Contributions[Number],
+    eps: Budget,
+    objective: Objective = "bound",
+    noise: NoiseName = "laplace",
+) -> Number:
     """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
 
     For the defaults that is T_eps of Theorem III.1: the k-th largest U m_l, with k = ceil(2/eps),
@@ -227,11 +236,10 @@ def threshold(
     objective = _read_objective(objective)
     law = _read_noise(noise, eps)
     if objective != "bound":
-        width = _stationary_width(users, law, objective)
-        return Fraction(width) if users.is_exact else width
+        return _as_bound(users, _stationary_width(users, law, objective))
     if law.rank > users.n_users:
-        return users.upper * 0
-    return users.upper * int(_largest_counts(users, law.rank).min())
+        return _as_bound(users, 0)
+    return _as_bound(users, users.upper * int(_largest_counts(users, law.rank).min()))
 
 
 def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
@@ -343,6 +351,17 @@ def centred_clipping(
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
 
 
+@overload
+def optimal_error(
+    users: Contributions[Number],
+    eps: Budget,
+    objective: Literal["bound"] = "bound",
+    noise: NoiseName = "laplace",
+) -> Number: ...
+@overload
+def optimal_error(
+    users: Contributions[Number], eps: Budget, objective: Objective, noise: NoiseName = "laplace"
+) -> Number | float: ...
 def optimal_error(
     users: Contributions, eps: Budget, objective: Objective = "bound", noise: NoiseName = "laplace"
 ) -> Exact:
@@ -385,17 +404,22 @@ def optimal_error(
     if _read_objective(objective) != "bound":
         width = threshold(users, eps, objective, noise)
         return symmetric_error(users, width, eps, objective, noise)
-    largest = sum_of_largest(users, 2 * Fraction(_read_noise(noise, eps).mean_size))
-    return _scalar(users, Fraction(users.upper) / (2 * users.total) * largest)
+    return _as_bound(users, _least_error(users, _read_noise(noise, eps).mean_size))
+
+
+def _least_error(users: Contributions, mean_size: Exact) -> Fraction:
+    """Return (U / 2N) H(2w), the smallest worst-case error with noise of mean size w."""
+    largest = sum_of_largest(users, 2 * Fraction(mean_size))
+    return Fraction(users.upper) / (2 * users.total) * largest
 
 
 def symmetric_error(
-    users: Contributions,
+    users: Contributions[Number],
     total_width: Exact,
     eps: Budget,
     objective: Objective = "bound",
     noise: NoiseName = "laplace",
-) -> Exact:
+) -> Number | float:
     """Return phi(S), the worst-case error of symmetric intervals of total width S.
 
     For the defaults phi(S) = (1/N) [ sum_l (U m_l - S)^+ / 2 + S / eps ]: the objective of the
@@ -439,7 +463,8 @@ def symmetric_error(
     law = _read_noise(noise, eps)
     width = check.size("total_width", total_width, users.is_exact)
     sizes, n_users = users.histogram  # each different count is looked at once
-    surplus = Contributions(sizes, users.upper).surplus(width)
+    upper: Exact = users.upper
+    surplus = Contributions(sizes, upper).surplus(width)
     bias = _scalar(users, np.sum(n_users * surplus)) / 2
     return _scalar(users, law.worst_case(bias / users.total, width / users.total, objective))
 
@@ -566,7 +591,3 @@ def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray
     if values.size != users.n_users:
         return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
     return values * users.counts
-
-
-def _scalar(users: Contributions, value: Any) -> Exact:
-    return value if users.is_exact and isinstance(value, Fraction) else float(value)

@@ -538,7 +538,7 @@ def test_an_engine_that_dies_between_two_questions_releases_nothing(
 
 
 STOPPED = """
-import os, signal, threading, ibis, userdp
+import os, signal, threading, ibis, opendp.prelude, userdp
 from userdp.release import _mean
 _mean.draw = lambda *_: print("released")
 shop = ibis.duckdb.connect(threads=1)

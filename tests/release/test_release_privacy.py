@@ -3,8 +3,10 @@
 import sys
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import opendp.prelude as dp
+import polars
 import pytest
 from strategies import BUDGETS, SUMS, USERS
 
@@ -120,14 +122,26 @@ def test_release_says_what_it_spent_and_enables_what_it_needs_of_opendp(eps):
     assert made.eps == 1 or eps != 1
 
 
-EXTRAS = [
-    ("release", "opendp", lambda _: ud.release_mean(SUMS, USERS, 1)),
-    ("tables", "ibis", lambda path: ud.user_counts("user", data=path)),
-]
+def frame_of_a_sweep(_):
+    ud.error_sweep({"Laplace": ud.laplace}, USERS, [1], ud.uniform_sums, 2, rng=0).frame()
 
 
-@pytest.mark.parametrize(("extra", "library", "call"), EXTRAS, ids=["OpenDP", "Ibis"])
-def test_without_a_library_a_call_says_what_to_install(extra, library, call, monkeypatch, tmp_path):
+def relation():
+    return duckdb.sql("SELECT 1 AS user")
+
+
+# Here in this process, where mutants are; tests/test_extras.py has all calls.
+EXTRAS = {
+    "OpenDP": ("release", "opendp", lambda _: ud.release_mean(SUMS, USERS, 1)),
+    "Ibis": ("tables", "ibis", lambda path: ud.user_counts("user", data=path)),
+    "polars": ("tables", "pyarrow", lambda _: ud.user_counts(polars.Series([1, 2]))),
+    "DuckDB": ("tables", "pyarrow", lambda _: ud.user_counts("user", data=relation())),
+    "pandas": ("plot", "pandas", frame_of_a_sweep),
+}
+
+
+@pytest.mark.parametrize(("extra", "library", "call"), EXTRAS.values(), ids=EXTRAS)
+def test_a_library_that_goes_missing_is_told(extra, library, call, monkeypatch, tmp_path):
     for name in (library, f"{library}.prelude"):
         monkeypatch.setitem(sys.modules, name, None)
     (tmp_path / "records.csv").write_text("user,value\n1,2\n")

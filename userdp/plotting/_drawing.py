@@ -1,16 +1,23 @@
 """Drawing: one style for the whole book."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
+
+try:
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+except ImportError as error:
+    need = "Drawing needs Matplotlib and seaborn"
+    raise ImportError(f"{need}: pip install 'userdp[plot]'.") from error
 
 _PALETTE = sns.color_palette("colorblind")
 

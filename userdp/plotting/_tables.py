@@ -4,6 +4,8 @@ What is said here goes into the notebook, as an output that no page shows; when 
 the record of the table is made from it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -62,7 +64,7 @@ def _names(makers: Makers) -> list[str]:
     return [_public_name(maker) for maker in several]
 
 
-def _curves(frame: "pd.DataFrame", made_by: Makers | Mapping[str, Makers]) -> Any:
+def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
     """Return the names of what made a table, or of what made each of its curves."""
     if not isinstance(made_by, Mapping):
         return _names(made_by)
@@ -84,7 +86,7 @@ def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
     return sorted(int(n) for n in several)
 
 
-def _check_column(frame: "pd.DataFrame", name: str, said: list[int]) -> None:
+def _check_column(frame: pd.DataFrame, name: str, said: list[int]) -> None:
     """Refuse a seed or trials that are not those in the table's own column."""
     if name in frame:
         held = sorted({int(n) for n in frame[name].dropna()} - {0})
@@ -92,9 +94,7 @@ def _check_column(frame: "pd.DataFrame", name: str, said: list[int]) -> None:
             raise ValueError(f"`{name}` must be what the column holds, {held}, got {said}")
 
 
-def _without_noise(
-    frame: "pd.DataFrame", noise: Mapping[str, str | npt.ArrayLike]
-) -> "pd.DataFrame":
+def _without_noise(frame: pd.DataFrame, noise: Mapping[str, str | npt.ArrayLike]) -> pd.DataFrame:
     """Return the table with 0 for what is rounding noise, and for -0.0."""
     spreads = [name for name in frame if re.search(r"standard_error$|_se$", str(name))]
     missing = sorted({*spreads} - {*noise})
@@ -124,7 +124,7 @@ def _tell(table: str, said: dict[str, Any]) -> None:
 
 
 def write_table(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     name: str,
     *,
     made_by: Makers | Mapping[str, Makers],

@@ -39,6 +39,8 @@ DIALECT = {
 MOST_DIGITS = 38
 """Of a decimal: of longer ones DuckDB makes floats, and wrong ones."""
 
+NEED = "Files are read with Ibis, DuckDB and PyArrow"
+
 INSTEAD = "(of a folder, a pattern or an address pass a list of files, or an Ibis table)"
 
 
@@ -59,10 +61,7 @@ def open_files(data: object, user: str, value: str | None) -> Any:
     if len({is_csv(path) for path in paths}) != 1:
         check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
     _refuse_twice(paths)
-    try:
-        import ibis
-    except ImportError as error:
-        raise ImportError("Files are read with Ibis: pip install 'userdp[tables]'.") from error
+    ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
     connection = ibis.duckdb.connect(**CAREFUL)
     # Their names are no patterns, and not addresses either: they begin with a slash.
     literal = {path: re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}

@@ -1,5 +1,7 @@
 """The private mean: records, one scan, a tally; what is public decides; one draw, one result."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any, NamedTuple
 
@@ -150,8 +152,8 @@ def private_mean(
     Raises
     ------
     FileNotFoundError, ImportError
-        If a file is not there; if the extra ``userdp[release]`` or, for files, ``userdp[tables]``
-        is not installed.
+        If a file is not there; if the extra ``userdp[release]`` or, for files and what polars or
+        DuckDB hold, ``userdp[tables]`` is not installed.
     TypeError, ValueError
         If rows are missing or outside, and that is to be refused; if an engine fails, where
         nothing was released and nothing spent; if an argument is not as above.
@@ -174,6 +176,7 @@ def private_mean(
     choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
     rules = read_rules(choices.grid, outside, missing)
     check_value(value)
+    load_opendp()
     with read_tally(user, value, data, rules) as tally:
         survey = tally.survey()
         refuse_rows(survey, outside, missing)
@@ -244,6 +247,7 @@ def release_mean(
     (1.0, 18.5714, 27.8571)
     """
     check.instance("users", users, Contributions)
+    load_opendp()
     rule = "be one real number a user, between 0 and U m_l"
     values = unquoted("sums", sums, rule, lambda: _read_sums(sums, users))
     if values.ndim != 1:

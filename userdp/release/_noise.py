@@ -14,6 +14,8 @@ does leave these integers, OpenDP cuts it off, which is post-processing: privacy
 what has no room.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import ceil, hypot, inf, nextafter
 from typing import Any, NamedTuple
@@ -201,10 +203,10 @@ def _least(make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: 
 
 
 def load_opendp() -> Any:
-    """Import OpenDP, and switch on what releases need of it."""
-    try:
-        import opendp.prelude as dp
-    except ImportError as error:
-        raise ImportError("Releases need OpenDP: pip install 'userdp[release]'.") from error
+    """Import OpenDP, and switch on what releases need of it.
+
+    Each release does so before it reads anything protected: without OpenDP it could not end well.
+    """
+    dp = check.load("opendp.prelude", "Releases need OpenDP", "release")
     dp.enable_features("contrib")
     return dp

@@ -1,5 +1,7 @@
 """Before a release: the error to expect for each budget and strategy, from what is public alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from math import inf
@@ -173,7 +175,22 @@ class Plan:
 
     @discreet
     def plot(self, ax: Any = None) -> Any:
-        """Draw the mean absolute error on the worst dataset against eps; return the axes."""
+        """Draw the mean absolute error on the worst dataset against eps; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure without it.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib or seaborn is not installed: the extra ``userdp[plot]``.
+        """
         from userdp import plotting  # only drawing needs matplotlib
 
         return plotting.draw_plan(self.rows, ax)

@@ -1,5 +1,7 @@
 """A mean whose counts are protected as well: the ratio of two noisy totals."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
@@ -12,7 +14,7 @@ from userdp import _checks as check
 from userdp.model import Epsilon, read_eps
 from userdp.noise import LaplaceNoise, noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
-from userdp.release._noise import LARGEST_SCALE, Noisy, noisy_total, shift_for
+from userdp.release._noise import LARGEST_SCALE, Noisy, load_opendp, noisy_total, shift_for
 from userdp.release._quiet import discreet
 from userdp.release._results import (
     Missing,
@@ -301,6 +303,7 @@ def private_mean_protected_counts(
     most = check.integer("cap", cap, 1, LARGEST_CAP)
     check_value(value)
     how = _decide(grid, budget, most, centre, reach)
+    load_opendp()
     with read_tally(user, value, data, rules) as tally:
         refuse_rows(tally.survey(), outside, missing)
         total, weight = tally.weighted_total(how.window, most)

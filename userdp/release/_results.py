@@ -1,5 +1,7 @@
 """What a release says of itself: all of it may be published."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

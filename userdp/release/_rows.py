@@ -1,5 +1,7 @@
 """Rows that are not as they should be: what to do with them, and how many there are."""
 
+from __future__ import annotations
+
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -48,8 +50,8 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
 
     Raises
     ------
-    TypeError, ValueError
-        If rows have no user; as `private_mean`.
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_mean`, but for OpenDP, which is not needed; if rows have no user.
 
     Examples
     --------
@@ -91,8 +93,9 @@ def protected_tally(
 
     Raises
     ------
-    TypeError, ValueError
-        As `private_mean`, but for rows that are not as they should be.
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_mean`, but for OpenDP, which is not needed, and for rows that are not as they
+        should be.
 
     Examples
     --------

@@ -27,6 +27,12 @@ Data = str | PathLike[str] | Any
 
 READABLE = "readable by its engine, which failed"
 
+WITH_ARROW = {
+    "polars": "Frames and columns of polars",
+    "_duckdb": "Relations of DuckDB",
+}
+"""What hands its entries over through PyArrow, by the library that it comes from."""
+
 KEPT = (
     *("tinyint", "smallint", "integer", "bigint", "hugeint"),
     *("utinyint", "usmallint", "uinteger", "ubigint"),
@@ -43,6 +49,7 @@ def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
     `value` may be None where only the users are asked for. What becomes of the data later does not
     matter.
     """
+    _load_arrow(user, value, data)
     if data is None:
         return _read_columns(user, value, rules)
     _check_name("user", user)
@@ -63,6 +70,14 @@ def check_value(value: Any) -> None:
     """Refuse a release without values, which only counts may be without."""
     if value is None:
         check.refuse_type("value", "a column, or the name of one in `data`", value)
+
+
+def _load_arrow(*given: Any) -> None:
+    """Import PyArrow where it is needed, or say what to install, before anything is read."""
+    for thing in given:
+        for library, what in WITH_ARROW.items():
+            if comes_from(library, thing):
+                check.load("pyarrow", f"{what} are read with PyArrow", "tables")
 
 
 def _check_name(argument: str, name: Any) -> None:

@@ -1,5 +1,7 @@
 """From users' sums of vectors to a release meant for the world, with Gaussian noise."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
@@ -13,7 +15,7 @@ from userdp._checks import Floats
 from userdp.model import Contributions
 from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
-from userdp.release._noise import LARGEST_SCALE, noisy_vector, scale_of, shift_for
+from userdp.release._noise import LARGEST_SCALE, load_opendp, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import NOTHING, Release, at_most, read_level
 from userdp.vectors import _read_vectors, ball_error, ball_threshold
@@ -146,6 +148,7 @@ def release_mean_in_ball(
         check.refuse("law", "be of a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
     check.instance("users", users, Contributions)
     read_grid(0.0, float(users.upper))  # refuses bounds that floats are too coarse for
+    load_opendp()
     rule = "be one vector of real numbers a user, shape (L, d), of length at most R m_l"
     vectors = unquoted("sums", sums, rule, lambda: _read_dataset(sums, users))
     n_users, d = vectors.shape

@@ -1,0 +1,134 @@
+"""Types of results: what a type checker expects of each function, and what the function returns.
+
+`make types` has mypy read this file as well, and fails where a test asserts another type than
+mypy infers.
+"""
+
+from fractions import Fraction
+from typing import assert_type
+
+import pytest
+
+import userdp as ud
+from userdp import vectors
+
+FLOATS = ud.Contributions([4, 2, 1], upper=65)
+EXACT = ud.Contributions([4, 2, 1], upper=Fraction(65))
+HALF = ud.centred_clipping(EXACT, Fraction(100))
+
+
+def test_users_know_the_type_of_their_bound() -> None:
+    assert_type(FLOATS, ud.Contributions[float])
+    assert_type(EXACT, ud.Contributions[Fraction])
+    assert_type(ud.geometric_collection(2, 65), ud.Contributions[float])
+    assert_type(ud.geometric_collection(2, Fraction(65)), ud.Contributions[Fraction])
+    assert_type(ud.extreme_collection(2, 9, 65), ud.Contributions[float])
+    assert_type(ud.extreme_collection(2, 9, Fraction(65)), ud.Contributions[Fraction])
+    assert type(assert_type(FLOATS.upper, float)) is float
+    assert type(assert_type(EXACT.upper, Fraction)) is Fraction
+
+
+def test_of_a_float_come_floats() -> None:
+    printed = ud.printed_solution(FLOATS, 1)
+    results = [
+        assert_type(ud.threshold(FLOATS, 1), float),
+        assert_type(ud.threshold(FLOATS, 0.1), float),
+        assert_type(ud.threshold(FLOATS, 1, "mse"), float),
+        assert_type(ud.optimal_error(FLOATS, 1), float),
+        assert_type(ud.optimal_error(FLOATS, 1, "l1"), float),
+        assert_type(ud.optimal_error(FLOATS, ud.GaussianNoise(1)), float),
+        assert_type(ud.symmetric_error(FLOATS, Fraction(65), 1), float),
+        assert_type(ud.projected_error(FLOATS, 65, 1), float),
+        assert_type(ud.sensitivity(FLOATS), float),
+        assert_type(ud.sensitivity(FLOATS, HALF), float),
+        assert_type(ud.worst_case_bias(FLOATS, HALF), float),
+        assert_type(ud.printed_bias(FLOATS, HALF), float),
+        assert_type(ud.worst_case_error(FLOATS, HALF, Fraction(1)), float),
+        assert_type(ud.weighted_worst_case_error(FLOATS, [2, 1, 1], 1), float),
+        assert_type(ud.smallest_bias(FLOATS, Fraction(1)), float),
+        assert_type(ud.minimax_lower_bound(FLOATS, 1), float),
+        assert_type(vectors.ball_threshold(FLOATS, 1, 2), float),
+        assert_type(vectors.ball_threshold(FLOATS, 0.1, 2), float),
+        assert_type(vectors.ball_error(FLOATS, 1, 2), float),
+        assert_type(ud.optimal_solution(FLOATS, 1).total_width, float),
+        assert_type(ud.optimal_solution(FLOATS, 1).lambda_width, float),
+        assert_type(printed.total_width, float),
+        assert_type(printed.lambda_width, float),
+        assert_type(ud.kkt.solve_lp(EXACT, 1).total_width, float),
+        assert_type(ud.GaussianNoise(1).mean_size, float),
+        assert_type(ud.StaircaseNoise(1).mean_size, float),
+    ]
+    assert {type(result) for result in results} == {float}
+
+
+def test_of_a_fraction_come_fractions() -> None:
+    printed = ud.printed_solution(EXACT, 1)
+    results = [
+        assert_type(ud.threshold(EXACT, 1), Fraction),
+        assert_type(ud.threshold(EXACT, 0.1), Fraction),
+        assert_type(ud.threshold(EXACT, 1, "mse"), Fraction),
+        assert_type(ud.optimal_error(EXACT, 1), Fraction),
+        assert_type(ud.optimal_error(EXACT, ud.GaussianNoise(1)), Fraction),
+        assert_type(ud.sensitivity(EXACT), Fraction),
+        assert_type(vectors.ball_threshold(EXACT, 1, 2), Fraction),
+        assert_type(vectors.ball_threshold(EXACT, 0.1, 2), Fraction),
+        assert_type(vectors.ball_error(EXACT, ud.GaussianNoise(1), 2), Fraction),
+        assert_type(ud.sum_of_largest(FLOATS, 2), Fraction),
+        assert_type(ud.optimal_solution(EXACT, 1).total_width, Fraction),
+        assert_type(ud.optimal_solution(EXACT, 1).lambda_width, Fraction),
+        assert_type(printed.total_width, Fraction),
+        assert_type(printed.lambda_width, Fraction),
+        assert_type(ud.LaplaceNoise(1).mean_size, Fraction),
+        assert_type(ud.LaplaceNoise(1).scale, Fraction),
+    ]
+    assert {type(result) for result in results} == {Fraction}
+
+
+def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> None:
+    wide = ud.Clipping([0.0, 0, 0], [65.0, 65, 65])
+    results = {
+        "objective": [
+            assert_type(ud.optimal_error(EXACT, 1, "mse"), Fraction | float),
+            assert_type(ud.optimal_error(EXACT, 1, "l1"), Fraction | float),
+        ],
+        "noise": [
+            assert_type(ud.symmetric_error(EXACT, 65, 1), Fraction | float),
+            assert_type(ud.symmetric_error(EXACT, 65, 1, noise="staircase"), Fraction | float),
+        ],
+        "law": [
+            assert_type(ud.worst_case_error(EXACT, HALF, 1), Fraction | float),
+            assert_type(ud.worst_case_error(EXACT, HALF, ud.GaussianNoise(1)), Fraction | float),
+        ],
+        "clipping": [
+            assert_type(ud.sensitivity(EXACT, HALF), Fraction | float),
+            assert_type(ud.sensitivity(EXACT, wide), Fraction | float),
+        ],
+        "clipping and bias": [
+            assert_type(ud.worst_case_bias(EXACT, HALF), Fraction | float),
+            assert_type(ud.worst_case_bias(EXACT, wide), Fraction | float),
+        ],
+        "clipping and printed bias": [
+            assert_type(ud.printed_bias(EXACT, HALF), Fraction | float),
+            assert_type(ud.printed_bias(EXACT, wide), Fraction | float),
+        ],
+        "law and weights": [
+            assert_type(ud.weighted_worst_case_error(EXACT, [2, 1, 1], 1), Fraction | float),
+            assert_type(ud.weighted_worst_case_error(EXACT, [2, 1, 1], 1, "l1"), Fraction | float),
+        ],
+        "given sensitivity": [
+            assert_type(ud.smallest_bias(EXACT, 1), Fraction | float),
+            assert_type(ud.smallest_bias(EXACT, 1.5), Fraction | float),
+        ],
+    }
+    for what, (exact, rounded) in results.items():
+        assert type(exact) is Fraction, what
+        assert type(rounded) is float, what
+
+
+@pytest.mark.parametrize("upper", [65, Fraction(65)], ids=["float", "fraction"])
+def test_users_of_either_kind_give_either(upper: float | Fraction) -> None:
+    users: ud.Contributions = ud.Contributions([4, 2, 1], upper)
+    width = ud.threshold(users, 1)
+    assert_type(users.upper, float | Fraction)
+    assert_type(width, float | Fraction)
+    assert type(width) is type(users.upper)
