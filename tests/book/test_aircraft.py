@@ -111,6 +111,8 @@ def test_errors_of_the_repeats_are_those_of_the_listed_releases(fresh):
     assert table.guarantee["l1 optimum"] == pytest.approx(fresh.worst_case_error, rel=1e-5)
     assert table.guarantee["Laplace"] == pytest.approx(exact["Laplace"], rel=1e-5)
     assert 0.9 < exact["l1 optimum"] / fresh.worst_case_error < 1
+    within = table.mean_error < fresh.worst_case_error
+    assert dict(within) == {"l1 optimum": True, "Laplace": False, "AKMV": False}
     assert np.all(np.diff(table.mean_error) > 4 * table.standard_error[1:])
 
 
