@@ -31,7 +31,8 @@ EDITS = {
     },
     "aircraft": {
         "another eps": {"eps, small = 0.5, 0.1": "eps, small = 0.8, 0.2"},
-        "other guesses": {"cap, c, r = 365, 400, 150": "cap, c, r = 200, 350, 200"},
+        "fewer repeats": {"20250713, 1_000": "20250713, 50"},
+        "other guesses": {"cap = 365": "cap = 200", "c = 400": "c = 350", "r = 150": "r = 200"},
         "another range": {"upper = 0, 800": "upper = 0, 900"},
     },
     "kkt": {

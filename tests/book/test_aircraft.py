@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from page_functions import functions_of
+from page_functions import BOOK, functions_of
+from scipy import stats
 
 import userdp as ud
 
@@ -30,6 +31,89 @@ COUNTS, SUMS = AIRCRAFT["size"].to_numpy(), AIRCRAFT["sum"].to_numpy()
 USERS = ud.Contributions(COUNTS, UPPER)
 MEAN = FLIGHTS.speed.mean()
 PAGE = functions_of("aircraft")
+DATA = BOOK / "data"
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """A release by the call of the page."""
+    how = {"objective": "l1", "outside": "clamp"}
+    return ud.private_mean("tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, eps=0.5, **how)
+
+
+def test_the_recorded_release_is_one_of_the_pages_call(fresh):
+    """Its words are those of a fresh one, but for the mean and its interval, which have noise."""
+    recorded = (DATA / "aircraft-release.txt").read_text("utf-8").splitlines()
+    assert recorded[2:] == str(fresh).splitlines()[2:]
+    mean_line, interval_line = recorded[:2]
+    assert mean_line.startswith("private mean  ")
+    assert interval_line.startswith("95 % interval  ")
+    mean = float(mean_line.split()[-1])
+    low, high = (float(interval_line.split()[place]) for place in (3, 5))
+    expected = np.array(fresh.interval()) - fresh.mean
+    assert [low - mean, high - mean] == pytest.approx(expected, abs=0.002)
+    farthest = fresh.noise_interval(1 - 1e-6)[1] - fresh.mean
+    assert abs(mean - MEAN) < farthest
+
+
+def test_a_release_is_recorded_once_for_the_same_settings(tmp_path):
+    def release(eps):
+        return ud.private_mean(["a", "a", "b"], [1, 2, 3], lower=0, upper=6, eps=eps)
+
+    path = tmp_path / "data" / "release.txt"
+    first = release(1)
+    PAGE.keep(first, path)
+    assert path.read_text("utf-8") == f"{first}\n"
+    PAGE.keep(release(1), path)
+    assert path.read_text("utf-8") == f"{first}\n"
+    other = release(2)
+    PAGE.keep(other, path)
+    assert path.read_text("utf-8") == f"{other}\n"
+
+
+def test_the_repeats_have_the_noise_of_the_release(fresh):
+    """Of its scale, and not of another: a quarter less or more is noticed."""
+    distance = pd.read_csv(DATA / "aircraft-repeats.csv")["l1 optimum"] - MEAN
+    assert len(distance) == 1000
+    chances = {
+        share: stats.kstest(distance, stats.laplace(scale=share * fresh.noise_scale).cdf).pvalue
+        for share in (0.75, 1, 1.3)
+    }
+    assert chances[1] > 0.01
+    assert max(chances[0.75], chances[1.3]) < 0.001
+
+
+def test_the_repeats_err_as_releases_by_opendp_do(fresh):
+    """What is drawn, not what the law says; this fails by chance about once in a million runs."""
+    table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
+    repeated = table.loc["l1 optimum"]
+    n_releases = 400
+    drawn = [ud.release_mean(SUMS, USERS, 0.5, objective="l1").mean for _ in range(n_releases)]
+    errors = np.abs(np.array(drawn) - MEAN)
+    standard_error = errors.std() / n_releases**0.5
+    assert abs(errors.mean() - repeated.exact_mean_error) < 5.5 * standard_error
+    assert abs(repeated.mean_error - repeated.exact_mean_error) < 3 * repeated.standard_error
+
+
+def test_errors_of_the_repeats_are_those_of_the_listed_releases(fresh):
+    repeats = pd.read_csv(DATA / "aircraft-repeats.csv")
+    table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
+    assert list(table.index) == list(repeats)
+    errors = (repeats - MEAN).abs()
+    np.testing.assert_allclose(table.mean_error, errors.mean(), rtol=1e-3)
+    np.testing.assert_allclose(table.standard_error, errors.std() / 1000**0.5, rtol=1e-3)
+    exact = {
+        "l1 optimum": ud.opt_worst_case_mean_error(SUMS, USERS, 0.5, objective="l1"),
+        "Laplace": ud.laplace_mean_error(SUMS, USERS, 0.5),
+        "AKMV": ud.akmv_mean_error(SUMS, USERS, 0.5),
+    }
+    np.testing.assert_allclose(table.exact_mean_error, list(exact.values()), rtol=1e-5)
+    assert table.guarantee["l1 optimum"] == pytest.approx(fresh.worst_case_error, rel=1e-5)
+    assert table.guarantee["Laplace"] == pytest.approx(exact["Laplace"], rel=1e-5)
+    assert 0.9 < exact["l1 optimum"] / fresh.worst_case_error < 1
+    within = table.mean_error < fresh.worst_case_error
+    assert dict(within) == {"l1 optimum": True, "Laplace": False, "AKMV": False}
+    assert np.all(np.diff(table.mean_error) > 4 * table.standard_error[1:])
 
 
 def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
