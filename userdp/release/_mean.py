@@ -41,7 +41,7 @@ from userdp.release._results import (
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
 from userdp.release._tally import TallyOfSums
-from userdp.worstcase import centred_clipping, threshold, worst_case_bias
+from userdp.worstcase import _centred_bias, centred_clipping, threshold
 
 
 class Choices(NamedTuple):
@@ -410,8 +410,7 @@ def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
     grid = choices.grid
     unit = how.step / users.total
     middle = choices.origin * grid.step
-    clipping = centred_clipping(users, how.total_width, middle)
-    bias = float(worst_case_bias(users, clipping))
+    bias = float(_centred_bias(users, how.total_width, middle))
     law = whole_law(window.moved, choices.law)
     rounding = _rounding(how)
     bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding
@@ -462,8 +461,8 @@ def _promise(dropping: bool, moved: int) -> str:
 def _clips(how: Decided) -> tuple[Clip, ...]:
     """Return one interval for each number of records, the largest first."""
     grid = how.choices.grid
-    counts, n_users = np.unique(how.users.counts, return_counts=True)
-    some = Contributions(counts, how.users.upper)
-    ends = centred_clipping(some, how.total_width, how.choices.origin * grid.step)
-    rows = np.stack([counts, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
+    sizes, n_users = how.users.histogram
+    one_of_each = Contributions(sizes, how.users.upper)
+    ends = centred_clipping(one_of_each, how.total_width, how.choices.origin * grid.step)
+    rows = np.stack([sizes, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
     return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]
