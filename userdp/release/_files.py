@@ -1,6 +1,7 @@
 """Reading files with DuckDB: those that are named and nothing else, here and literally."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -8,6 +9,7 @@ from stat import S_ISREG
 from typing import Any, NamedTuple
 
 from userdp import _checks as check
+from userdp._progress import is_terminal
 from userdp.release._columns import asked_for, check_names, refuse_difference
 from userdp.release._quiet import quietly
 
@@ -172,7 +174,11 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
 def _allow(connection: Any, paths: Sequence[str]) -> None:
     """Let DuckDB read these files only, for good."""
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    # DuckDB draws its bar on the standard output. Left alone it does so in a pipe, too, where
+    # Python was started without a script.
+    bar = "true" if is_terminal(sys.stdout) else "false"
     for setting in (
+        f"enable_progress_bar = {bar}",
         "enable_geoparquet_conversion = false",  # which would need an extension
         f"allowed_paths = [{quoted}]",
         "enable_external_access = false",
