@@ -68,6 +68,7 @@ def open_files(data: object, user: str, value: str | None) -> Any:
     connection = ibis.duckdb.connect(**CAREFUL)
     # Their names are no patterns, and not addresses either: they begin with a slash.
     literal = {path: re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
+    _show_bar(connection, is_terminal(sys.stdout))
     _allow(connection, [*map(str, paths), *literal.values()])
     rule = f"a file that DuckDB can read, got data={', '.join(map(str, paths))!r}"
     look = _look_csv if is_csv(paths[0]) else _look_parquet
@@ -171,14 +172,21 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
     return columns
 
 
+def _show_bar(connection: Any, wanted: bool) -> None:
+    """Have DuckDB draw a bar on the standard output, or not.
+
+    Left alone it draws one in a pipe, too, where Python was started without a script. In a notebook
+    it refuses to be told, if a package is missing, and has none then.
+    """
+    ((shown,),) = connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    if shown != wanted:
+        connection.raw_sql(f"SET enable_progress_bar = {str(wanted).lower()}")
+
+
 def _allow(connection: Any, paths: Sequence[str]) -> None:
     """Let DuckDB read these files only, for good."""
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-    # DuckDB draws its bar on the standard output. Left alone it does so in a pipe, too, where
-    # Python was started without a script.
-    bar = "true" if is_terminal(sys.stdout) else "false"
     for setting in (
-        f"enable_progress_bar = {bar}",
         "enable_geoparquet_conversion = false",  # which would need an extension
         f"allowed_paths = [{quoted}]",
         "enable_external_access = false",
