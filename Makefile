@@ -155,6 +155,7 @@ bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 bench-scale: $(EXTRAS)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) benchmarks/scale.py
+	@$(BIN) benchmarks/scale_costs.py
 
 # measure other libraries, each in an environment of its own
 peers: $(READY)

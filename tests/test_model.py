@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import GEOMETRIC
+from strategies import GEOMETRIC, collections
 
 import userdp as ud
 from userdp.model import _ROUNDING, _read_sums, read_eps
@@ -46,6 +46,31 @@ def test_a_fraction_makes_results_exact(upper, exact):
     point = ud.centred_clipping(users, 0, one / 3)
     assert [*point.lower, *point.upper] == [wanted(one / 3)] * 4
     assert users.largest_sums.tolist() == [130, 65]
+
+
+@given(users=collections())
+def test_a_histogram_stands_for_its_users(users):
+    made = ud.Contributions._of_histogram(*users.histogram, users.upper)
+    assert repr(made) == repr(users)
+    budgets = [Fraction(1, 3), 1, 2]
+    assert [ud.threshold(made, e) for e in budgets] == [ud.threshold(users, e) for e in budgets]
+    assert "counts" not in vars(made), "an array of all users, which nobody asked for"
+    assert made.counts.tolist() == sorted(users.counts, reverse=True)
+    assert not made.counts.flags.writeable
+
+
+def test_a_histogram_of_too_many_samples_is_refused_as_its_counts_are():
+    sizes, n_users = np.array([1, 2**40]), np.array([1, 2**13])
+    words = []
+    for make in (ud.Contributions._of_histogram, lambda m, n, u: ud.Contributions(m.repeat(n), u)):
+        with pytest.raises(ValueError, match=r"`counts` must sum to at most 2\^53") as refusal:
+            make(sizes, n_users, 1)
+        words.append(str(refusal.value))
+        fits = make(sizes[1:], n_users[1:], 1)
+        assert (fits.total, fits.n_users) == (2**53, 2**13)
+        with pytest.raises(ValueError, match="`upper` must be small enough"):
+            make(sizes[1:], n_users[1:], 1e300)
+    assert words[0] == words[1]
 
 
 def test_users_and_clippings_are_shown_in_short():

@@ -115,7 +115,7 @@ EDITS = {
 }
 READS = {
     "decide": ["aircraft-averages"],
-    "at-scale": ["scale-growth"],
+    "at-scale": ["scale-costs", "scale-growth"],
     "libraries": ["peers", "peers-versions"],
 }
 """Tables that other pages, or scripts, write."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import budgets, clippings, collections
 
 import userdp as ud
+from userdp.worstcase import _centred_bias
 
 HALF = Fraction(1, 2)
 
@@ -47,6 +48,13 @@ def test_theorem_intervals_by_hand():
     assert list(clipping.upper) == [48, 64, 64]
     everything_dropped = ud.optimal_clipping(exact([4, 2, 1], 64), Fraction(1, 2))
     assert list(everything_dropped.lower) == list(everything_dropped.upper) == [32, 32, 32]
+
+
+@given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
+def test_the_bias_of_a_histogram_is_that_of_all_its_users(users, width, share):
+    centre = share * users.upper
+    clipping = ud.centred_clipping(users, width, centre)
+    assert _centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
 
 
 @pytest.mark.parametrize("per_sample", [False, True])

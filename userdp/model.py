@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +93,6 @@ class Contributions(Generic[Number]):
     Contributions(n_users=3, total=6, max_count=4, upper=65.0)
     """
 
-    counts: npt.NDArray[np.int64]
     upper: Number
 
     @overload
@@ -102,16 +101,52 @@ class Contributions(Generic[Number]):
     def __init__(self: Contributions[Fraction], counts: npt.ArrayLike, upper: Fraction) -> None: ...
     def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
         object.__setattr__(self, "counts", _read_counts(counts))
+        self._set_upper(upper)
+
+    @classmethod
+    def _of_histogram(
+        cls, sizes: npt.NDArray[np.int64], n_users: npt.NDArray[np.int64], upper: Exact
+    ) -> Self:
+        """Return the users of a `histogram`, without an array that has an entry for each of them.
+
+        Its sizes are different, the smallest first; these and the numbers of users are at least 1.
+        """
+        users = object.__new__(cls)
+        # Python's integers do not overflow.
+        total = sum(m * n for m, n in zip(sizes.tolist(), n_users.tolist(), strict=True))
+        if total > _MOST_SAMPLES:
+            _refuse_total(total)
+        known = {
+            "histogram": (sizes, n_users),
+            "n_users": int(n_users.sum()),
+            "total": total,
+            "max_count": int(sizes[-1]),
+        }
+        for name, value in known.items():
+            object.__setattr__(users, name, value)
+        users._set_upper(upper)
+        return users
+
+    def _set_upper(self, upper: Exact) -> None:
         object.__setattr__(self, "upper", check.upper(upper))
         if self.upper > check.LARGEST / self.total:
             rule = f"small enough that {self.total} samples sum to a float"
             check.refuse_value("upper", rule, upper)
 
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Numbers of samples m_l, in the order given, shape (L,)."""
+        # Of users of a histogram only, and only when asked for: the largest first.
+        sizes, n_users = self.histogram
+        counts = np.repeat(sizes[::-1], n_users[::-1])
+        counts.setflags(write=False)
+        return counts
+
     def __repr__(self) -> str:
         counts = f"n_users={self.n_users}, total={self.total}, max_count={self.max_count}"
         return f"Contributions({counts}, upper={self.upper})"
 
-    @property
+    @cached_property
     def n_users(self) -> int:
         """The number of users L."""
         return self.counts.size
@@ -190,10 +225,14 @@ def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     exact = raw.astype(np.int64)
     # The float sum is tried first because the integer sum of so large counts might wrap around.
     if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
-        about = f"a sum of about {exact.sum(dtype=np.float64):.6g}"
-        check.refuse("counts", f"sum to at most 2^53 = {_MOST_SAMPLES} samples", about)
+        _refuse_total(exact.sum(dtype=np.float64))
     exact.setflags(write=False)
     return exact
+
+
+def _refuse_total(total: float) -> NoReturn:
+    rule = f"sum to at most 2^53 = {_MOST_SAMPLES} samples"
+    check.refuse("counts", rule, f"a sum of about {total:.6g}")
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -102,6 +102,19 @@ def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number 
     return _scalar(users, max(raised, lowered)) / users.total
 
 
+def _centred_bias(
+    users: Contributions[Number], total_width: Exact, centre: Exact
+) -> Number | float:
+    """Return `worst_case_bias` of `centred_clipping`, looking at each different count once."""
+    sizes, n_users = users.histogram
+    upper: Any = users.upper  # of either kind, as the new users' bound is
+    one_of_each = Contributions(sizes, upper)
+    clipping = centred_clipping(one_of_each, total_width, centre)
+    raised = np.sum(n_users * _sum_per_user(one_of_each, clipping.lower))
+    lowered = np.sum(n_users * _sum_per_user(one_of_each, users.upper - clipping.upper))
+    return _scalar(users, max(raised, lowered)) / users.total
+
+
 def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
     """Return equation (5) as the paper prints it: sum of max(a, U - b) over all samples, over N.
 
@@ -239,7 +252,7 @@ def threshold(
         return _as_bound(users, _stationary_width(users, law, objective))
     if law.rank > users.n_users:
         return _as_bound(users, 0)
-    return _as_bound(users, users.upper * int(_largest_counts(users, law.rank).min()))
+    return _as_bound(users, users.upper * _nth_largest_count(users, law.rank))
 
 
 def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
@@ -568,6 +581,13 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     following = int(largest.min())
     sum_of_whole = int(largest.sum()) - following
     return sum_of_whole + (Fraction(x) - whole) * following
+
+
+def _nth_largest_count(users: Contributions, n: int) -> int:
+    """Find the n-th largest count, looking at each different count once."""
+    sizes, n_users = users.histogram
+    users_from_the_top = np.cumsum(n_users[::-1])
+    return int(sizes[::-1][np.searchsorted(users_from_the_top, n)])
 
 
 def _largest_counts(users: Contributions, n: int) -> npt.NDArray[np.int64]:

@@ -27,7 +27,7 @@ from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
 from userdp.release import _engines as engines
-from userdp.release import json_schema, protected_tally, release_mean_in_ball
+from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
@@ -473,6 +473,7 @@ def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
 
 # 6b. What breaks on the way: nothing is spent, and nothing stays behind.
 SPENT_NOTHING = "Nothing was released, and no budget is spent[.]"
+MANY = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
 
 
 def tables_of(connection):
@@ -511,12 +512,32 @@ def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
     file.touch()
     below = str(file / "folder") if spills else ""
     connection = ibis.duckdb.connect(memory_limit="40MB", threads=1, temp_directory=below)
-    many = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
-    connection.raw_sql(f"CREATE VIEW many AS {many}")
+    connection.raw_sql(f"CREATE VIEW many AS {MANY}")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
         of_table(connection.table("many"))
     assert (opendp.asked, tables_of(connection)) == ([], [])
     assert [*tmp_path.iterdir()] == [file]
+
+
+def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypatch, opendp):
+    """DuckDB may not write them to a disk, where they would stay for others to find."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(_files.CAREFUL, "memory_limit", "40MB")
+    monkeypatch.setitem(_files.CAREFUL, "threads", 1)
+    duckdb.sql(f"COPY ({MANY}) TO 'many.parquet'")
+    with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
+        of_table("many.parquet")
+    assert (opendp.asked, os.listdir(tmp_path)) == ([], ["many.parquet"])
+
+
+def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memory(tmp_path):
+    folder = tmp_path / "spilled"
+    connection = ibis.duckdb.connect(memory_limit="150MB", threads=1, temp_directory=str(folder))
+    connection.raw_sql(f"CREATE VIEW many AS {MANY}")
+    assert of_table(connection.table("many")).n_users == 4_000_000
+    assert folder.exists(), "all of it fitted the memory"
+    connection.disconnect()
+    assert not folder.exists() or os.listdir(folder) == []
 
 
 @pytest.mark.parametrize("question", [0, 1], ids=["counts", "total"])

@@ -1,6 +1,7 @@
 """Arrays and queries: every kind of column gives the same counts, tallies and sums."""
 
 import datetime
+import tracemalloc
 from collections import defaultdict
 from fractions import Fraction
 from functools import partial
@@ -12,9 +13,11 @@ import pyarrow as pa
 import pytest
 from kinds import TABLES, rows_of
 
+import userdp as ud
 from userdp.release import _engines as engines
 from userdp.release import _tally
 from userdp.release._grid import HALF, Grid, Window, in_steps
+from userdp.release._rows import users_of
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules, Survey
 
@@ -216,6 +219,30 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
         tally.clipped_total(Window(MIDDLE, 0, 0, 2**20))
     assert fetched == [len(sizes), 1]
     assert fetched[0] <= np.sqrt(2 * 5000)
+
+
+def test_the_calling_process_has_no_array_of_all_users(opendp):
+    """The counts alone would take 8 bytes each."""
+    shop = ibis.duckdb.connect()
+    held = {}
+    for n in (10, 10**6):
+        shop.raw_sql(
+            f"CREATE OR REPLACE VIEW t AS SELECT i % {n} AS user, 1.0 AS value "
+            f"FROM range({n} + 5) r(i)"
+        )
+        tracemalloc.start()
+        made = ud.private_mean("user", "value", data=shop.table("t"), lower=0, upper=2, eps=1)
+        held[n] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (made.n_users, made.n_records) == (n, n + 5)
+    assert held[10**6] < held[10] + 10**6
+
+
+def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
+    most = 2**42
+    assert users_of(Survey((1, most), (3, 2), 0), GRID).total == 3 + 2 * most
+    with pytest.raises(ValueError, match=r"`user` must have at most 2\^42 records each"):
+        users_of(Survey((1, most + 1), (3, 1), 0), GRID)
 
 
 def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():

@@ -1,6 +1,7 @@
 """Reading files with DuckDB: those that are named and nothing else, here and literally."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -8,6 +9,7 @@ from stat import S_ISREG
 from typing import Any, NamedTuple
 
 from userdp import _checks as check
+from userdp._progress import is_terminal
 from userdp.release._columns import asked_for, check_names, refuse_difference
 from userdp.release._quiet import quietly
 
@@ -65,6 +67,7 @@ def open_files(data: object, user: str, value: str | None) -> Any:
     connection = ibis.duckdb.connect(**CAREFUL)
     # Their names are no patterns, and not addresses either: they begin with a slash.
     literal = {path: re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
+    _show_bar(connection, is_terminal(sys.stdout))
     _allow(connection, [*map(str, paths), *literal.values()])
     rule = f"a file that DuckDB can read, got data={', '.join(map(str, paths))!r}"
     look = _look_csv if is_csv(paths[0]) else _look_parquet
@@ -166,6 +169,17 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
             below -= 1
         below += row[2] or 0
     return columns
+
+
+def _show_bar(connection: Any, wanted: bool) -> None:
+    """Have DuckDB draw a bar on the standard output, or not.
+
+    Left alone it draws one in a pipe, too, where Python was started without a script. In a notebook
+    it refuses to be told, if a package is missing, and has none then.
+    """
+    ((shown,),) = connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    if shown != wanted:
+        connection.raw_sql(f"SET enable_progress_bar = {str(wanted).lower()}")
 
 
 def _allow(connection: Any, paths: Sequence[str]) -> None:

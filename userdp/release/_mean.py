@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Clipping, Contributions, Epsilon, _read_centre, _read_sums
+from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
 from userdp.noise import GaussianNoise, Noise, Objective, _read_objective
 from userdp.release._grid import (
     LEVEL_ERROR,
@@ -43,7 +43,7 @@ from userdp.release._results import (
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
 from userdp.release._tally import TallyOfSums
-from userdp.worstcase import centred_clipping, threshold, worst_case_bias
+from userdp.worstcase import _centred_bias, centred_clipping, threshold
 
 
 class Choices(NamedTuple):
@@ -414,8 +414,7 @@ def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
     grid = choices.grid
     unit = how.step / users.total
     middle = choices.origin * grid.step
-    clipping = centred_clipping(users, how.total_width, middle)
-    bias = float(worst_case_bias(users, clipping))
+    bias = float(_centred_bias(users, how.total_width, middle))
     law = whole_law(window.moved, choices.law)
     rounding = _rounding(how)
     bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding
@@ -437,7 +436,7 @@ def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
         "objective": choices.objective,
         "centre": grid.lower + middle,
         "total_width": how.total_width,
-        "clips": _clips(how, clipping),
+        "clips": _clips(how),
         "noise_scale": scale_of(window.moved, choices.law) * unit,
         "worst_case_bias": bias,
         "worst_case_bound": bound,
@@ -463,10 +462,11 @@ def _promise(dropping: bool, moved: int) -> str:
     return COUNTS_PUBLIC
 
 
-def _clips(how: Decided, clipping: Clipping) -> tuple[Clip, ...]:
+def _clips(how: Decided) -> tuple[Clip, ...]:
     """Return one interval for each number of records, the largest first."""
-    lower = how.choices.grid.lower
-    counts, first, n_users = np.unique(how.users.counts, return_index=True, return_counts=True)
-    ends = lower + clipping.lower[first], lower + clipping.upper[first]
-    rows = np.stack([counts, n_users, *ends], axis=1)
+    grid = how.choices.grid
+    sizes, n_users = how.users.histogram
+    one_of_each = Contributions(sizes, how.users.upper)
+    ends = centred_clipping(one_of_each, how.total_width, how.choices.origin * grid.step)
+    rows = np.stack([sizes, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
     return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]

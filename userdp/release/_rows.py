@@ -107,7 +107,7 @@ def protected_tally(
         found = tally.survey()
     if found.odd_users:
         refuse_odd()
-    rows = int(found.counts.sum()) + found.without_user
+    rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
     return ProtectedTally(rows, found.without_user, found.without_value, found.outside)
 
 
@@ -123,12 +123,15 @@ def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
 def users_of(survey: Survey, grid: Grid) -> Contributions:
     """Return the public counts of a table, with the width of its values; refuse a table of nobody.
 
-    Counts are limited so that the sum of a user's levels fits its integers.
+    Counts are limited so that the sum of a user's levels fits its integers. No array has an entry a
+    user: the histogram says as much.
     """
     refuse_nobody(survey)
     if survey.sizes[-1] > MOST_RECORDS:
         raise ValueError("`user` must have at most 2^42 records each: one has more.")
-    return Contributions(survey.counts, grid.width)
+    sizes = np.array(survey.sizes, np.int64)
+    n_users = np.array(survey.users, np.int64)
+    return Contributions._of_histogram(sizes, n_users, grid.width)
 
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
