@@ -82,7 +82,7 @@ def test_a_certificate_that_fails_has_spent_nothing(opendp, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("userdp.release._mean.worst_case_bias", fail)
+    monkeypatch.setattr("userdp.release._mean._centred_bias", fail)
     with pytest.raises(ValueError, match="failed with a ZeroDivisionError"):
         ud.release_mean(SUMS, USERS, 1)
     assert opendp.asked == []
