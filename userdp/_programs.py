@@ -1,0 +1,202 @@
+"""Linear programs for floors: families of datasets, and the multipliers that prove much of them.
+
+The datasets are made of the heaviest users, in groups of blocks: `userdp.floor` says how, and
+proves what is found here by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations_with_replacement, islice, product
+from math import comb, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from userdp._checks import Floats
+from userdp.frontier import _risk_of_one
+
+# What a family is asked for by, group by group: users a block, times eps; blocks; and into how many
+# equal cells the range of a block is cut. No cells stand for the two lattices of thm-lattice.
+_Rule = tuple[tuple[float, int, int], ...]
+_LATTICES = 0
+
+_RULES: list[_Rule] = [((0, 1, 1), (0, 2, 1), (0, 4, 1)), ((0, 1, 6), (0, 2, 1))]
+
+# Levels are multiples of this part of a sample, so that up to ten cells are cut exactly.
+PARTS = 2520
+
+# A program for more datasets takes longer than some tenths of a second.
+_MOST_DATASETS = 48
+
+# Where several users move at once, probabilities change by e^4 at most: solvers lose the digits.
+_MOST_SPENT = 4
+
+# Users of a block, however small the budget.
+_LARGEST_BLOCK = 10_000
+
+# Bits of multipliers: of the weights, as shares of 1, and of the loads, as shares of the range.
+_WEIGHT_BITS, _LOAD_BITS = 40, 30
+
+# A dataset: for each group, how many blocks stand at each level.
+Dataset = tuple[tuple[int, ...], ...]
+
+
+class Group(NamedTuple):
+    """Users a block, blocks, and the levels."""
+
+    block_size: int
+    n_blocks: int
+    levels: tuple[int, ...]
+
+
+class Solved(NamedTuple):
+    """What a program says of a family, in samples at U, and its multipliers in whole numbers."""
+
+    floor: float
+    groups: tuple[Group, ...]
+    datasets: tuple[Dataset, ...]
+    weights: tuple[int, ...]
+    load_unit: int
+    loads: tuple[tuple[int, int, int, int], ...]
+
+
+def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Solved]:
+    """Solve the programs of a fixed list of families of the users, the heaviest first."""
+    shapes = {_fitted(rule, n_users, eps) for rule in _RULES}
+    most = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
+    counts = [*islice(heaviest, most)]
+    for shape in sorted(shapes):
+        groups = _dealt(shape, counts, eps)
+        ways = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
+        largest = max(group.block_size for group in groups)
+        if prod(ways) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _MOST_SPENT):
+            yield from _solve(groups, eps)
+
+
+def _fitted(rule: _Rule, n_users: int, eps: float) -> tuple[tuple[int, int, int], ...]:
+    """Users a block, blocks and cells: as many users as there are."""
+    shape = []
+    left = n_users
+    for spent, most_blocks, cells in rule:
+        if left:
+            n_blocks = min(most_blocks, left)
+            size = min(max(1, round(spent / eps)), left // n_blocks, _LARGEST_BLOCK)
+            shape.append((size, n_blocks, cells))
+            left -= size * n_blocks
+    return tuple(shape)
+
+
+def _dealt(
+    shape: tuple[tuple[int, int, int], ...], counts: Sequence[int], eps: float
+) -> tuple[Group, ...]:
+    """Deal the users of a family, and give each group levels that its lightest block can reach."""
+    groups = []
+    first = 0
+    for size, n_blocks, cells in shape:
+        hand = counts[first : first + size * n_blocks]
+        first += size * n_blocks
+        most = min(sum(hand[block::n_blocks]) for block in range(n_blocks)) * PARTS
+        if cells == _LATTICES:
+            step = float(_risk_of_one(np.array([size * eps]))[0])
+            below = [round(n * step * most) for n in range(int(1 / step) + 1)]
+            levels = sorted({*below, *(most - level for level in below)})
+        else:
+            levels = [most * n // cells for n in range(cells + 1)]
+        groups.append(Group(size, n_blocks, tuple(levels)))
+    return tuple(groups)
+
+
+def _stands(group: Group) -> list[tuple[int, ...]]:
+    """All ways in which the blocks of a group can stand at its levels."""
+    numbers = range(len(group.levels))
+    ways = combinations_with_replacement(numbers, group.n_blocks)
+    return [tuple(way.count(number) for number in numbers) for way in ways]
+
+
+def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[int, int, int]]:
+    """Pairs of datasets in which one block stands at another level, and the users of a block."""
+    number = {dataset: c for c, dataset in enumerate(datasets)}
+    moves = []
+    for c, dataset in enumerate(datasets):
+        for g, (group, stand) in enumerate(zip(groups, dataset, strict=True)):
+            for here, there in product(range(len(stand)), repeat=2):
+                if here != there and stand[here]:
+                    moved = list(stand)
+                    moved[here] -= 1
+                    moved[there] += 1
+                    to = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
+                    moves.append((c, number[to], group.block_size))
+    return moves
+
+
+def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
+    """Solve the program of a family, or yield nothing if the solver fails.
+
+    Which probabilities p_c(y) of the means y, that differ by factors of at most e^(k eps) where a
+    block of k users moves, have the smallest largest mean distance R? The family is its own mirror
+    image: x becomes U - x, dataset c its twin, y the mean as far from the other end. So p_c(y) may
+    be the same for both, and of two constraints that mirror each other one is enough.
+    """
+    from scipy import optimize, sparse  # heavy: loaded when it is used
+
+    datasets = [*product(*map(_stands, groups))]
+    levels = [level for group in groups for level in group.levels]
+    means = [
+        sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
+        for dataset in datasets
+    ]
+    places = sorted({*means})
+    width = places[-1]
+    number = {dataset: c for c, dataset in enumerate(datasets)}
+    twin = np.array([number[tuple(stand[::-1] for stand in d)] for d in datasets])
+    moves = _moves(groups, datasets)
+    order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
+    twin_move = np.array([order[twin[c], twin[d]] for c, d, _ in moves])
+
+    n, n_places = len(datasets), len(places)
+    column = np.arange(n * n_places).reshape(n, n_places)
+    column = np.minimum(column, column[twin][:, ::-1])
+    column = np.unique(column, return_inverse=True)[1].reshape(n, n_places)
+    risk = column.max() + 1
+    kept = np.flatnonzero(np.arange(n) <= twin)
+    kept_moves = np.flatnonzero(np.arange(len(moves)) <= twin_move)
+
+    def block(rows: int, *parts: tuple[Floats | float, np.ndarray, np.ndarray]) -> sparse.csr_array:
+        values = np.concatenate([np.broadcast_to(v, r.shape).ravel() for v, r, _ in parts])
+        where = [np.concatenate([part[axis].ravel() for part in parts]) for axis in (1, 2)]
+        return sparse.csr_array((values, where), shape=(rows, risk + 1))
+
+    here, there, size = np.array(moves)[kept_moves].T
+    row = np.arange(here.size * n_places).reshape(-1, n_places)
+    factors = np.exp(size * eps)[:, None]
+    private = block(row.size, (1.0, row, column[here]), (-factors, row, column[there]))
+    row = np.repeat(np.arange(kept.size)[:, None], n_places, axis=1)
+    away = np.array([[abs(means[c] - place) / width for place in places] for c in kept])
+    one = np.arange(kept.size)
+    within = block(kept.size, (away, row, column[kept]), (-1.0, one, np.full(one.shape, risk)))
+    sums = block(kept.size, (1.0, row, column[kept]))
+    limits = sparse.vstack([private, within])
+    goal = np.append(np.zeros(risk), 1.0)
+    zeros, ones = np.zeros(limits.shape[0]), np.ones(kept.size)
+    found = optimize.linprog(goal, limits, zeros, sums, ones, method="highs-ipm")
+    if found.x is None:
+        return
+
+    multipliers = np.maximum(-found.ineqlin.marginals, 0)
+    loads = np.zeros((len(moves), n_places))
+    loads[kept_moves] = multipliers[: private.shape[0]].reshape(-1, n_places)
+    loads = (loads + loads[twin_move][:, ::-1]) / 2
+    weights = np.zeros(n)
+    weights[kept] = multipliers[private.shape[0] :]
+    weights = (weights + weights[twin]) / 2
+    whole = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
+    yield Solved(
+        floor=found.fun * width / PARTS,
+        groups=groups,
+        datasets=tuple(datasets),
+        weights=tuple(np.rint(weights * 2.0**_WEIGHT_BITS).astype(np.int64).tolist()),
+        load_unit=width << (_WEIGHT_BITS - _LOAD_BITS),
+        loads=tuple(
+            (moves[move][0], moves[move][1], int(place), int(whole[move, place]))
+            for move, place in zip(*np.nonzero(whole), strict=True)
+        ),
+    )
