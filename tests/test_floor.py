@@ -9,11 +9,12 @@ from itertools import chain, permutations, product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
-from strategies import collections
+from strategies import EXTREME, GEOMETRIC, collections
 
 import userdp as ud
 from userdp import _programs, floor
@@ -21,6 +22,15 @@ from userdp.floor import FloorCertificate, UserGroup
 
 FLOORS = Path(__file__).resolve().parent.parent / "book" / "data" / "floors"
 BUDGETS = [Fraction(x) for x in ("0.1", "0.25", "0.5", "1", "2", "3")]
+STORED = {
+    "geometric": GEOMETRIC.counts,
+    "extreme": EXTREME.counts,
+    "aircraft": pd.read_csv(FLOORS.parent / "aircraft-averages.csv").flights,
+    "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
+    "two-levels": [5] * 2 + [2] * 9,
+    "eight-equal": [1] * 8,
+    "one-heavy": [100] + [1] * 900,
+}
 PARTS = _programs.PARTS
 ROUNDING = 1 + 1e-9
 SOLVER = 1e-6
@@ -295,3 +305,56 @@ def test_a_certificate_as_text_has_no_numbers_but_in_strings():
     held = json.loads(family(MIXED, BLOCKS, 0.5)[0].to_json())
     values = chain(*(value if isinstance(value, list) else [value] for value in held.values()))
     assert {type(value) for value in values} == {str}
+
+
+def stored(name):
+    lines = (FLOORS / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [FloorCertificate.from_json(line) for line in lines]
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_certificates_hold_for_the_collections_of_the_book(name):
+    certificates = stored(name)
+    assert [certificate.eps for certificate in certificates] == BUDGETS
+    for certificate in certificates:
+        users, eps = certificate.users, certificate.eps
+        assert sorted(users.counts) == sorted(STORED[name])
+        assert users.upper == 1
+        proved = certificate.check()
+        assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+        assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
+        assert proved <= ud.projected_error(users, ud.threshold(users, eps, "l1"), eps)
+
+
+def test_certificates_are_stored_for_these_collections_and_small():
+    files = [*FLOORS.iterdir()]
+    assert {path.name for path in files} == {f"{name}.jsonl" for name in STORED}
+    assert sum(path.stat().st_size for path in files) < 1_000_000
+    assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
+
+
+@pytest.mark.parametrize(("name", "place"), [("geometric", 3), ("two-levels", 1)])
+def test_a_new_search_finds_what_is_stored(name, place):
+    """To the digits that solvers agree on."""
+    certificate = stored(name)[place]
+    again = ud.minimax_certificate(certificate.users, certificate.eps)
+    assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
+
+
+# In parts of U, from random searches of many families for each budget.
+SEARCHED = {
+    "geometric": (0.185318, 0.130435, 0.093606, 0.064371, 0.035200, 0.020415),
+    "extreme": (0.094350, 0.052387, 0.041647, 0.030931, 0.018643, 0.011494),
+    "aircraft": (0.009300, 0.004189, 0.002130, 0.001177, 0.000569, 0.000290),
+    "zipf": (0.185912, 0.136279, 0.102300, 0.072898, 0.040918, 0.023671),
+    "two-levels": (0.330199, 0.229391, 0.161204, 0.102917, 0.051952, 0.030139),
+    "eight-equal": (0.359645, 0.255428, 0.171702, 0.101376, 0.046545, 0.023878),
+    "one-heavy": (0.049066, 0.044972, 0.039755, 0.031676, 0.020048, 0.012524),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_fixed_list_of_families_proves_what_long_searches_did(name):
+    """To within three per cent."""
+    for certificate, searched in zip(stored(name), SEARCHED[name], strict=True):
+        assert float(certificate.bound) > 0.97 * searched
