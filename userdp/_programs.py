@@ -7,12 +7,15 @@ proves what is found here by itself.
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations_with_replacement, islice, product
 from math import comb, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from userdp._checks import Floats
 from userdp.frontier import _risk_of_one
+
+Integers = npt.NDArray[np.int64]
 
 # What a family is asked for by, group by group: users a block, times eps; blocks; and into how many
 # equal cells the range of a block is cut. No cells stand for the two lattices of thm-lattice.
@@ -163,75 +166,102 @@ def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[i
     return moves
 
 
-def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
-    """Solve the program of a family, or yield nothing if the solver fails.
+class _Family(NamedTuple):
+    """All datasets of some groups, and what mirrors what if x becomes U - x for every sample."""
 
-    Which probabilities p_c(y) of the means y, that differ by factors of at most e^(k eps) where a
-    block of k users moves, have the smallest largest mean distance R? The family is its own mirror
-    image: x becomes U - x, dataset c its twin, y the mean as far from the other end. So p_c(y) may
-    be the same for both, and of two constraints that mirror each other one is enough.
-    """
-    from scipy import optimize, sparse  # heavy: loaded when it is used
+    groups: tuple[Group, ...]
+    datasets: list[Dataset]
+    means: list[int]
+    places: list[int]
+    moves: list[tuple[int, int, int]]
+    twin: Integers
+    twin_move: Integers
 
+
+def _family(groups: tuple[Group, ...]) -> _Family:
     datasets = [*product(*map(_stands, groups))]
     levels = [level for group in groups for level in group.levels]
     means = [
         sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
         for dataset in datasets
     ]
-    places = sorted({*means})
-    width = places[-1]
     number = {dataset: c for c, dataset in enumerate(datasets)}
-    twin = np.array([number[tuple(stand[::-1] for stand in d)] for d in datasets])
+    twin = [number[tuple(stand[::-1] for stand in dataset)] for dataset in datasets]
     moves = _moves(groups, datasets)
     order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
-    twin_move = np.array([order[twin[c], twin[d]] for c, d, _ in moves])
+    twin_move = [order[twin[c], twin[d]] for c, d, _ in moves]
+    places = sorted({*means})
+    return _Family(groups, datasets, means, places, moves, np.array(twin), np.array(twin_move))
 
-    n, n_places = len(datasets), len(places)
+
+def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
+    """Solve the program of a family, or yield nothing if the solver fails.
+
+    Which probabilities p_c(y) of the means y, that differ by factors of at most e^(k eps) where a
+    block of k users moves, have the smallest largest mean distance? They may be the same for a
+    dataset and a mean and for their mirror images, and one of two constraints that mirror each
+    other is enough: half the program.
+    """
+    from scipy import optimize, sparse  # heavy: loaded when it is used
+
+    family = _family(groups)
+    n, n_places, width = len(family.datasets), len(family.places), family.places[-1]
     column = np.arange(n * n_places).reshape(n, n_places)
-    column = np.minimum(column, column[twin][:, ::-1])
+    column = np.minimum(column, column[family.twin][:, ::-1])
     column = np.unique(column, return_inverse=True)[1].reshape(n, n_places)
     risk = column.max() + 1
-    kept = np.flatnonzero(np.arange(n) <= twin)
-    kept_moves = np.flatnonzero(np.arange(len(moves)) <= twin_move)
+    kept = np.flatnonzero(np.arange(n) <= family.twin)
+    kept_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.twin_move)
 
-    def block(rows: int, *parts: tuple[Floats | float, np.ndarray, np.ndarray]) -> sparse.csr_array:
-        values = np.concatenate([np.broadcast_to(v, r.shape).ravel() for v, r, _ in parts])
-        where = [np.concatenate([part[axis].ravel() for part in parts]) for axis in (1, 2)]
-        return sparse.csr_array((values, where), shape=(rows, risk + 1))
+    def block(n_rows: int, *parts: tuple[npt.ArrayLike, ...]) -> Any:
+        """Make a sparse block from values, rows and columns."""
+        entries = [np.broadcast_arrays(*part) for part in parts]
+        values, rows, columns = (
+            np.concatenate([entry[axis].ravel() for entry in entries]) for axis in range(3)
+        )
+        return sparse.csr_array((values, (rows, columns)), shape=(n_rows, risk + 1))
 
-    here, there, size = np.array(moves)[kept_moves].T
+    # p_c(y) - e^(k eps) p_d(y) <= 0
+    here, there, size = np.array(family.moves)[kept_moves].T
     row = np.arange(here.size * n_places).reshape(-1, n_places)
     factors = np.exp(size * eps)[:, None]
     private = block(row.size, (1.0, row, column[here]), (-factors, row, column[there]))
-    row = np.repeat(np.arange(kept.size)[:, None], n_places, axis=1)
-    away = np.array([[abs(means[c] - place) / width for place in places] for c in kept])
-    one = np.arange(kept.size)
-    within = block(kept.size, (away, row, column[kept]), (-1.0, one, np.full(one.shape, risk)))
+    # sum_y p_c(y) |f_c - y| - R <= 0, and sum_y p_c(y) = 1
+    row = np.arange(kept.size)[:, None]
+    away = [[abs(family.means[c] - place) / width for place in family.places] for c in kept]
+    within = block(kept.size, (away, row, column[kept]), (-1.0, row, risk))
     sums = block(kept.size, (1.0, row, column[kept]))
-    limits = sparse.vstack([private, within])
-    goal = np.append(np.zeros(risk), 1.0)
-    zeros, ones = np.zeros(limits.shape[0]), np.ones(kept.size)
-    found = optimize.linprog(goal, limits, zeros, sums, ones, method="highs-ipm")
+    found = optimize.linprog(
+        c=np.append(np.zeros(risk), 1.0),
+        A_ub=sparse.vstack([private, within]),
+        b_ub=np.zeros(private.shape[0] + kept.size),
+        A_eq=sums,
+        b_eq=np.ones(kept.size),
+        method="highs-ipm",
+    )
     if found.x is None:
         return
-
     multipliers = np.maximum(-found.ineqlin.marginals, 0)
-    loads = np.zeros((len(moves), n_places))
+    loads = np.zeros((len(family.moves), n_places))
     loads[kept_moves] = multipliers[: private.shape[0]].reshape(-1, n_places)
-    loads = (loads + loads[twin_move][:, ::-1]) / 2
     weights = np.zeros(n)
     weights[kept] = multipliers[private.shape[0] :]
-    weights = (weights + weights[twin]) / 2
+    yield _rounded(family, found.fun * width / PARTS, weights, loads)
+
+
+def _rounded(family: _Family, floor: float, weights: Floats, loads: Floats) -> Solved:
+    """Share multipliers between mirror images, and make them whole numbers."""
+    loads = (loads + loads[family.twin_move][:, ::-1]) / 2
+    weights = (weights + weights[family.twin]) / 2
     whole = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
-    yield Solved(
-        floor=found.fun * width / PARTS,
-        groups=groups,
-        datasets=tuple(datasets),
+    return Solved(
+        floor=floor,
+        groups=family.groups,
+        datasets=tuple(family.datasets),
         weights=tuple(np.rint(weights * 2.0**_WEIGHT_BITS).astype(np.int64).tolist()),
-        load_unit=width << (_WEIGHT_BITS - _LOAD_BITS),
+        load_unit=family.places[-1] << (_WEIGHT_BITS - _LOAD_BITS),
         loads=tuple(
-            (moves[move][0], moves[move][1], int(place), int(whole[move, place]))
+            (*family.moves[move][:2], int(place), int(whole[move, place]))
             for move, place in zip(*np.nonzero(whole), strict=True)
         ),
     )
