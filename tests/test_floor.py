@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
+from page_functions import functions_of
+from scipy import optimize, sparse
 from strategies import EXTREME, GEOMETRIC, collections
 
 import userdp as ud
@@ -31,6 +32,7 @@ STORED = {
     "eight-equal": [1] * 8,
     "one-heavy": [100] + [1] * 900,
 }
+PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
 PARTS = _programs.PARTS
 ROUNDING = 1 + 1e-9
 SOLVER = 1e-6
@@ -272,6 +274,22 @@ def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, ep
     assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
     assert proved <= smallest_guarantee(users, eps) * ROUNDING
     assert FloorCertificate.from_json(certificate.to_json()) == certificate
+
+
+def test_one_user_whose_least_risk_is_known():
+    """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
+    proved = ud.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
+    assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
+def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
+    """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
+    ends = np.arange(n * cells + 1) / (n * cells)
+    found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
+    proved = float(ud.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
+    assert 0.9 * found < proved <= found + SOLVER
 
 
 def test_floor_scales_with_the_range_and_knows_no_order():
