@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from page_functions import functions_of
+from page_functions import BOOK, functions_of
 from scipy import optimize, sparse
 from strategies import budgets, collections
 
 import userdp as ud
 from userdp.frontier import _risk_of_one
 
-PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
+PAGE = functions_of(
+    "lower-bound", Fraction=Fraction, optimize=optimize, product=itertools.product, sparse=sparse
+)
 NOISES = ("laplace", "staircase")
 ROUNDING = 1 + 1e-12
 SOLVER = 1e-6
@@ -214,3 +216,49 @@ def test_l1_threshold_takes_back_more_than_projection_of_eight_equal_users():
     excess = optimum - ud.minimax_lower_bound(users, eps)
     assert (optimum - l1) / excess == pytest.approx(0.63, abs=0.005)
     assert (l1 - projected) / excess == pytest.approx(0.29, abs=0.005)
+
+
+@pytest.mark.parametrize(("K", "B"), [(2, 8), (3, 9), (4, 8), (5, 5)])
+def test_a_user_who_moves_leads_from_one_mean_to_the_next_but_for_a_small_share(K, B):
+    """The coupling of thm-many, counted: the share that is left out is 1/B, or K/B for j = 1."""
+    for k in range(K):
+        for j in range(1, K):
+            here, there = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
+            arrive = {PAGE.moved(c, j) for c in here} & there
+            assert arrive == {c for c in there if c[j - 1] > 1}
+            assert len(here) - len(arrive) == sum(c[j - 1] == B for c in here)
+            left_out = 1 - Fraction(len(arrive), len(there))
+            assert left_out <= (Fraction(1, B) if j > 1 else Fraction(K, B))
+
+
+def least_noise(K, eps, reach=12):
+    """The smallest mean size of a law on multiples of 1/K that is private under shifts up to 1."""
+    z = np.arange(-reach * K, reach * K + 1) / K
+    near = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
+    pairs = np.array([*near, *((b, a) for a, b in near)])
+    rows = np.arange(len(pairs))
+    limits = sparse.csr_array(
+        (
+            np.r_[np.ones(rows.size), np.full(rows.size, -math.exp(eps))],
+            (np.r_[rows, rows], pairs.T.ravel()),
+        )
+    )
+    return optimize.linprog(
+        abs(z), limits, np.zeros(rows.size), np.ones((1, z.size)), [1.0], method="highs"
+    ).fun
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+def test_noise_on_finer_lattices_comes_up_to_the_limit_for_many_equal_users(eps):
+    """The last step of thm-many, by programs that know nothing of the staircase."""
+    limit = 1 / (2 * math.sinh(eps / 2))
+    found = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
+    assert found == sorted(found)
+    assert 0.97 < found[-1] <= 1 + SOLVER
+
+
+def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
+    """Its error is that of thm-many at every number of users: no certificate may exceed it."""
+    for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
+        proof = ud.FloorCertificate.from_json(line)
+        assert 8 * proof.bound * Fraction(2 * math.sinh(proof.eps / 2)) < 1
