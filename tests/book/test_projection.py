@@ -121,3 +121,19 @@ def test_one_user_has_one_best_width(noise, eps):
     least = ud.projected_error(one, best, eps, noise)
     assert all(ud.projected_error(one, best * x, eps, noise) > least for x in (0.99, 1.01))
     assert np.all(np.maximum(middle, end) >= least)
+
+
+@pytest.mark.parametrize("eps", [0.1, 1, 2, 6])
+def test_snapping_has_the_same_error_on_every_dataset(eps):
+    """prp-snap, from the density alone: pieces between the kinks, and the two atoms."""
+    b = 1 / (2 + eps)
+    assert (1 - 2 * b) / b == pytest.approx(eps)  # what noise of scale b covers
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    for x in np.linspace(0, 1, 21):
+        t = np.clip(x, b, 1 - b)
+        ends = np.unique([b, t, np.clip(x, b, 1 - b), 1 - b])
+        half = np.diff(ends)[:, None] / 2
+        y = ends[:-1, None] + half * (1 + nodes)
+        inside = np.sum(abs(y - x) * np.exp(-abs(y - t) / b) / (2 * b) * half * weights)
+        below, above = np.exp(-np.array([t - b, 1 - b - t]) / b) / 2
+        assert inside + below * x + above * (1 - x) == pytest.approx(b, rel=1e-12)
