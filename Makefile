@@ -14,7 +14,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf epub site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers mutate serve clean
+.PHONY: help book preview pdf epub site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -161,6 +161,11 @@ bench-scale: $(EXTRAS)
 peers: $(READY)
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
 	@$(BIN) benchmarks/peers.py
+
+# search for the certificates of the floors that the page lower-bound checks
+floors: $(READY)
+	@echo "Solving linear programs (a minute or two); the certificates go to book/data/floors."
+	@$(BIN) tools/floors.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
 # break some modules only: make mutate MODULES="noise table"

@@ -17,6 +17,8 @@ from userdp.akmv import quantile_log_density as quantile_log_density
 from userdp.akmv import simulate_akmv_error as simulate_akmv_error
 from userdp.experiments import error_sweep as error_sweep
 from userdp.experiments import mean_error_sweep as mean_error_sweep
+from userdp.floor import FloorCertificate as FloorCertificate
+from userdp.floor import minimax_certificate as minimax_certificate
 from userdp.frontier import minimax_lower_bound as minimax_lower_bound
 from userdp.frontier import optimality_factor as optimality_factor
 from userdp.frontier import smallest_bias as smallest_bias

@@ -58,6 +58,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
     sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book.
     `optimality_factor` says how far E_OPT can be from the smallest possible error.
+    `minimax_certificate` proves more for one collection, in a second or some.
 
     Parameters
     ----------

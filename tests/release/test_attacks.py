@@ -51,7 +51,7 @@ def test_missing_users_are_not_users(users):
             mean_of(users, values, missing=missing)
     with pytest.raises(ValueError, match="`user` must not be missing"):
         ud.user_counts(users)
-    assert protected_tally(users, values, lower=0, upper=1) == (4, 1, 0, 0)
+    assert protected_tally(users, values, lower=0, upper=1) == (4, 2, 1, 0, 0)
     with pytest.warns(UserWarning, match="not stated"):
         made = mean_of(users, values, missing="drop")
     assert (made.n_users, made.n_records, made.eps) == (2, 3, None)
@@ -184,6 +184,11 @@ NO_FILES = {
     "another ending": ("t.txt", ValueError, f"{ENDING}, got data of type str[.]"),
     "a folder of parts": ("parts", ValueError, f"{ENDING}, got data of type str[.]"),
     "a folder named as a file": ("folder.csv", ValueError, f"a regular file {INSTEAD}, got data="),
+    "a database": (
+        "t.duckdb",
+        ValueError,
+        r"a table: ibis.duckdb.connect\(path, read_only=True\).table\(name\) of a database, got ",
+    ),
     "a pipe": ("pipe.csv", ValueError, f"a regular file {INSTEAD}, got data='pipe.csv'"),
     "an empty list": ([], ValueError, "files of one kind"),
     "two kinds": (["t.parquet", "t.csv"], ValueError, r"files of one kind, got data=\['.*csv'\]"),

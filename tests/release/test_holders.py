@@ -152,7 +152,7 @@ def check_nobody(*call):
         with pytest.raises(ValueError, match="`user` must not be missing"):
             ask(*call)
     user, value, data = call
-    assert protected_tally(user, value, data=data, lower=0, upper=2) == (4, 1, 0, 0)
+    assert protected_tally(user, value, data=data, lower=0, upper=2) == (4, 2, 1, 0, 0)
     assert mean_of(*call, missing="drop").n_users == 2
     assert weight_of(*call, missing="drop") == 2
 

@@ -203,6 +203,19 @@ def test_an_engine_that_is_not_tested_is_refused():
         survey_of("who", "what", table)
 
 
+@pytest.mark.parametrize("connect", [duckdb.connect, ibis.duckdb.connect])
+def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as made:
+        made.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
+    connection = connect(path, read_only=True)
+    with pytest.raises(TypeError, match=r"be a table, got a connection: pass connection\.table\("):
+        ud.user_counts("who", data=connection)
+    table = connection.table("t")
+    assert ud.user_counts("who", data=table).tolist() == [3, 3, 3]
+    assert ud.private_mean("who", "what", lower=0, upper=9, eps=1, data=table).n_records == 9
+
+
 def test_text_is_a_value_in_a_csv_file_only(tmp_path):
     """There all is text; a Parquet file knows better."""
     rows = rows_of(["a", "b"], ["1", "2"])

@@ -23,9 +23,9 @@ def test_it_says_mean_error_interval_and_budget(opendp):
     assert made.public_sentence("km/h") == (
         "The mean of 240 records of 60 users is 26.0 km/h: on average over the noise it is off by "
         "at most 1.1 km/h, whatever the records are, and with a probability of 95 % the mean "
-        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the values of "
-        "each user: with any others no outcome would be more than 2.72 times as likely (user-level "
-        "differential privacy, eps = 1)."
+        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the records of "
+        "each of the users: with any others no outcome would be more than 2.72 times as likely "
+        "(user-level differential privacy, eps = 1)."
     )
 
 
@@ -37,7 +37,7 @@ WORDS = {
     "of a large budget": ({"eps": 12}, r"more than e\^12 times"),
     "of Gaussian noise": (
         {"eps": ud.GaussianNoise.zcdp(0.125)},
-        r"of each user \(.*, rho = 0\.125 in zCDP\)\.$",
+        r"of each of the users \(.*, rho = 0\.125 in zCDP\)\.$",
     ),
     "of nothing": ({"total_width": 0}, r"would be the same whatever the records were\.$"),
 }
@@ -53,7 +53,7 @@ def test_it_says_what_was_chosen(how, words, opendp):
 def test_it_promises_nothing_where_rows_were_dropped(opendp):
     made = ud.private_mean(USERS, VALUES, **TABLE, eps=1, missing="drop", outside="drop")
     text = made.public_sentence()
-    assert "values beyond the bounds were left out; missing values were left out" in text
+    assert "left out; rows without a value or a user were left out)" in text
     assert "A budget of privacy is not stated" in text
     assert not re.search("protects|likely", text)
 
@@ -61,8 +61,8 @@ def test_it_promises_nothing_where_rows_were_dropped(opendp):
 def test_of_protected_counts_it_says_no_count(opendp):
     made = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = made.public_sentence("km/h")
-    assert "in which no user counts for more than 2 records" in text
-    assert "protects the values and the number of records of each user" in text
+    assert "in which none of the users counts for more than 2 records" in text
+    assert "protects the records and the number of records of each of the users" in text
     assert not re.search("240|60", text)
 
 
@@ -90,7 +90,31 @@ def test_digits_follow_the_error_and_never_flatter():
         assert error - fuzz <= float(at_most(error).replace(",", "")) <= 1.1 * error + fuzz
 
 
-def test_a_unit_is_text(opendp):
+def test_readers_read_their_own_words(opendp):
     made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
-    with pytest.raises(TypeError, match="`unit` must be text, got unit of type int"):
-        made.public_sentence(3)
+    text = made.public_sentence("min", users="patients", records="visits")
+    assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min: ")
+    assert "whatever the visits are" in text
+    assert "Noise protects the visits of each of the patients: " in text
+    hidden = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    text = hidden.public_sentence("min", users="patients", records="visits")
+    assert "in which none of the patients counts for more than 2 visits is" in text
+    assert "Noise protects the visits and the number of visits of each of the patients" in text
+
+
+def test_where_everybody_counts_once_it_says_so(opendp):
+    each = ud.private_mean(np.arange(60), VALUES[:60], **TABLE, eps=1, outside="clamp")
+    text = each.public_sentence(users="patients")
+    assert text.startswith("The mean of one value each of 60 patients is 26.0 (values beyond")
+    assert "the mean so counted is from" in text
+    once = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
+    assert once.public_sentence(users="patients", records="visits").startswith(
+        "The mean in which each of the patients counts once, by the average of their own visits, "
+    )
+
+
+@pytest.mark.parametrize("name", ["unit", "users", "records"])
+def test_words_are_text(name, opendp):
+    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    with pytest.raises(TypeError, match=f"`{name}` must be text, got {name} of type int"):
+        made.public_sentence(**{name: 3})

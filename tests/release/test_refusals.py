@@ -71,7 +71,7 @@ def holders():
     texts = ["user,value\nsecret,77.125\n", "secret;77.125", "secret " * 20, "77.125\n2.0"]
     texts += [b"secret,77.125", bytearray(b"secret"), *texts[:1] * 2]
     others = [set(users), frozenset(values), Hostile(), range(3), UNREADABLE, object(), print]
-    others += [release.ProtectedTally(3, 77125, 0, 77125), ud.Clipping([77.125], [77.125])]
+    others += [release.ProtectedTally(3, 2, 77125, 0, 77125), ud.Clipping([77.125], [77.125])]
     return [*columns, *numpy, *frames, *series, *texts, *others]
 
 
@@ -109,6 +109,9 @@ GOOD = {
 OTHERWISE = {
     "release_mean_in_ball": {"sums": [[4.0, 1.0], [3.0, 1.0], [2.0, 1.0]]},
     "discrete_gaussian": {"law": LAW},
+    "PrivateMean.public_sentence": {"users": "patients"},
+    "ProtectedCountsMean.public_sentence": {"users": "patients"},
+    "ReleaseInBall.public_sentence": {"users": "patients"},
 }
 TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
 NAMED = {"user": "user", "value": "value", "data": TABLE}

@@ -51,12 +51,16 @@ pytestmark = [
     ),
 ]
 
-LOWER, UPPER, N = 0.1, 6.6, 4000
+LOWER, UPPER, N, USERS = 0.1, 6.6, 4000, 100
 ENGINES = ("arrays", "DuckDB", "Spark")
 KINDS = {
-    "clean": ProtectedTally(rows=N, without_user=0, without_value=0, outside=0),
-    "dirty": ProtectedTally(rows=N, without_user=7, without_value=5 + 3, outside=4 + 2),
-    "dirty values": ProtectedTally(rows=N - 7, without_user=0, without_value=5 + 3, outside=4 + 2),
+    "clean": ProtectedTally(rows=N, users=USERS, without_user=0, without_value=0, outside=0),
+    "dirty": ProtectedTally(
+        rows=N, users=USERS, without_user=7, without_value=5 + 3, outside=4 + 2
+    ),
+    "dirty values": ProtectedTally(
+        rows=N - 7, users=USERS, without_user=0, without_value=5 + 3, outside=4 + 2
+    ),
 }
 
 

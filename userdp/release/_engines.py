@@ -22,7 +22,7 @@ ONE_AT_A_TIME = RLock()
 
 FAILED = "readable by its engine, which failed"
 
-OF_FILES = " (in a CSV file, leave missing values empty)"
+OF_FILES = " (in a CSV file, leave missing values empty: n/a is no number)"
 
 INT, FLOAT = "int64", "float64"
 

@@ -45,6 +45,9 @@ NEED = "Files are read with Ibis, DuckDB and PyArrow"
 
 INSTEAD = "(of a folder, a pattern or an address pass a list of files, or an Ibis table)"
 
+DATABASES = (".db", ".duckdb")
+OF_A_DATABASE = "be a table: ibis.duckdb.connect(path, read_only=True).table(name) of a database"
+
 
 class Look(NamedTuple):
     """What a file says of its columns, before a row is read."""
@@ -91,6 +94,8 @@ def _read_path(data: object) -> Path:
     if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
         check.refuse_kind("data", "the path of a file", data)
     path = Path(data)
+    if path.name.endswith(DATABASES):
+        check.refuse("data", OF_A_DATABASE, f"data {check.kind_of(data)}")
     if not path.name.endswith(PARQUET + CSV):
         # No path, then, that could be quoted: perhaps the table itself, or one of its entries.
         rule = f"be a file ending in {', '.join(PARQUET + CSV)} {INSTEAD}"

@@ -20,6 +20,7 @@ from userdp.release._results import (
     Missing,
     Outside,
     Release,
+    Words,
     in_words,
     mended,
     of_which,
@@ -52,7 +53,7 @@ class ProtectedCountsMean(Release):
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
-    protects: ClassVar[str] = "the values and the number of records"
+    protects: ClassVar[str] = "the {0} and the number of {0}"
 
     mean: float
     lower: float
@@ -205,13 +206,16 @@ class ProtectedCountsMean(Release):
         """Return all that may be published, as plain numbers, texts and lists."""
         return super().public() | {"of": OF}
 
-    def _of_the_number(self, unit: str) -> str:
+    def _of_the_number(self, words: Words) -> str:
         mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
-        unit = unit and f" {unit}"
+        unit, users, records = words
+        what = f"none of the {users} counts for more than {self.cap:,} {records}"
+        if self.cap == 1:
+            what = f"each of the {users} counts once, by the average of their own {records},"
         return (
-            f"The mean in which no user counts for more than {self.cap:,} records is {mean}{unit}"
-            f"{of_which(self.outside, self.missing)}: with a probability of 95 % that mean itself "
-            f"is from {low} to {high}{unit}, whatever the records are."
+            f"The mean in which {what} is {mean}{unit}{of_which(self.outside, self.missing)}: with "
+            f"a probability of 95 % that mean itself is from {low} to {high}{unit}, whatever the "
+            f"{records} are."
         )
 
     def _summary(self) -> dict[str, str]:

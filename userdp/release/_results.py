@@ -35,7 +35,7 @@ IN_WORDS = {
     ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
     ("outside", "drop"): "values beyond the bounds were left out",
     ("missing", "centre"): "missing values count as a number that was fixed before",
-    ("missing", "drop"): "missing values were left out",
+    ("missing", "drop"): "rows without a value or a user were left out",
 }
 """The same for lay readers."""
 
@@ -52,6 +52,15 @@ class Clip(NamedTuple):
     n_users: int
     lower: float
     upper: float
+
+
+class Words(NamedTuple):
+    """What the readers of a number call things."""
+
+    unit: str
+    """With a space before it, or empty."""
+    users: str
+    records: str
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -80,7 +89,7 @@ class Release:
 
     kind: ClassVar[str]
     protects: ClassVar[str]
-    """What of a user is protected, in words."""
+    """What of a user is protected, in words, with a place for what records are called."""
 
     mean: Any
     eps: float | None
@@ -152,13 +161,17 @@ class Release:
         """Return the same as JSON, by the schema of `json_schema`."""
         return json.dumps(self.public(), allow_nan=False)
 
-    def public_sentence(self, unit: str = "") -> str:
+    def public_sentence(
+        self, unit: str = "", *, users: str = "users", records: str = "records"
+    ) -> str:
         """Return what to print under the number, for readers who know nothing of privacy.
 
         Parameters
         ----------
         unit : str, optional
             The unit of the values, such as "km/h".
+        users, records : str, optional
+            What your readers call them, such as "patients" and "visits".
 
         Returns
         -------
@@ -168,23 +181,25 @@ class Release:
         Raises
         ------
         TypeError
-            If `unit` is no text.
+            If one of these is no text.
         """
-        if not isinstance(unit, str):
-            check.refuse_kind("unit", "text", unit)
-        return f"{self._of_the_number(unit)} {self._of_the_privacy()}"
+        for name, word in {"unit": unit, "users": users, "records": records}.items():
+            if not isinstance(word, str):
+                check.refuse_kind(name, "text", word)
+        words = Words(unit and f" {unit}", users, records)
+        return f"{self._of_the_number(words)} {self._of_the_privacy(words)}"
 
-    def _of_the_number(self, unit: str) -> str:
+    def _of_the_number(self, words: Words) -> str:
         raise NotImplementedError
 
-    def _of_the_privacy(self) -> str:
+    def _of_the_privacy(self, words: Words) -> str:
         """Say what protects each user, and how well, in words."""
         spent = self.eps if self.rho is None else self.rho
         if spent is None:
             return f"A budget of privacy is {self.promise}."
         if spent == 0:
-            return "The number would be the same whatever the records were."
-        noise = f"Noise protects {self.protects} of each user"
+            return f"The number would be the same whatever the {words.records} were."
+        noise = f"Noise protects {self.protects.format(words.records)} of each of the {words.users}"
         if self.eps is None:
             return f"{noise} (user-level differential privacy, rho = {spent:.6g} in zCDP)."
         times = f"{exp(spent):.3g}" if spent <= MOST_IN_WORDS else f"e^{spent:.6g}"
@@ -235,7 +250,7 @@ class PrivateMean(Release):
     """
 
     kind: ClassVar[str] = "private mean"
-    protects: ClassVar[str] = "the values"
+    protects: ClassVar[str] = "the {}"
 
     mean: float
     lower: float
@@ -329,15 +344,19 @@ class PrivateMean(Release):
             return max(low, self.lower), min(high, self.upper)
         return low, high
 
-    def _of_the_number(self, unit: str) -> str:
+    def _of_the_number(self, words: Words) -> str:
         mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
         error = at_most(self.worst_case_error)
-        unit = unit and f" {unit}"
+        unit, users, records = words
+        what = f"{self.n_records:,} {records} of {self.n_users:,} {users}"
+        if self.n_records == self.n_users:
+            what = f"one value each of {self.n_users:,} {users}"
+        rules = of_which(self.outside, self.missing)
+        itself = "mean so counted" if rules else "mean itself"
         return (
-            f"The mean of {self.n_records:,} records of {self.n_users:,} users is {mean}{unit}"
-            f"{of_which(self.outside, self.missing)}: on average over the noise it is off by at "
-            f"most {error}{unit}, whatever the records are, and with a probability of 95 % the "
-            f"mean itself is from {low} to {high}{unit}."
+            f"The mean of {what} is {mean}{unit}{rules}: on average over the noise it is off by "
+            f"at most {error}{unit}, whatever the {records} are, and with a probability of 95 % "
+            f"the {itself} is from {low} to {high}{unit}."
         )
 
     def _summary(self) -> dict[str, str]:

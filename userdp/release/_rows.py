@@ -24,6 +24,8 @@ class ProtectedTally(NamedTuple):
     """How many rows are not as they should be: computed from protected values."""
 
     rows: int
+    users: int
+    """How many have rows."""
     without_user: int
     without_value: int
     outside: int
@@ -100,7 +102,7 @@ def protected_tally(
     Examples
     --------
     >>> protected_tally(["a", "b", None], [1.0, 9.0, 2.0], lower=0, upper=6)
-    ProtectedTally(rows=3, without_user=1, without_value=0, outside=1)
+    ProtectedTally(rows=3, users=2, without_user=1, without_value=0, outside=1)
     """
     rules = Rules(read_grid(lower, upper))
     with read_tally(user, value, data, rules) as tally:
@@ -108,7 +110,8 @@ def protected_tally(
     if found.odd_users:
         refuse_odd()
     rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
-    return ProtectedTally(rows, found.without_user, found.without_value, found.outside)
+    faults = found.without_user, found.without_value, found.outside
+    return ProtectedTally(rows, sum(found.users), *faults)
 
 
 def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
@@ -141,7 +144,7 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
     if survey.without_user and missing != "drop":
         raise ValueError(
             "`user` must not be missing: some rows have none. Find out whose they are, or leave "
-            "them out before you count."
+            "them out before you count (where counts are protected, missing='drop' does)."
         )
     if survey.without_value and missing == "refuse":
         raise ValueError(

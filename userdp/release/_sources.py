@@ -57,6 +57,8 @@ def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
         _check_name("value", value)
     if user == value:
         check.refuse_value("value", "another column than `user`", value)
+    if _is_connection(data):
+        raise TypeError("`data` must be a table, got a connection: pass connection.table(name).")
     if isinstance(data, str | PathLike | list | tuple):
         return _read_files(user, value, data, rules)
     if comes_from("ibis", data):
@@ -78,6 +80,12 @@ def _load_arrow(*given: Any) -> None:
         for library, what in WITH_ARROW.items():
             if comes_from(library, thing):
                 check.load("pyarrow", f"{what} are read with PyArrow", "tables")
+
+
+def _is_connection(data: Any) -> bool:
+    """Whether it leads to tables of DuckDB or Ibis, and is none itself."""
+    leads_to_tables = callable(getattr(data, "table", None)) and not hasattr(data, "columns")
+    return leads_to_tables and (comes_from("ibis", data) or comes_from("_duckdb", data))
 
 
 def _check_name(argument: str, name: Any) -> None:

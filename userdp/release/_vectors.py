@@ -17,7 +17,7 @@ from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
 from userdp.release._noise import LARGEST_SCALE, load_opendp, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import NOTHING, Release, at_most, read_level
+from userdp.release._results import NOTHING, Release, Words, at_most, read_level
 from userdp.vectors import _read_vectors, ball_error, ball_threshold
 
 RADIUS_BITS = 40
@@ -35,7 +35,7 @@ class ReleaseInBall(Release):
     """
 
     kind: ClassVar[str] = "private mean of vectors"
-    protects: ClassVar[str] = "the vectors"
+    protects: ClassVar[str] = "the {}"
 
     mean: Floats
     """The release, shape (d,), in the unit of the samples."""
@@ -78,11 +78,12 @@ class ReleaseInBall(Release):
         reach = self.worst_case_bias + self.noise_scale * length + self.rounding
         return self.mean - reach, self.mean + reach
 
-    def _of_the_number(self, unit: str) -> str:
-        error = f"{at_most(self.worst_case_error)} {unit}".strip()
+    def _of_the_number(self, words: Words) -> str:
+        unit, users, records = words
         return (
-            f"This is the mean of {self.n_records:,} vectors of {self.n_users:,} users: on average "
-            f"over the noise it is off by at most {error}, whatever the vectors are."
+            f"This is the mean of {self.n_records:,} {records} of {self.n_users:,} {users}, which "
+            "are vectors: on average over the noise it is off by at most "
+            f"{at_most(self.worst_case_error)}{unit}, whatever the {records} are."
         )
 
     def _summary(self) -> dict[str, str]:
