@@ -86,7 +86,7 @@ def test_the_lines_that_average_do_the_same_in_each_holder():
     (of_polars,) = re.findall(r"`(df\.group_by.*?)`", CELLS["heavy-text"])
     (of_ibis,) = re.findall(r"`(table\.group_by.*?)`", CELLS["heavy-text"])
     records = polars.DataFrame({"who": ["a", "b", "a", "c"], "value": [1.0, None, 4.0, 2.0]})
-    in_duckdb = ibis.duckdb.connect().create_table("records", records.to_arrow())
+    in_duckdb = ibis.memtable(records.to_arrow())
     each_of_polars = eval(of_polars, {"df": records, "pl": polars}).rows()
     each_of_ibis = eval(of_ibis, {"table": in_duckdb}).to_pyarrow().to_pylist()
     assert sorted(each_of_polars) == [("a", 2.5), ("b", None), ("c", 2.0)]
