@@ -206,13 +206,6 @@ def test_bracket_of_equal_users(n):
     assert ud.optimal_error(users, eps) > 1.94 * low
 
 
-def corners(alike):
-    """Samples at U and neighbours, of the datasets that the page's certificate is about."""
-    at_the_top = np.array([*itertools.product(*(range(n + 1) for n in alike.values()))])
-    apart = np.abs(at_the_top[:, None] - at_the_top).sum(axis=2)
-    return at_the_top @ [*alike], np.array(np.nonzero(apart == 1))
-
-
 def test_l1_threshold_takes_back_more_than_projection_of_eight_equal_users():
     """In shares of what lies above the bound: 63 % by the threshold, 29 % by projection."""
     users, eps = ud.Contributions([1] * 8, 1.0), 0.25
@@ -221,29 +214,3 @@ def test_l1_threshold_takes_back_more_than_projection_of_eight_equal_users():
     excess = optimum - ud.minimax_lower_bound(users, eps)
     assert (optimum - l1) / excess == pytest.approx(0.63, abs=0.005)
     assert (l1 - projected) / excess == pytest.approx(0.29, abs=0.005)
-
-
-def test_for_mixed_counts_the_formula_is_far_below_a_certified_floor():
-    samples, pairs = corners({5: 2, 2: 9})
-    q = Fraction(27183, 10_000)
-    assert q > math.e
-    floor = PAGE.certified_floor(samples, pairs, q, *PAGE.multipliers(samples, pairs, q))
-    mixed = ud.Contributions([5] * 2 + [2] * 9, 1.0)
-    formula = ud.minimax_lower_bound(mixed, 1)
-    projected = min(ud.projected_error(mixed, S, 1) for S in np.linspace(0.5, 5, 91))
-    assert 1.4 * formula < floor / mixed.total < projected
-
-
-@given(st.integers(0, 10**6), st.sampled_from([{1: 3}, {3: 1, 1: 2}]))
-def test_any_numbers_certify_no_more_than_the_smallest_risk(seed, alike):
-    """The certificate does not trust the solver: by the linear program for the mechanism itself."""
-    samples, pairs = corners(alike)
-    rng, q = np.random.default_rng(seed), Fraction(3, 2)
-    found = PAGE.multipliers(samples, pairs, q)
-    best = PAGE.certified_floor(samples, pairs, q, *found)
-    spoilt = [x * rng.uniform(0.9, 1.1, x.shape) for x in found]
-    assert PAGE.certified_floor(samples, pairs, q, *spoilt) <= best + SOLVER
-    if len(alike) == 1:  # the chain of equal users
-        n = samples.size - 1
-        risk = n * PAGE.smallest_risk(samples / n, samples / n, 1, math.log(q))
-        assert float(best) == pytest.approx(risk, abs=1e-5)
