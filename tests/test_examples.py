@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import contents
+import duckdb
 import nbformat
 import numpy as np
 import pandas as pd
@@ -118,6 +119,8 @@ def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch,
     users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
     data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
     data.to_parquet(tmp_path / "trips.parquet")
+    with duckdb.connect(tmp_path / "energy.db") as database:
+        database.execute("CREATE TABLE readings AS SELECT 1 AS meter, 2.5 AS kw")
     monkeypatch.chdir(tmp_path)
     names = {}
     for code in BLOCKS:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 
 import jsonschema
 import nbformat
@@ -16,8 +18,11 @@ TABLE = pd.read_csv(BOOK / "data" / "decide.csv").set_index(["dataset", "choice"
 PAGE = functions_of("decide", pd=pd, rng=np.random.default_rng(1), eps=0.5, delta=1e-6)
 
 
-def shown(kind):
-    return (BOOK / "data" / f"decide-release{kind}").read_text("utf-8")
+CELLS = {cell.id: cell.source for cell in nbformat.read(BOOK / "decide.ipynb", 4).cells}
+
+
+def shown(kind, release="release"):
+    return (BOOK / "data" / f"decide-{release}{kind}").read_text("utf-8")
 
 
 @pytest.fixture
@@ -28,26 +33,109 @@ def trips():
 
 def test_the_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monkeypatch):
     """Its noise has no seed: all is compared but the mean, and what follows from it."""
-    cells = {cell.id: cell.source for cell in nbformat.read(BOOK / "decide.ipynb", 4).cells}
     monkeypatch.chdir(tmp_path)
     trips.to_parquet("trips.parquet")
     scope = {}
-    exec(cells["release"], scope)
+    exec(CELLS["release"], scope)
     public = json.loads(shown(".json"))
     jsonschema.validate(public, ud.release.json_schema())
     same = dataclasses.replace(scope["made"], mean=public["mean"])
     assert public == same.public()
     assert shown(".txt").splitlines() == repr(same).splitlines()
-    assert shown("-sentence.txt").strip() == same.public_sentence("km/h")
+    sentence = same.public_sentence("km/h", users="vehicles", records="trips")
+    assert shown("-sentence.txt").strip() == sentence
     assert abs(public["mean"] - trips.speed.mean()) < 20 * same.noise_scale
     assert same.mean != scope["made"].mean, "noise without a seed"
 
 
-def test_each_line_of_the_release_shown_is_explained():
-    text = "".join(cell.source for cell in nbformat.read(BOOK / "decide.ipynb", 4).cells)
-    names = [line.split("  ")[0] for line in shown(".txt").splitlines()]
-    places = [text.index(f"**{name}**\n: ") for name in names]
+def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monkeypatch):
+    """All is compared but the two noisy totals, and what follows from them."""
+    monkeypatch.chdir(tmp_path)
+    trips.to_parquet("trips.parquet")
+    scope = {"ud": ud}
+    exec(CELLS["secret"], scope)
+    public = json.loads(shown(".json", "protected"))
+    jsonschema.validate(public, ud.release.json_schema())
+    drawn = {name: public[name] for name in ("mean", "noisy_sum", "noisy_weight")}
+    same = dataclasses.replace(scope["hidden"], **drawn)
+    error = same.worst_case_error_at(same.weight_interval()[0])
+    same = dataclasses.replace(same, worst_case_error=error)
+    assert public == same.public()
+    assert shown(".txt", "protected").splitlines() == repr(same).splitlines()
+    assert same.mean == pytest.approx(32.5 + same.noisy_sum / same.noisy_weight)
+    weights = trips.groupby("vehicle").size().clip(upper=same.cap)
+    average = np.average(trips.groupby("vehicle").speed.mean(), weights=weights)
+    low, high = same.interval(1 - 1e-9)
+    assert low < average < high
+    assert abs(same.noisy_weight - weights.sum()) < 20 * same.weight_scale
+
+
+@pytest.mark.parametrize(
+    ("release", "cell"), [("release", "printed"), ("protected", "secret-printed")]
+)
+def test_each_line_of_a_release_shown_is_explained(release, cell):
+    names = [line.split("  ")[0] for line in shown(".txt", release).splitlines()]
+    places = [CELLS[cell].index(f"**{name}**\n: ") for name in names]
     assert places == sorted(places), "in another order than it prints"
+    assert len(places) == CELLS[cell].count("\n: "), "lines that are not printed"
+
+
+def test_the_lines_that_average_do_the_same_in_each_holder():
+    """That of pandas runs on the page; the two in the text run here."""
+    polars, ibis = pytest.importorskip("polars"), pytest.importorskip("ibis")
+    (of_polars,) = re.findall(r"`(df\.group_by.*?)`", CELLS["heavy-text"])
+    (of_ibis,) = re.findall(r"`(table\.group_by.*?)`", CELLS["heavy-text"])
+    records = polars.DataFrame({"who": ["a", "b", "a", "c"], "value": [1.0, None, 4.0, 2.0]})
+    in_duckdb = ibis.memtable(records.to_arrow())
+    each_of_polars = eval(of_polars, {"df": records, "pl": polars}).rows()
+    each_of_ibis = eval(of_ibis, {"table": in_duckdb}).to_pyarrow().to_pylist()
+    assert sorted(each_of_polars) == [("a", 2.5), ("b", None), ("c", 2.0)]
+    assert sorted(tuple(row.values()) for row in each_of_ibis) == sorted(each_of_polars)
+
+
+def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
+    """Of codes, of empty ids, and of which rows may be left out where."""
+    rows = pd.DataFrame({"who": ["999", "", "b"], "value": [999.0, 2.0, 3.0]})
+    path = tmp_path / "rows.csv"
+    rows.to_csv(path, index=False)
+    read = pd.read_csv(path, na_values={"value": [999]})
+    assert read.who.notna().sum() == 2
+    assert read.value.notna().sum() == 2
+    about = {"lower": 0, "upper": 6}
+    in_a_file = ud.release.protected_tally("who", "value", data=path, **about)
+    in_a_frame = ud.release.protected_tally("who", "value", data=rows, **about)
+    assert (in_a_file.users, in_a_file.without_user, in_a_file.outside) == (2, 1, 1)
+    assert (in_a_frame.users, in_a_frame.without_user, in_a_frame.outside) == (3, 0, 1)
+    how = {"missing": "drop", "outside": "drop", "data": path, **about, "eps": 1}
+    with pytest.warns(UserWarning, match="not stated"):
+        assert ud.private_mean("who", "value", **how).eps is None
+    assert ud.private_mean_protected_counts("who", "value", **how, cap=1).eps == 1
+
+
+def test_a_group_without_rows_is_released_where_counts_are_protected():
+    nobody = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
+    how = {"lower": 0, "upper": 6, "eps": 1, "data": nobody}
+    assert ud.private_mean_protected_counts("who", "value", **how, cap=2).eps == 1
+    with pytest.raises(ValueError, match="there are none"):
+        ud.private_mean("who", "value", **how)
+
+
+def test_a_database_is_read_and_not_written(tmp_path, monkeypatch, capsys):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("ibis")
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("energy.db") as database:
+        database.execute("CREATE TABLE readings (meter BIGINT, kw DOUBLE)")
+        database.execute("INSERT INTO readings VALUES (1, 2.5), (1, 3.5), (7, 9), (200, 20)")
+    before = Path("energy.db").read_bytes()
+    scope = {"ud": ud}
+    exec(CELLS["database"], scope)
+    assert capsys.readouterr().out == "3 records of 2 users\n"
+    connection = scope["stored"].get_backend()
+    with pytest.raises(duckdb.Error, match="read-only"):
+        connection.raw_sql("DELETE FROM readings")
+    connection.disconnect()
+    assert Path("energy.db").read_bytes() == before
 
 
 def test_the_four_choices_with_other_trips():
