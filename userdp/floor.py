@@ -6,6 +6,8 @@ book. Neighbouring datasets differ in all samples of one user; the counts, the b
 eps are public. Nothing here reads protected data.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -260,7 +262,7 @@ class FloorCertificate:
         return json.dumps(held)
 
     @classmethod
-    def from_json(cls, text: str) -> "FloorCertificate":
+    def from_json(cls, text: str) -> FloorCertificate:
         """Read what `to_json` wrote. Nothing is proved before `check` is called.
 
         Parameters

@@ -203,7 +203,7 @@ def test_an_engine_that_is_not_tested_is_refused():
         survey_of("who", "what", table)
 
 
-@pytest.mark.parametrize("connect", [duckdb.connect, ibis.duckdb.connect])
+@pytest.mark.parametrize("connect", [duckdb.connect, ibis.duckdb.connect], ids=["DuckDB", "Ibis"])
 def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, tmp_path):
     path = tmp_path / "t.duckdb"
     with duckdb.connect(path) as made:

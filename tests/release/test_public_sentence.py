@@ -23,9 +23,9 @@ def test_it_says_mean_error_interval_and_budget(opendp):
     assert made.public_sentence("km/h") == (
         "The mean of 240 records of 60 users is 26.0 km/h: on average over the noise it is off by "
         "at most 1.1 km/h, whatever the records are, and with a probability of 95 % the mean "
-        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the records of "
-        "each of the users: with any others no outcome would be more than 2.72 times as likely "
-        "(user-level differential privacy, eps = 1)."
+        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the values of "
+        "the records of each of the users: with any others no outcome would be more than 2.72 "
+        "times as likely (user-level differential privacy, eps = 1)."
     )
 
 
@@ -62,7 +62,7 @@ def test_of_protected_counts_it_says_no_count(opendp):
     made = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = made.public_sentence("km/h")
     assert "in which none of the users counts for more than 2 records" in text
-    assert "protects the records and the number of records of each of the users" in text
+    assert "protects the values and the number of the records of each of the users" in text
     assert not re.search("240|60", text)
 
 
@@ -95,11 +95,11 @@ def test_readers_read_their_own_words(opendp):
     text = made.public_sentence("min", users="patients", records="visits")
     assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min: ")
     assert "whatever the visits are" in text
-    assert "Noise protects the visits of each of the patients: " in text
+    assert "Noise protects the values of the visits of each of the patients: " in text
     hidden = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = hidden.public_sentence("min", users="patients", records="visits")
     assert "in which none of the patients counts for more than 2 visits is" in text
-    assert "Noise protects the visits and the number of visits of each of the patients" in text
+    assert "Noise protects the values and the number of the visits of each of the patients" in text
 
 
 def test_where_everybody_counts_once_it_says_so(opendp):

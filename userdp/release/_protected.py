@@ -53,7 +53,7 @@ class ProtectedCountsMean(Release):
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
-    protects: ClassVar[str] = "the {0} and the number of {0}"
+    protects: ClassVar[str] = "the values and the number of the {}"
 
     mean: float
     lower: float

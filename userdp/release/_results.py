@@ -250,7 +250,7 @@ class PrivateMean(Release):
     """
 
     kind: ClassVar[str] = "private mean"
-    protects: ClassVar[str] = "the {}"
+    protects: ClassVar[str] = "the values of the {}"
 
     mean: float
     lower: float

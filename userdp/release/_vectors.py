@@ -35,7 +35,7 @@ class ReleaseInBall(Release):
     """
 
     kind: ClassVar[str] = "private mean of vectors"
-    protects: ClassVar[str] = "the {}"
+    protects: ClassVar[str] = "the values of the {}"
 
     mean: Floats
     """The release, shape (d,), in the unit of the samples."""
