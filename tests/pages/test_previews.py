@@ -14,7 +14,7 @@ KINDS = {
     "a figure of the page": ("figure-2", "#fig-2", "Fig. 9.1"),
     "a source": ("figure-2", "bibliography.html#id3", "Kareem Amin"),
     "a function": ("figure-2", "reference.html#userdp.optimal_error", "Return the smallest worst"),
-    "code of a function": ("reference", "worstcase.html#threshold", "users.upper * int(_largest"),
+    "code of a function": ("reference", "worstcase.html#threshold", "def threshold("),
     "a test": ("claims", "_kkt.html#test_no_other_width_is_optimal", "def test_no_other_width_is_"),
 }
 
