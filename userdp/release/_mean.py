@@ -22,7 +22,9 @@ from userdp.release._grid import (
     steps_of,
 )
 from userdp.release._noise import (
+    averaged_beyond,
     load_opendp,
+    mean_beyond,
     measurement_of,
     noisy_total,
     read_law,
@@ -76,6 +78,17 @@ class Decided(NamedTuple):
     def total_width(self) -> float:
         """S, in the unit of the values."""
         return 2 * self.half_width * self.step
+
+    @property
+    def reachable(self) -> tuple[int, int]:
+        """The least and the largest total of clipped sums, over all datasets; in steps."""
+        origin, shift, lowest, highest = self.window
+        to_top = self.choices.grid.top - origin
+        low = high = 0
+        for size, n_users in zip(*map(np.ndarray.tolist, self.users.histogram), strict=True):
+            low += n_users * max(lowest, steps_of(-size * origin, shift))
+            high += n_users * min(highest, steps_of(size * to_top, shift))
+        return low, high
 
 
 @discreet
@@ -138,7 +151,9 @@ def private_mean(
     project : bool, optional
         Whether to move the release to the nearest number between the bounds, which costs no privacy
         and adds to no error. False if releases are to be averaged or added up: projected, each
-        leans towards the middle of the bounds.
+        leans towards the middle of the bounds. Then it is unbiased for the mean of the clipped
+        sums; and where Laplace noise leads beyond all that this mean can be, its conditional mean
+        is released, which adds to no error either: see `PrivateMean.clipped_range`.
 
     Returns
     -------
@@ -223,8 +238,8 @@ def release_mean(
         Which worst-case error the threshold minimises.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
-        to no error. False if releases are to be averaged or added up: projected, each leans towards
-        the middle.
+        to no error. False if releases are to be averaged or added up: then it is unbiased for the
+        mean of the clipped sums, as in `private_mean`.
 
     Returns
     -------
@@ -297,7 +312,8 @@ def as_measurement(
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     project : bool, optional
-        Whether to move releases to the nearest number between the bounds.
+        Whether to move releases to the nearest number between the bounds; if not, they are unbiased
+        for the mean of the clipped sums, as in `private_mean`.
 
     Returns
     -------
@@ -398,9 +414,15 @@ def draw(total: int, how: Decided, outside: Outside, missing: Missing) -> Privat
     choices = how.choices
     grid = choices.grid
     stated = _stated(how, outside, missing)
-    noisy = noisy_total(total, how.window.moved, choices.law)
+    lowest, highest = how.reachable
+    # Only rounding in floats, of sums that the caller has, may lead a few steps beyond.
+    noisy = noisy_total(min(max(total, lowest), highest), how.window.moved, choices.law)
+    steps: Exact = noisy.total
+    if not choices.project and choices.law.integer_law == "laplace":
+        scale = scale_of(how.window.moved, choices.law)
+        steps = averaged_beyond(noisy.total, lowest, highest, mean_beyond(scale))
     unit = how.step / how.users.total
-    mean = stated["centre"] + noisy.total * unit
+    mean = stated["centre"] + float(steps) * unit
     if choices.project:
         mean = min(max(mean, grid.lower), grid.upper)
     dropping = "drop" in (outside, missing)

@@ -260,7 +260,11 @@ class PrivateMean(Release):
     missing: Missing
     """What was to be done with values beyond the bounds, and with rows without a value."""
     project: bool
-    """Whether the release was moved to the nearest number between the bounds."""
+    """Whether the release was moved to the nearest number between the bounds.
+
+    If not, it is unbiased for the mean of the clipped sums. Laplace noise that leads beyond the
+    `clipped_range` is replaced by its mean there: then the release is beyond by `noise_scale`, and
+    about half a step of the whole numbers more."""
     n_records: int
     n_users: int
     objective: Objective
@@ -290,7 +294,8 @@ class PrivateMean(Release):
         """Return an interval that holds the mean of the records with at least this probability.
 
         On every dataset with these counts: it is wide enough for the largest bias. If the release
-        is projected, so is the interval, which cannot lose the mean by it.
+        is projected, so is the interval, which cannot lose the mean by it. Without projection, one
+        with Laplace noise that is beyond the `clipped_range` has the interval of its nearer end.
 
         Parameters
         ----------
@@ -334,15 +339,38 @@ class PrivateMean(Release):
         """Return all that may be published, as plain numbers, texts and lists."""
         return super().public() | {"clips": [clip._asdict() for clip in self.clips]}
 
+    @property
+    def clipped_range(self) -> tuple[float, float]:
+        """The least and the largest mean of the clipped sums, over all datasets."""
+        lowest = sum(clip.n_users * clip.n_records * clip.lower for clip in self.clips)
+        highest = sum(clip.n_users * clip.n_records * clip.upper for clip in self.clips)
+        return lowest / self.n_records, highest / self.n_records
+
     def _interval(self, level: float, bias: float) -> tuple[float, float]:
+        """Return an interval for all that is up to a bias away from the mean of the clipped sums.
+
+        Let t be that mean, f at most the bias B away from it, Y = t + Z and P(|B + Z| > r) the rest
+        of the level, so that |Y - f| <= r at the level: Y +- r holds f, and so does the part of it
+        between the bounds. Where noise beyond the clipped range [a, b] was averaged, Y is not
+        known, but its nearest point y in [a, b] is. Either Y = y; or, say, Y > b = y, and then
+        y - r < Y - r <= f <= t + B <= b + B: so y +- max(r, B) holds f. Ends in whole steps differ
+        from a and b by `rounding` at most, which therefore counts twice.
+        """
         chance = read_level(level)
         law = LaplaceNoise(1) if self.sigma is None else GaussianNoise(1)
-        reach = self.rounding + noise_reach(law, self.noise_scale, bias, chance)
-        low = self.mean - reach
-        high = self.mean + reach
+        reach = noise_reach(law, self.noise_scale, bias, chance)
         if self.project:
-            return max(low, self.lower), min(high, self.upper)
-        return low, high
+            reach += self.rounding
+            return max(self.mean - reach, self.lower), min(self.mean + reach, self.upper)
+        if self.sigma is not None:
+            reach += self.rounding
+            return self.mean - reach, self.mean + reach
+        lowest, highest = self.clipped_range
+        nearest = min(max(self.mean, lowest), highest)
+        if nearest != self.mean:
+            reach = max(reach, bias)
+        reach += 2 * self.rounding
+        return nearest - reach, nearest + reach
 
     def _of_the_number(self, words: Words) -> str:
         mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
@@ -371,13 +399,23 @@ class PrivateMean(Release):
             "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
             f"(bias plus mean noise {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})"
             + mended(self.outside, self.missing),
-            "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}",
+            "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}{self._unbiased()}",
             "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
             f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
             f"({loosest.n_records})",
             "records": f"{self.n_records} of {self.n_users} users, "
             f"values in [{self.lower:g}, {self.upper:g}]",
         }
+
+    def _unbiased(self) -> str:
+        """Say what becomes of the noise if the release is not projected."""
+        if self.project:
+            return ""
+        if self.sigma is not None:
+            return " (unbiased for the clipped mean)"
+        low, high = self.clipped_range
+        beyond = f"averaged below {low:.4g} and above {high:.4g}"
+        return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
 
 
 def mended(outside: Outside, missing: Missing) -> str:
