@@ -33,12 +33,16 @@ def test_rows_are_the_worst_cases():
         assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
 
 
-@settings(max_examples=30)
+def same_kind(error, objective):
+    return error**2 if objective == "mse" else error
+
+
+@settings(max_examples=8, deadline=None)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
 def test_recommended_is_what_the_release_promises(counts, objective, share):
     """And no choice of a plan, no width and no private mechanism promises less."""
-    prospects = ud.plan(counts, lower=1, upper=3, eps=["0.3", 2])
-    users, error = prospects.users, 2 * share if objective != "mse" else (2 * share) ** 2
+    prospects = ud.plan(counts, lower=1, upper=3, eps=2)
+    users, error = prospects.users, same_kind(2 * share, objective)
     (cheapest,) = prospects.recommend(objective, error=error)
     assert cheapest.eps == prospects.smallest_eps(error, objective)
     assert cheapest.guarantee <= error == pytest.approx(cheapest.guarantee)
@@ -51,9 +55,31 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
         rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
         if objective != "mse":
             assert all(advice.guarantee <= getattr(r, objective) * (1 + 1e-9) for r in rows)
-            assert all(advice.floor == row.floor for row in rows)
+        closed = ud.minimax_lower_bound(users, advice.eps)
+        assert advice.floor >= same_kind(closed, objective)
+        assert all(row.floor == closed for row in rows)
         assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
         assert advice.factor >= 1
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
+def test_floor_of_an_advice_is_certified(objective):
+    """Two users with five samples, nine with two: the closed bound is far below."""
+    prospects = ud.plan([5] * 2 + [2] * 9, lower=0, upper=3, eps=1)
+    (advice,) = prospects.recommend(objective)
+    certificate = ud.minimax_certificate(prospects.users, 1)
+    assert advice.floor == same_kind(float(certificate.check()), objective)
+    assert advice.floor > same_kind(1.4 * prospects.rows[0].floor, objective)
+
+
+def test_floor_of_a_budget_without_certificate_is_the_closed_one():
+    (advice,) = ud.plan([3, 1], lower=0, upper=1, eps=70).recommend()
+    assert advice.floor == ud.minimax_lower_bound(ud.Contributions([3, 1], 1), 70) > 0
+
+
+def test_a_bar_is_told_each_budget(told):
+    ud.plan([2, 1], lower=0, upper=1, eps=[6, 7, 8]).recommend()
+    assert told == [3, None, None, None]
 
 
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
