@@ -103,16 +103,17 @@ def test_the_mean_beyond_an_end_where_floats_end():
 def decided(counts, centre, width, eps, bits=40):
     grid = Grid(0.0, 1.0, bits)
     users, law = ud.Contributions(counts, 1.0), ud.LaplaceNoise(eps)
-    return decide(users, Choices(grid, law, round(centre * grid.top), "bound", width, False))
+    (how,) = decide(users, Choices(grid, law, round(centre * grid.top), "bound", width, False))
+    return how
 
 
-@pytest.mark.parametrize("centre", [0.0, 0.375, 0.5, 1.0])
+@pytest.mark.parametrize("centre", [0.0, 2.0**-29, 0.375, 0.5, 1.0])
 @pytest.mark.parametrize("width", [0.3, 2.0, 5.0, 99.0])
 @pytest.mark.parametrize("eps", [1, 2.0**-25])
 def test_the_ends_are_reached_by_the_datasets_at_the_bounds(centre, width, eps, opendp):
     counts = [7, 3, 3, 2, 1, 1, 1]
     how = decided(counts, centre, width, eps)
-    assert (how.window.shift > 0) == (eps < 1)
+    assert how.window.shift == (12 if eps < 1 else 0)  # so that half a step is 2^-29 of the width
     users = np.repeat(np.arange(7), counts)
     options = {"lower": 0, "upper": 1, "eps": eps, "total_width": width, "centre": centre}
     for end in (0.0, 1.0):

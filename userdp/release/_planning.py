@@ -20,6 +20,7 @@ from userdp.release._grid import read_grid
 from userdp.release._mean import read_users
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import html_table, readable, text_table
+from userdp.split import best_split
 from userdp.worstcase import optimal_error, symmetric_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
@@ -30,9 +31,12 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
+RELEASED = "l1 release"
+"""What `private_mean` does for "l1": the l1 optimum, projected; in two parts if that is better."""
+
 RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "bound": ("OPT-worst-case", "smallest bias plus noise"),
-    "l1": ("l1 optimum", "smallest mean distance from the truth"),
+    "l1": (RELEASED, "smallest mean distance from the truth"),
     "mse": ("mse optimum", "smallest mean square distance from the truth"),
 }
 """What to release if this error matters, with the noise that `private_mean` draws; and why."""
@@ -47,7 +51,7 @@ class Forecast(NamedTuple):
     eps: float
     strategy: str
     total_width: float
-    """S: each user's sum, centred, is clipped to [-S/2, S/2]."""
+    """S: each user's sum, centred, is clipped to [-S/2, S/2]. Of two parts, the larger S."""
     bound: float
     """The certificate of the paper: largest bias, plus the mean size of the noise."""
     l1: float
@@ -138,7 +142,9 @@ class Plan:
         """Return what to release at each budget, or at the smallest one that certifies an error.
 
         Of all clippings, and of all estimators with Laplace noise that are not projected, the
-        recommended one has the smallest worst case; nothing is said of the average.
+        recommended one has the smallest worst case; nothing is said of the average. For "l1" the
+        release is projected, and users of many records are released apart from the others where
+        that promises less; `best_split` has the details.
 
         The floor of each budget is certified, which takes about a second, and at most some
         seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
@@ -176,11 +182,15 @@ class Plan:
             for eps in budgets:
                 width = float(threshold(self.users, eps, objective))
                 guarantee = float(optimal_error(self.users, eps, objective))
+                reason = why
+                if objective == "l1":
+                    width, guarantee, reason = _released(self.users, eps, why)
                 floor = _certified_floor(self.users, eps)
                 if objective == "mse":  # no mean square is below the square of the mean
                     floor *= floor
                 factor = guarantee / floor if floor else inf
-                made.append(Advice(eps, strategy, objective, why, width, guarantee, floor, factor))
+                advice = Advice(eps, strategy, objective, reason, width, guarantee, floor, factor)
+                made.append(advice)
                 tick()
         return tuple(made)
 
@@ -283,6 +293,14 @@ def _certified_floor(users: Contributions, eps: float) -> float:
     return max(certified, minimax_lower_bound(users, eps))
 
 
+def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, float, str]:
+    """Return the widest S of a release for "l1", what it guarantees, and why it is as it is."""
+    split = best_split(users, eps)
+    if split.heavy_from is not None:
+        why += f"; users of at least {split.heavy_from} records apart from the others"
+    return max(part.total_width for part in split.parts), split.error, why
+
+
 def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     """Return one budget, or several in an order of their own, as a list."""
     if isinstance(eps, bytes | bytearray | Mapping | Set):
@@ -307,3 +325,10 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
         bound = float(symmetric_error(users, width, eps, "bound", noise))
         l1 = float(symmetric_error(users, width, eps, "l1", noise))
         yield Forecast(budget, strategy, width, bound, l1, floor)
+    split = best_split(users, eps)
+    widest = max(part.total_width for part in split.parts)
+    bound = sum(
+        float(part.share) * float(symmetric_error(part.users, part.total_width, eps))
+        for part in split.parts
+    )
+    yield Forecast(budget, RELEASED, widest, bound, split.error, floor)
