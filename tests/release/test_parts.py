@@ -57,11 +57,25 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
 
 
+def test_heavy_users_are_counted_to_the_heaviest(opendp):
+    """Each user's sum is in one of the totals, all of it if it is not clipped."""
+    middle = 0.5 * LED.counts
+    release(middle)
+    for user in range(LED.n_users):
+        sums = middle.copy()
+        sums[user] += 0.125  # few users are clipped by so little
+        release(sums)
+        before, after = opendp.asked[:2], opendp.asked[-2:]
+        moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
+        expected = round(0.125 * 2**40)
+        assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
+
+
 @pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
 def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
     """Exactly; and in each part some pair uses all of the budget."""
     spent, reached = {0: Fraction(0), 1: Fraction(0)}, 0
-    for users, first, second in audit.hard_pairs(240, rng=29):
+    for users, first, second in audit.hard_pairs(120, rng=29):
         split = ud.best_split(users, eps)
         if split.heavy_from is None:
             continue
@@ -107,6 +121,8 @@ def test_what_a_part_does_not_tell_costs_nothing(opendp):
     assert made.eps == pytest.approx(1e-9)
     assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
     assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
+    how = {"lower": 0, "upper": 1, "eps": 1e-9, "objective": "l1"}
+    assert as_measurement([100, 1], **how).map(1) == pytest.approx(1e-9)
 
 
 # The certificate: exact errors by convolution, on the datasets at the bounds and between
@@ -236,6 +252,14 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
     low, high = made.interval(level)
     assert low + high == pytest.approx(1)  # the release is 1/2 where there is no noise
     inner = made.noise_interval(level)
+    known = [
+        OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in made.parts
+    ]
+    of = ud.LaplaceNoise(1) if eps == 3 else ud.GaussianNoise(1)
+    reach = parts_reach(of, *known, level) + made.rounding
+    assert high - low == pytest.approx(min(2 * reach, 1), rel=1e-9)
+    reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + made.rounding
+    assert inner[1] - inner[0] == pytest.approx(min(2 * reach, 1), rel=1e-9)
     for heavy in (0, 0.5, 1):
         for light in (0, 0.5, 1):
             drawn, truth, clipped = [], 0, 0
@@ -247,6 +271,14 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
             off = np.add.outer(*drawn)
             assert (abs(off - truth) <= (high - low) / 2 + 1e-9).mean() >= level - 0.003
             assert (abs(off - clipped) <= (inner[1] - inner[0]) / 2 + 1e-9).mean() >= level - 0.003
+
+
+def test_a_part_is_never_farther_off_than_its_share(opendp):
+    """One user with a tenth of the records: that bounds the error better than the noise does."""
+    users = ud.Contributions([100, *[1] * 900], 1)
+    low, high = release(0.5 * users.counts, users, 1).interval()
+    light = noise_reach(ud.LaplaceNoise(1), 1e-3, 0.0, 0.95)
+    assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
 
 
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
