@@ -1,4 +1,4 @@
-"""The private mean: records, one scan, a tally; what is public decides; one draw, one result."""
+"""The private mean: records, one scan, a tally; what is public decides; one draw a part, one result."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Choices(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What a release does for the users of a part, decided by what is public alone."""
+    """What a release does for the users of a part, or for all, decided by what is public alone."""
 
     users: Contributions
     choices: Choices
@@ -164,7 +164,9 @@ def private_mean(
         make their addresses: what it has read from a frame and is text or bytes is refused, and the
         frame itself is not.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     total_width : float, optional
         S, in the unit of the values; without it `threshold` for the objective.
     centre : float, optional
@@ -262,7 +264,9 @@ def release_mean(
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
         to no error. False if releases are to be averaged or added up: then it is unbiased for the
@@ -334,7 +338,9 @@ def as_measurement(
         Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
         sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     total_width : float, optional
         S, in the unit of the values; without it `threshold` for the objective.
     centre : float, optional

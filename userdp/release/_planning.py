@@ -101,6 +101,8 @@ class Plan:
     def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
         """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
 
+        A release for "l1" is projected, and may be in two parts: it promises no more than this.
+
         Parameters
         ----------
         error : float
