@@ -151,7 +151,7 @@ def test_the_four_choices_with_other_trips():
         found = PAGE.clipped(users, sums, S, centre)[0].mean()
         assert found == pytest.approx(error, rel=0.01)
     assert PAGE.counts_protected(users, sums, 20, 1).mean() == pytest.approx(secret, rel=0.3)
-    assert no_clipping == pytest.approx(65 * max(n_trips) / n_trips.sum(), rel=1e-5)
+    assert no_clipping == pytest.approx(65 * max(n_trips) / n_trips.sum(), rel=0.003)  # projected
     prospects = ud.plan(n_trips, lower=0, upper=65, eps=1)
     (advice,) = prospects.recommend()
     assert stored.guarantee[0] == pytest.approx(advice.guarantee, rel=1e-5)
@@ -167,12 +167,16 @@ def test_what_the_choices_cost():
     stored = TABLE.loc["geometric"]
     np.testing.assert_allclose(again.guarantee, stored.guarantee, rtol=0.1)
     np.testing.assert_allclose(again.error, stored.error, rtol=0.2)
-    for part in (again, *(TABLE.loc[name] for name in TABLE.index.unique("dataset"))):
+    datasets = {name: TABLE.loc[name] for name in TABLE.index.unique("dataset")}
+    for name, part in [("again", again), *datasets.items()]:
         assert part.error_ratio.min() >= 1
         best, prior = part.loc["l1 optimum"], part.loc["a prior, τ = 1"]
         released = part.loc["l1 release"]
         assert 1 < released.guarantee_ratio <= best.guarantee_ratio < 1.5
-        assert released.error <= best.error
+        in_parts = name == "one heavy user"
+        assert (released.guarantee < 0.9 * best.guarantee) == in_parts
+        assert (released.error > 1.2 * best.error) == in_parts
+        assert in_parts or released.error <= best.error
         rivals = part.guarantee.drop([released.name, best.name, "… staircase noise"])
         assert (best.guarantee <= rivals.dropna()).all()
         assert prior.error < best.error

@@ -67,8 +67,8 @@ def test_rounding_is_counted_where_steps_are_coarse():
     assert made.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
 
 
-def test_projection_and_averaging_move_the_noise_as_they_are_to(opendp):
-    """And neither loses the mean from an interval that holds it without them."""
+def test_projection_adds_to_no_error(opendp):
+    """Nor does averaging beyond; and neither loses the mean from an interval that holds it."""
     rng, moved, averaged = np.random.default_rng(84), 0, 0
     for _ in range(200):
         lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))

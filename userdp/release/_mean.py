@@ -1,4 +1,4 @@
-"""The private mean: records, one scan, a tally; what is public decides; one draw a part, one result."""
+"""The private mean: records, one scan, a tally; what is public decides; draws, one result."""
 
 from __future__ import annotations
 

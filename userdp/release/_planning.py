@@ -174,7 +174,7 @@ class Plan:
         --------
         >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
         >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
-        [('l1 optimum', 1.1), ('l1 optimum', 1.36)]
+        [('l1 release', 1.1), ('l1 release', 1.36)]
         """
         strategy, why = RECOMMENDED[_read_objective(objective)]
         planned = dict.fromkeys(row.eps for row in self.rows)
