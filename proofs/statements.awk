@@ -17,6 +17,7 @@ marked && /^Theorem / {
   for (i = 1; i <= depth; i++) assumed = assumed hypotheses[i]
   file = FILENAME
   sub(/\.v$/, "", file)
+  gsub("/", ".", file)
   print file "." $2 assumed
 }
 

@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
-CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/*.v"]
+CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
 
 
