@@ -38,12 +38,12 @@ Qed.
 Lemma N1 n : N R (one_user n) = n%:R. Proof. by rewrite /N big_ord_recl big_ord0 addn0. Qed.
 Lemma N21 : N R m21 = 3%:R. Proof. by rewrite /N !big_ord_recl big_ord0. Qed.
 
-(* begin err-lemma *)
+(* begin err-lemma lem-printed *)
 (* Lemma III.1: one user with two samples, intervals {1} and {0}, U = 1.  Printed 1, true 1/2. *)
 Theorem err_lemma :
   let a : dataset R (one_user 2) := fun l j => if j == ord0 then 1 else 0 in
   printed_bias 1 a a = 1 /\ is_worst_case_bias 1 (clipped_mean a a) (1 / 2).
-(* end err-lemma *)
+(* end err-lemma lem-printed *)
 Proof.
 move=> a; have cl : is_clipping 1 a a by move=> l j; rewrite /a; case: ifP; rewrite !lexx ler01.
 split; first by rewrite /printed_bias N1 !big_ord_recl !big_ord0 /a /=; minmax; linear.
