@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line optimum privacy release_error weighing within.
+From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line open_domain optimum privacy release_error weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -111,6 +111,8 @@ Definition thm_main := @optimum.thm_main R 3 m U U_ge0 Npos.
 Definition prp_all_minimisers := @optimum.prp_all_minimisers R 3 m U U_ge0 Npos.
 Definition printed_minimisers := @optimum.printed_minimisers R 3 m U U_ge0 Npos.
 Definition thm_optimum := @optimum.thm_optimum R 3 m U U_ge0 Npos.
+
+Definition open_domain := @open_domain.open_domain R 3 m U U0 Npos.
 
 (* privacy: the rank 3, and 1 / 2 for exp (- eta). *)
 Definition half : R := 1 / 2%:R.

@@ -308,6 +308,8 @@ Theorem quantile_tight :
   /\ ((0 < L <= rank)%N -> forall z, q < z -> moves_below z).
 (* end thm-quantile-tight *)
 Proof.
+(* Below rank L: before, as many users as the rank have d, all others 0; then the largest has V.  From L on:
+   before, one user has d; then none.  What d has to be is small_sum, the densities are density_two. *)
 case/andP: (q01) => q0 q1; have capV l : U * (m l)%:R <= V.
   by apply: ler_wpmul2l; [exact: ltW | rewrite ler_nat le_first_count].
 have capU l : U <= U * (m l)%:R by rewrite ler_pmulr // ler1n.

@@ -188,3 +188,14 @@ def test_a_theorem_has_a_place_on_the_page_of_its_file():
         assert lines[0].startswith(f"Theorem {name}")
         assert lines[-1].endswith(".")
         assert not any(line.startswith(("(* end", "Proof")) for line in lines)
+
+
+def test_a_long_proof_says_its_idea():
+    """More than forty lines begin with a comment; in no more than three lines."""
+    found = 0
+    for path in sorted(proofs.PROOFS.rglob("*.v")):
+        for proof in re.findall(r"^Proof\.\n((?s:.*?))^Qed\.", path.read_text("utf-8"), re.M):
+            if proof.count("\n") > 40:
+                found += 1
+                assert re.match(r"\(\* (?s:[^*]{60,340}) \*\)\n", proof), (path.name, proof[:200])
+    assert found > 10
