@@ -26,8 +26,9 @@ Hypothesis Npos : (0 < \sum_l m l)%N.
 Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
 
 (* Samples below d are raised to d. *)
+Unset Implicit Arguments.
 Let raised (d : R) (x : dataset R m) : dataset R m := fun l j => Num.max (x l j) d.
-Arguments raised : clear implicits.
+Set Implicit Arguments.
 
 Lemma raised_range d x : 0 < d <= U -> in_range U x -> in_open_range (raised d x).
 Proof.
