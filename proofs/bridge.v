@@ -379,6 +379,305 @@ by rewrite -satisfiedP -e.
 Qed.
 End Multipliers.
 
+(* Bounds of exp (- x) for x = n / d, by squaring one of exp (- x / 2^50) fifty times, in whole numbers
+   of which 2^104 stand for 1. *)
+Section Bounds.
+Local Open Scope coqZ.
+Definition unit : Z := 2 ^ 104.
+Definition product (a b : Z) : Z := Z.shiftr (a * b) 104.
+Definition low_square (a : Z) : Z := product a a.
+Definition high_square (a : Z) : Z := product a a + 1.
+(* Bounds of the powers of a number, from one of it. *)
+Definition low_power (a : Z) (n : nat) : Z := iter n (fun b => product b a) unit.
+Definition high_power (a : Z) (n : nat) : Z := iter n (fun b => product b a + 1) unit.
+Definition low_exp (n d : Z) : Z := iter 50 low_square (unit * (d * 2 ^ 50 - n) / (d * 2 ^ 50)).
+Definition high_exp (n d : Z) : Z := iter 50 high_square (unit * (d * 2 ^ 50) / (d * 2 ^ 50 + n) + 1).
+End Bounds.
+
+Lemma productE a b : product a b = (a * b / unit)%coqZ.
+Proof. exact: Z.shiftr_div_pow2. Qed.
+
+Section Exponential.
+Variables (R : realFieldType) (exp : R -> R).
+Hypothesis is_exp : is_exponential exp.
+Notation "! z" := (@of_Z R z) (at level 2, format "! z").
+
+Lemma quotient_low (a b : Z) : Z.lt 0 b -> !(a / b)%coqZ <= !a / !b.
+Proof.
+move=> b0; have B0 : 0 < !b by case: b b0 => // p _; exact: of_pos.
+by rewrite ler_pdivl_mulr // -of_ZM; apply: of_Z_le; have := Z.mul_div_le a b b0; lia.
+Qed.
+
+Lemma quotient_high (a b : Z) : Z.lt 0 b -> !a / !b <= !(a / b + 1)%coqZ.
+Proof.
+move=> b0; have B0 : 0 < !b by case: b b0 => // p _; exact: of_pos.
+by rewrite ler_pdivr_mulr // -of_ZM; apply: of_Z_le; have := Z.mul_succ_div_gt a b b0; lia.
+Qed.
+
+Lemma exp_square x : exp (- (2 * x)) = exp (- x) * exp (- x).
+Proof. by rewrite -(exp_split is_exp) -opprD mulr_natl mulr2n. Qed.
+
+Lemma unit0 : 0 < !unit. Proof. exact: of_pos. Qed.
+
+Lemma low_iter i (a : Z) x : Z.le 0 a -> !a / !unit <= exp (- x) ->
+  Z.le 0 (iter i low_square a) /\ !(iter i low_square a) / !unit <= exp (- (2 ^+ i * x)).
+Proof.
+move=> a0 le_a; elim: i => [|i [IH0 IH]]; first by rewrite expr0 mul1r.
+rewrite iterS /low_square /high_square productE; move: (iter i _ a) IH0 IH => b b0 le_b; split.
+  by apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg.
+have B0 : 0 <= !b / !unit by rewrite divr_ge0 ?of_Z_ge0 // ltW ?unit0.
+rewrite exprS -mulrA exp_square; apply: le_trans (ler_pmul B0 B0 le_b le_b).
+rewrite mulrACA mulrA; apply: ler_wpmul2r; first by rewrite invr_ge0 ltW ?unit0.
+by rewrite -of_ZM; exact: quotient_low.
+Qed.
+
+Lemma high_iter i (a : Z) x : Z.le 0 a -> exp (- x) <= !a / !unit ->
+  Z.le 0 (iter i high_square a) /\ exp (- (2 ^+ i * x)) <= !(iter i high_square a) / !unit.
+Proof.
+move=> a0 le_a; elim: i => [|i [IH0 IH]]; first by rewrite expr0 mul1r.
+rewrite iterS /low_square /high_square productE; move: (iter i _ a) IH0 IH => b b0 le_b; split.
+  by apply: Z.add_nonneg_nonneg => //; apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg.
+have e0 : 0 <= exp (- (2 ^+ i * x)) by apply/ltW/(exp_gt0 is_exp).
+rewrite exprS -mulrA exp_square; apply: le_trans (ler_pmul e0 e0 le_b le_b) _.
+rewrite mulrACA mulrA; apply: ler_wpmul2r; first by rewrite invr_ge0 ltW ?unit0.
+by rewrite -of_ZM; exact: quotient_high.
+Qed.
+
+Lemma to_power i : !(2 ^ Z.of_nat i)%coqZ = 2 ^+ i.
+Proof.
+elim: i => // i IH; rewrite exprS -IH Nat2Z.inj_succ Z.pow_succ_r ?of_ZM //.
+exact: Nat2Z.is_nonneg.
+Qed.
+
+Lemma exp_between (n d : Z) : Z.lt 0 n -> Z.lt 0 d -> Z.le n (d * 2 ^ 50) ->
+  !(low_exp n d) / !unit <= exp (- (!n / !d)) <= !(high_exp n d) / !unit.
+Proof.
+rewrite /low_exp /high_exp => n0 d0; have := @Z.mul_pos_pos d (2 ^ 50) d0; set D := (d * 2 ^ 50)%coqZ.
+move=> /(_ (erefl _)) D0 nD; have u0 := unit0.
+have pos z : Z.lt 0 z -> 0 < !z by case: z => // p _; exact: of_pos.
+have Dn0 : Z.lt 0 (D + n) by lia.
+have -> : !n / !d = 2 ^+ 50 * (!n / !D).
+  rewrite /D of_ZM (to_power 50); field.
+  by rewrite gt_eqF ?pos // expf_neq0 // pnatr_eq0.
+have [y0 Dy] : 0 < !n / !D /\ !D != 0 by split; [rewrite divr_gt0 ?pos | rewrite gt_eqF ?pos].
+apply/andP; split.
+  have [||_ //] := low_iter 50 (a := (unit * (D - n) / D)%coqZ) (x := !n / !D).
+    by apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg => //; lia.
+  apply: (@le_trans _ _ (1 - !n / !D)); last exact: exp_ge.
+  rewrite ler_pdivr_mulr //; apply: le_trans (quotient_low _ D0) _.
+  by rewrite of_ZM toB -mulrA mulrC mulrBl divff.
+have [||_ //] := high_iter 50 (a := (unit * D / (D + n) + 1)%coqZ) (x := !n / !D).
+  by apply: Z.add_nonneg_nonneg => //; apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg => //; lia.
+rewrite ler_pdivl_mulr // -(ler_pmul2r (_ : 0 < 1 + !n / !D)); last by rewrite addr_gt0 ?ltr01.
+have := exp_le is_exp (- (!n / !D)); rewrite opprK => h.
+rewrite mulrAC; apply: le_trans (ler_wpmul2r (ltW u0) h) _; rewrite mul1r.
+have := quotient_high (unit * D) Dn0; rewrite ler_pdivr_mulr ?pos // of_ZM of_ZD => h2.
+rewrite -(ler_pmul2r (pos _ D0)); apply: le_trans h2 _.
+have e : (1 + !n / !D) * !D = !D + !n by rewrite mulrDl mul1r divfK.
+by rewrite -[leRHS]mulrA e of_ZD.
+Qed.
+End Exponential.
+
+Local Opaque low_exp high_exp unit.
+
+Lemma power_between (R : realFieldType) (a b : Z) (x : R) n : Z.le 0 a -> Z.le 0 b ->
+  of_Z R a / of_Z R unit <= x -> x <= of_Z R b / of_Z R unit ->
+  [/\ Z.le 0 (low_power a n), Z.le 0 (high_power b n), of_Z R (low_power a n) / of_Z R unit <= x ^+ n
+    & x ^+ n <= of_Z R (high_power b n) / of_Z R unit].
+Proof.
+move=> a0 b0 ax xb; have u0 := unit0 R; have i0 : 0 <= (of_Z R unit)^-1 by rewrite invr_ge0 ltW.
+have x0 : 0 <= x by apply: le_trans ax; rewrite divr_ge0 ?of_Z_ge0 // ltW.
+elim: n => [|n [l0 h0 le_l le_h]]; first by rewrite expr0 divff ?gt_eqF.
+rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr !productE.
+move: (low_power a n) (high_power b n) (x ^+ n) (exprn_ge0 n x0) l0 h0 le_l le_h => l h y y0 l0 h0 le_l le_h.
+have la0 : Z.le 0 (l * a) by exact: Z.mul_nonneg_nonneg.
+have hb0 : Z.le 0 (h * b) by exact: Z.mul_nonneg_nonneg.
+have nonneg z : Z.le 0 z -> 0 <= of_Z R z / of_Z R unit by move=> z0; rewrite mulr_ge0 ?of_Z_ge0.
+split; [exact: Z.div_pos | by apply: Z.add_nonneg_nonneg; [exact: Z.div_pos |] | |].
+  apply: le_trans (ler_pmul (nonneg _ l0) (nonneg _ a0) le_l ax).
+  by rewrite mulrACA mulrA -of_ZM; apply: ler_wpmul2r i0 _ _ _; exact: quotient_low.
+apply: le_trans (ler_pmul y0 x0 le_h xb) _.
+by rewrite mulrACA mulrA -of_ZM; apply: ler_wpmul2r i0 _ _ _; exact: quotient_high.
+Qed.
+
+(* AKMV's error on a dataset. *)
+Section Akmv.
+(* begin bridge-akmv *)
+(* Users' sums, and a double that is said to be the error: it is, but for a share of 10^-13 of it that is
+   left to rounding.  The exponential is any function that is one. *)
+Definition rounding : Q := 1 # 10000000000000.
+Record akmv_case := Akmv { akmv_counts : seq BinNums.N; akmv_U : Q; akmv_eps : Q;
+  akmv_sums : seq Q; akmv_rank : BinNums.N; said_akmv : Q }.
+Definition akmv_says (R : realFieldType) (c : akmv_case) : Prop :=
+  let m := users (counts := akmv_counts c) in
+  let U : R := $(akmv_U c) in let eps : R := $(akmv_eps c) in let y : R := $(said_akmv c) in
+  let s (l : 'I_(size (akmv_counts c))) := of_user R (akmv_sums c) l in
+  let k := N.to_nat (akmv_rank c) in
+  [/\ is_ceil k (2 / eps), forall l, 0 <= s l <= U * (m l)%:R
+    & forall exp : R -> R, is_exponential exp ->
+        let error := akmv_error m s (v m U 1) eps (exp (- (eps / 4))) k in
+        y * (1 - $rounding) <= error <= y * (1 + $rounding)].
+(* end bridge-akmv *)
+
+Variable c : akmv_case.
+Let counts := akmv_counts c.
+Let L := size counts.
+Let s := at_user (akmv_sums c).
+Let eps := akmv_eps c.
+Let k := N.to_nat (akmv_rank c).
+Let top : Q := akmv_U c * size_of (in_order counts) 0.
+Let ordered : seq Q := top :: sort (fun x y => Qle_bool y x) [seq s l | l <- iota 0 L].
+Let end_ (n : nat) : Q := nth 0%Q ordered n.
+(* For powers that are given in whole numbers, of which `unit` stand for 1, and so for weights. *)
+Let weight (power : nat -> Z) (n : nat) : Q :=
+  ((end_ n - end_ n.+1) * inject_Z (power (n - k + (k - n))%nat))%Q.
+Let at_ (t : Q) : Q := ((sum L (fun l => max (s l - t) 0) + 2 / eps * t) / total counts)%Q.
+Let middle (n : nat) : Q := ((at_ (end_ n.+1) + at_ (end_ n)) / 2)%Q.
+Definition weights (power : nat -> Z) : Q := sum L.+1 (weight power).
+Definition weighed (power : nat -> Z) : Q := sum L.+1 (fun n => weight power n * middle n)%Q.
+
+(* Bounds of exp (- (eps / 4)). *)
+Definition quarter : Z := Zpos (4 * Qden eps).
+Definition low_q : Z := low_exp (Qnum eps) quarter.
+Definition high_q : Z := high_exp (Qnum eps) quarter.
+
+Definition akmv_ok : bool :=
+  let q := low_q in let q' := high_q in
+  let low := low_power q in let high := high_power q' in let y := said_akmv c in
+  [&& less 0 (total counts), less 0 (akmv_U c), is_rank eps k, Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
+      every L (fun l => Qle_bool 0 (s l) && Qle_bool (s l) (akmv_U c * size_of counts l)),
+      less 0 (weights low),
+      Qle_bool 0 y, Qle_bool (y * (1 - rounding) * weights high) (weighed low)
+    & Qle_bool (weighed high) (y * (1 + rounding) * weights low)]%Q.
+
+Section Sound.
+Variable R : realFieldType.
+Let m := users (counts := counts).
+Let sR (l : 'I_L) : R := $(s l).
+
+Lemma top_is : $top = v m $(akmv_U c) 1 :> R.
+Proof. by rewrite toM to_size /v nth_in_order. Qed.
+
+Lemma nth_sum_is n : nth_sum sR (v m $(akmv_U c) 1) n = $(end_ n).
+Proof.
+have mono : {mono @of_Q R : x y / Qle_bool y x >-> x >= y} by move=> x y; rewrite -(to_le R).
+have e : [seq sR l | l <- enum 'I_L] = [seq $x : R | x <- [seq s l | l <- iota 0 L]].
+  by rewrite -map_comp (map_comp (fun l => $(s l) : R) val) val_enum_ord.
+rewrite /nth_sum e -(map_sort mono) -top_is /end_ /ordered -map_cons.
+case: (ltnP n (size (top :: sort (fun x y => Qle_bool y x) [seq s l | l <- iota 0 L]))) => h.
+  by rewrite (nth_map 0%Q).
+by rewrite !nth_default ?size_map.
+Qed.
+
+Lemma weight_is power n : $(weight power n) =
+  (cell_hi sR (v m $(akmv_U c) 1) n - cell_lo sR (v m $(akmv_U c) 1) n)
+  * of_Z R (power (n - k + (k - n))%N) :> R.
+Proof. by rewrite toM toS /cell_hi /cell_lo !nth_sum_is [X in _ * X = _]of_QE /= divr1. Qed.
+
+Lemma at_is t : $(at_ t) = error_at m sR $eps $t :> R.
+Proof.
+rewrite /at_ /error_at to_div to_total !computed; congr ((_ + _) / _).
+by apply: eq_bigr => l _; rewrite !computed.
+Qed.
+
+Lemma middle_is n :
+  $(middle n) = cell_mean sR (v m $(akmv_U c) 1) (error_at m sR $eps) n :> R.
+Proof. by rewrite /middle to_div toD !at_is /cell_mean /cell_lo /cell_hi !nth_sum_is. Qed.
+
+End Sound.
+End Akmv.
+
+(* A weighted mean of numbers from 0 on, where each weight lies between two. *)
+Lemma mean_between (R : realFieldType) n (w low high f : 'I_n -> R) (y z : R) :
+  (forall i, 0 <= low i <= w i) -> (forall i, w i <= high i) -> (forall i, 0 <= f i) ->
+  0 < \sum_i low i -> 0 <= y ->
+  y * (\sum_i high i) <= \sum_i low i * f i -> \sum_i high i * f i <= z * (\sum_i low i) ->
+  y <= \sum_i w i / (\sum_j w j) * f i <= z.
+Proof.
+move=> lw wh f0 l0 y0 le_y le_z.
+have W0 : 0 < \sum_i w i by apply: lt_le_trans l0 _; apply: ler_sum => i _; case/andP: (lw i).
+have -> : \sum_i w i / (\sum_j w j) * f i = (\sum_i w i * f i) / \sum_i w i.
+  by rewrite mulr_suml; apply: eq_bigr => i _; rewrite mulrAC.
+have w0 i : 0 <= w i by case/andP: (lw i) => /le_trans h /h.
+have z0 : 0 <= z.
+  rewrite -(pmulr_lge0 _ l0); apply: le_trans le_z; apply: sumr_ge0 => i _.
+  by rewrite mulr_ge0 // (le_trans (w0 i)).
+rewrite ler_pdivl_mulr // ler_pdivr_mulr //; apply/andP; split.
+  apply: (@le_trans _ _ (y * \sum_i high i)); first by apply: ler_wpmul2l => //; apply: ler_sum => i _.
+  by apply: le_trans le_y _; apply: ler_sum => i _; apply: ler_wpmul2r => //; case/andP: (lw i).
+apply: (@le_trans _ _ (\sum_i high i * f i)); first by apply: ler_sum => i _; apply: ler_wpmul2r.
+by apply: le_trans le_z _; apply: ler_wpmul2l => //; apply: ler_sum => i _; case/andP: (lw i).
+Qed.
+
+
+
+(* begin bridge-akmv-sound *)
+Theorem akmv_sound R c : akmv_ok c -> akmv_says R c.
+(* end bridge-akmv-sound *)
+Proof.
+rewrite /akmv_ok /akmv_says; set low := low_power _; set high := high_power _.
+set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
+set m := users (counts := counts).
+case/and5P => N0 /(to_lt R) U0 /(is_rank_sound R) [e0 kc] small /and5P [/andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z]].
+move: y0 le_y le_z; rewrite -!(to_le R) !toM toS toD => y0 le_y le_z.
+have Npos := @some_sample counts R N0; rewrite !zero in U0 W0.
+pose s (l : 'I_(size counts)) : R := $(at_user (akmv_sums c) l).
+have s_range l : 0 <= s l <= $(akmv_U c) * (m l)%:R.
+  by have := to_every range l; rewrite -!(to_le R) toM to_size.
+split=> // exp is_exp.
+pose V : R := v m $(akmv_U c) 1.
+have below l : 0 <= s l <= V.
+  have /andP [s0 sU] := s_range l; rewrite s0 /V /v; apply: le_trans sU _.
+  by apply: ler_wpmul2l; rewrite ?(ltW U0) // ler_nat le_first_count.
+have V0 : 0 < V.
+  rewrite mulr_gt0 // ltr0n /=; have [l l_first] := first_count Npos; rewrite -l_first.
+  rewrite lt0n; apply/eqP => z; move: Npos; rewrite big1 // => i _; apply/eqP.
+  by rewrite -leqn0 -z l_first le_first_count.
+have n0 : Z.lt 0 (Qnum eps).
+  move: e0; rewrite of_QE ltr_pdivl_mulr ?of_pos // mul0r; case: (Qnum eps) => //= [|p].
+    by rewrite ltxx.
+  by rewrite oppr_gt0 ltrn0.
+have [q_le q_ge] : of_Z R (low_q c) / of_Z R unit <= exp (- ($eps / 4))
+    /\ exp (- ($eps / 4)) <= of_Z R (high_q c) / of_Z R unit.
+  have /(_ (quarter c) (erefl _)) := exp_between is_exp n0.
+  have -> : @of_Z R (Qnum eps) / of_Z R (quarter c) = $eps / 4.
+    by rewrite of_QE -mulrA -invfM -[4 in RHS]/(of_Z R 4) -of_ZM Z.mul_comm.
+  by move=> /(_ (proj1 (Z.leb_le _ _) small)) /andP [].
+move: (exp _) q_le q_ge => x q_le q_ge; have u0 := unit0 R.
+have between n : [/\ Z.le 0 (low n), Z.le 0 (high n), of_Z R (low n) / of_Z R unit <= x ^+ n
+    & x ^+ n <= of_Z R (high n) / of_Z R unit] := power_between n q0 q0' q_le q_ge.
+clearbody low high.
+pose w power t := (cell_hi s V t - cell_lo s V t) * (of_Z R (power (t - k + (k - t))%N) / of_Z R unit).
+have grid (t : 'I_(size counts).+1) : (t <= size counts)%N by rewrite -ltnS.
+have wide (t : 'I_(size counts).+1) : 0 <= cell_hi s V t - cell_lo s V t.
+  by rewrite subr_ge0; apply: cell_le.
+have Wsum power : $(weights c power) = (\sum_(t < (size counts).+1) w power t) * of_Z R unit :> R.
+  rewrite to_sum mulr_suml; apply: eq_bigr => t _.
+  by rewrite weight_is /w -mulrA mulfVK // gt_eqF.
+have Fsum power : $(weighed c power)
+    = (\sum_(t < (size counts).+1) w power t * cell_mean s V (error_at m s $eps) t) * of_Z R unit :> R.
+  rewrite to_sum mulr_suml; apply: eq_bigr => t _.
+  rewrite toM weight_is middle_is /w; move: (cell_mean _ _ _ _) (of_Z R (power _)) (_ - _) => f p d.
+  move: (of_Z R unit) u0 => u u0.
+  by rewrite [RHS]mulrAC -[d * (p / u) * u]mulrA mulfVK ?gt_eqF.
+apply: (mean_between (low := w low) (high := w high)).
+- move=> t; have [l0 _ le_l _] := between (t - k + (k - t))%N.
+  apply/andP; split; last exact: ler_wpmul2l (wide t) _ _ le_l.
+  by apply: mulr_ge0 (wide t) _; apply: divr_ge0 (ltW u0); exact: of_Z_ge0.
+- move=> t; have [_ _ _ le_h] := between (t - k + (k - t))%N.
+  exact: ler_wpmul2l (wide t) _ _ le_h.
+- move=> t; have lo := cell_lo_ge0 below V0 (grid t); have le := cell_le below V0 (grid t).
+  have e_ge0 u : 0 <= u -> 0 <= error_at m s $eps u.
+    move=> u_ge0; rewrite divr_ge0 ?ler0n // addr_ge0 //; last by rewrite mulr_ge0 ?divr_ge0 ?ler0n // ltW.
+    by apply: sumr_ge0 => l _; rewrite le_maxr lexx orbT.
+  by rewrite divr_ge0 ?ler0n // addr_ge0 // e_ge0 // (le_trans lo).
+- by move: W0; rewrite Wsum (pmulr_lgt0 _ u0).
+- have -> : 1 - $rounding = $(1 - rounding)%Q :> R by rewrite toS.
+  apply: mulr_ge0; [exact: y0 | rewrite -(zero R) to_le; exact: isT].
+- by move: le_y; rewrite Wsum Fsum mulrA (ler_pmul2r u0).
+by move: le_z; rewrite Wsum Fsum mulrA (ler_pmul2r u0).
+Qed.
+
 (* Many cases at once: which of them a check refuses, and what it means that it refuses none. *)
 Definition refused (T : Type) (ok : T -> bool) (cases : seq T) : seq nat :=
   [seq i.1 | i <- zip (iota 0 (size cases)) cases & ~~ ok i.2].

@@ -204,14 +204,43 @@ class Residuals(Multipliers):
         return cls.of(users, eps, point)
 
 
-Case = Rank | Optimal | Clipping | Multipliers
-# Each kind, as bridge.v calls it: its cases are made by Coq's constructor with the name of the class.
+@dataclass(frozen=True)
+class Akmv:
+    """What `akmv_error` answers, in floats, and `rank`."""
+
+    counts: list[int]
+    upper: Fraction
+    eps: Fraction
+    sums: Numbers
+    rank: int
+    error: Fraction
+
+    @classmethod
+    def ask(cls, users: ud.Contributions[Fraction], eps: Fraction, rng: Random) -> Akmv:
+        """Draw sums, some of them extreme and many tied, that are doubles as the bound is.
+
+        Of many users a dozen are taken: the weights of the cells have as many digits.
+        """
+        counts = users.counts[:12].tolist()
+        upper = Fraction(max(1, round(8 * users.upper)), 8)
+        sums = [
+            upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])
+            for count in counts
+        ]
+        floats = [float(value) for value in sums]
+        answer = ud.akmv_error(floats, ud.Contributions(counts, float(upper)), eps)
+        return cls(counts, upper, eps, sums, ud.rank(eps), Fraction(float(answer)))
+
+
+Case = Rank | Optimal | Clipping | Multipliers | Akmv
+# Each kind, as bridge.v calls it; a case is made by the constructor with the name of the class.
 KINDS: dict[str, type[Case]] = {
     "rank": Rank,
     "optimal": Optimal,
     "clipping": Clipping,
     "multipliers": Multipliers,
     "residuals": Residuals,
+    "akmv": Akmv,
 }
 CONSTRUCTORS = {Residuals: "Multipliers"}
 RECORDS = {"residuals": "multipliers"}
@@ -234,21 +263,24 @@ def in_coq(value: Any) -> str:
     return "[:: " + "; ".join(in_coq(entry) for entry in value) + "]"
 
 
-def theorem(kind: str, answered: Sequence[Case]) -> str:
-    """Write the theorem that all these answers are right, with its proof: the check."""
-    record = RECORDS.get(kind, kind)
+def definition(kind: str, answered: Sequence[Case]) -> str:
+    """Write the cases of a kind as a list."""
     lines = [
         " ".join([CONSTRUCTORS.get(type(case), type(case).__name__), *map(in_coq, astuple(case))])
         for case in answered
     ]
     listed = ";\n  ".join(lines)
     return f"""
-Definition {kind}_cases : seq {record}_case := [::
+Definition {kind}_cases : seq {RECORDS.get(kind, kind)}_case := [::
   {listed}].
-(* Which cases are refused, counted from 0: none. *)
-Eval vm_compute in ("{kind}", refused {kind}_ok {kind}_cases)%string.
+"""
+
+
+def theorem(kind: str, n: int) -> str:
+    """Write the theorem that n answers are right, with its proof: the check."""
+    return f"""
 Theorem {kind}_answers (R : realFieldType) :
-  size {kind}_cases = {len(answered)}%nat /\\ List.Forall ({kind}_says R) {kind}_cases.
+  size {kind}_cases = {n}%nat /\\ List.Forall ({kind}_says R) {kind}_cases.
 Proof.
 split; first by [].
 apply: (none_refused (ok := {kind}_ok)); first exact: {kind}_sound.
@@ -267,10 +299,18 @@ Local Open Scope Q_scope.
 
 
 def document(answered: dict[str, Sequence[Case]]) -> str:
-    """Write a file for Coq with the cases of each kind, and ask what the theorems rest on."""
-    theorems = "".join(theorem(kind, some) for kind, some in answered.items())
+    """Write a file for Coq: the cases of each kind, theorems on them, and what these rest on."""
+    parts = [definition(kind, some) + theorem(kind, len(some)) for kind, some in answered.items()]
     names = ", ".join(f"@{kind}_answers" for kind in answered)
-    return f"{HEAD}{theorems}\nDefinition all_answers := ({names}).\nPrint Assumptions all_answers.\n"
+    asked = f"\nDefinition all_answers := (tt, {names}).\nPrint Assumptions all_answers.\n"
+    return HEAD + "".join(parts) + asked
+
+
+def refusals(answered: dict[str, Sequence[Case]]) -> str:
+    """Write a file for Coq that lists which cases of each kind are refused, counted from 0."""
+    asked = 'Eval vm_compute in ("{0}", refused {0}_ok {0}_cases)%string.\n'
+    parts = [definition(kind, some) + asked.format(kind) for kind, some in answered.items()]
+    return HEAD + "".join(parts)
 
 
 def main() -> None:
@@ -278,8 +318,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--cases", type=int, default=100, help="how many of each kind are drawn")
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--refusals", action="store_true", help="ask which cases are refused")
     asked = parser.parse_args()
-    print(document({kind: cases(kind, asked.cases, asked.seed) for kind in KINDS}), end="")
+    answered = {kind: cases(kind, asked.cases, asked.seed) for kind in KINDS}
+    print((refusals if asked.refusals else document)(answered), end="")
 
 
 if __name__ == "__main__":
