@@ -8,8 +8,8 @@ FNR == 1 { depth = marked = 0 }
 /^\(\* begin / { marked = 1 }
 /^\(\* end / { marked = 0 }
 
-marked && /^[^ (]/ && !/^(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
-marked && /^ +(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
+marked && /^[^ (]/ && !/^(Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) / { refuse() }
+marked && /^ +(Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) / { refuse() }
 marked && /\. +(Theorem|Lemma|Variables?|Hypothesis) [^ ]+ .*:/ { refuse() }
 
 # Outside sections these go with the file, and could have Coq print what is not so.
