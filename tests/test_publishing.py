@@ -17,6 +17,7 @@ import nbformat
 import pytest
 import release
 import rerun
+import travel
 import webpages
 import yaml
 from contents import ROOT
@@ -36,6 +37,8 @@ ADDRESS = "https://github.com/some-one/a.fork"
 COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
+READERS = ["at-scale", "claims", "decide", "libraries", "lower-bound", "trust"]
+"""The chapters that read what other pages, or scripts, write."""
 PARTS += [".git_archival", ".gitattributes", "userdp"]
 
 
@@ -74,18 +77,60 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
 
 
 def test_copies_for_colab_fetch_the_commit_that_is_built(environment, tmp_path):
-    """What the cell does: `nox --session rerun`."""
+    """What the cell does: `nox --session rerun`; below it is what readers download."""
+    kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "book" / "kkt.ipynb", kept)
     app = SimpleNamespace(outdir=tmp_path / "html")
     rerun.copy(app)
-    assert not any(tmp_path.iterdir())
+    assert not (tmp_path / "colab").exists()
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_STAMP", f"{COMMIT} 5 changed")
     rerun.copy(app)
-    for path in (ROOT / "book").glob("*.ipynb"):
-        made = nbformat.read(tmp_path / "colab" / "book" / path.name, as_version=4)
-        nbformat.validate(made)
-        assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
-        assert made == nbformat.read(path, as_version=4)
+    made = nbformat.read(tmp_path / "colab" / "book" / "kkt.ipynb", as_version=4)
+    nbformat.validate(made)
+    assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
+    assert made == nbformat.read(kept, as_version=4)
+
+
+# --- How a chapter leaves the book ----------------------------------------------------------------
+
+APP = SimpleNamespace(config=CONFIG)
+
+
+def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
+    (head,) = travel.opening(APP, "kkt", "A title")
+    assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
+    assert 'pip install ".[book]"' in head.source
+    assert "from a clone" in head.source
+    environment("USERDP_REPOSITORY", ADDRESS)
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    (head,) = travel.opening(APP, "kkt", "A title")
+    assert f'pip install "userdp[book] @ git+{ADDRESS}@{COMMIT}"' in head.source
+    assert f"built from commit {COMMIT[:12]}" in head.source
+
+
+def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkeypatch):
+    """In the clone of `userdp`; where there is none, and no site, one says what makes them."""
+    monkeypatch.chdir(tmp_path)
+    _, cell = travel.opening(APP, "decide", "A title")
+    exec(cell.source, {})
+    found = (tmp_path / "data" / "aircraft-averages.csv").read_bytes()
+    assert found == (ROOT / "book" / "data" / "aircraft-averages.csv").read_bytes()
+    (tmp_path / "data" / "aircraft-averages.csv").unlink()
+    nowhere = str(tmp_path / "site-packages" / "userdp" / "__init__.py")
+    monkeypatch.setattr(ud, "__file__", nowhere)
+    with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
+        exec(cell.source, {})
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_file_that_a_chapter_reads_is_there_and_has_a_maker(name):
+    read = travel.asked(name)
+    assert read
+    for file, who in read.items():
+        assert (ROOT / "book" / file).exists() or (ROOT / file).exists()
+        assert who
 
 
 # --- How it is cited ------------------------------------------------------------------------------
@@ -184,6 +229,15 @@ def test_the_article_cites_what_the_bibliography_has_and_is_neither_short_nor_lo
     assert {*re.findall(r"@(\w+)", text)} <= {*known}
     assert all((article.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
     assert 750 <= len(text.split()) <= 1000
+
+
+def test_workflows_pin_one_version_of_each_action():
+    pins = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action, version in re.findall(r"uses: (\S+)@(.*)", path.read_text("utf-8")):
+            pins.setdefault(action, set()).add(version)
+    assert len(pins) > 5
+    assert {action: some for action, some in pins.items() if len(some) > 1} == {}
 
 
 # --- How it is released ---------------------------------------------------------------------------
