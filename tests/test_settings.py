@@ -112,11 +112,17 @@ EDITS = {
         "another eps": {"U, eps = 65, 0.5": "U, eps = 65, 0.9"},
         "fewer users": {"M=6": "M=4"},
     },
+    "trust": {
+        "another eps": {"eps=1": "eps=0.3"},
+        "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]", "7.0, 3.0": "7.0, 5.0, 3.0"},
+        "another range": {"upper=10": "upper=40"},
+    },
 }
 READS = {
     "decide": ["aircraft-averages"],
     "at-scale": ["scale-costs", "scale-growth"],
     "libraries": ["peers", "peers-versions"],
+    "trust": ["mutants"],
 }
 """Tables that other pages, or scripts, write."""
 CASES = [(name, edit) for name, edits in EDITS.items() for edit in edits]
