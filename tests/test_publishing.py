@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from datetime import date
 from types import SimpleNamespace
@@ -221,14 +223,56 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
 
 
-def test_the_article_cites_what_the_bibliography_has_and_is_neither_short_nor_long():
-    article = ROOT / "paper" / "paper.md"
-    _, header, text = article.read_text("utf-8").split("---\n", 2)
+def test_codemeta_says_what_the_file_for_citing_says():
+    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert said["name"] == CFF["title"]
+    assert said["description"] == CFF["abstract"]
+    assert [author["name"] for author in said["author"]] == [BOOK["author"]]
+    assert (said["version"], said["keywords"]) == (CFF["version"], CFF["keywords"])
+    assert said["dateModified"] == str(CFF["date-released"])
+    assert said["license"].endswith(f"/{CFF['license']}")
+    assert said["softwareRequirements"] == project["dependencies"]
+    assert said["referencePublication"]["name"] == CFF["references"][0]["title"]
+
+
+ARTICLE = ROOT / "paper" / "paper.md"
+
+
+def test_the_article_cites_all_that_its_bibliography_has_and_is_neither_short_nor_long():
+    _, header, text = ARTICLE.read_text("utf-8").split("---\n", 2)
     assert yaml.safe_load(header)["authors"][0]["name"] == BOOK["author"]
-    known = parse_file(article.parent / yaml.safe_load(header)["bibliography"]).entries
-    assert {*re.findall(r"@(\w+)", text)} <= {*known}
-    assert all((article.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
+    known = parse_file(ARTICLE.parent / yaml.safe_load(header)["bibliography"]).entries
+    assert {*re.findall(r"@(\w+)", text)} == {*known}
+    assert all((ARTICLE.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
     assert 750 <= len(text.split()) <= 1000
+    # Where no DOI is known to exist, an address.
+    assert [key for key, entry in known.items() if not {"doi", "url"} & {*entry.fields}] == []
+    book = parse_file(ROOT / "book" / "references.bib").entries
+    for key in {*known} & {*book}:
+        for name in ("title", "year", "doi"):
+            told = book[key].fields.get(name)
+            assert told in (None, known[key].fields.get(name)), (key, name)
+
+
+def test_the_article_compiles(tmp_path):
+    """To the XML that JOSS archives, with each citation found; pandoc asks for no TeX here."""
+    pandoc = shutil.which("pandoc")
+    if not pandoc and not os.environ.get("USERDP_REQUIRE_PAGES"):
+        pytest.skip("pandoc is not installed: .ci/tex installs it")
+    made = tmp_path / "paper.xml"
+    strict = [
+        "--standalone",
+        "--fail-if-warnings",
+        "--citeproc",
+        "--to=jats_publishing+element_citations",
+    ]
+    subprocess.run(
+        [pandoc, *strict, f"--output={made}", ARTICLE.name], cwd=ARTICLE.parent, check=True
+    )
+    text = made.read_text("utf-8")
+    known = parse_file(ARTICLE.with_suffix(".bib")).entries
+    assert {*re.findall(r'<ref id="ref-(\w+)"', text)} == {*known}
 
 
 def test_workflows_pin_one_version_of_each_action():
