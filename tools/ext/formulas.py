@@ -49,8 +49,8 @@ AFTER = """{
   const packages = ["base", "ams", "newcommand"];
   const formatError = (_, error) => { throw Error(error.message); };
   const InputJax = new parts.input.tex_ts.TeX({ packages, formatError });
-  const font = new parts.output.chtml.fonts.tex_ts.TeXFont();
-  const OutputJax = new parts.output.chtml_ts.CHTML({ fontURL: "../%s", adaptiveCSS: true, font });
+  const font = new parts.output.chtml.fonts.tex_ts.TeXFont({ fontURL: "../%s" });
+  const OutputJax = new parts.output.chtml_ts.CHTML({ adaptiveCSS: true, font });
   const page = parts.mathjax.mathjax.document("", { InputJax, OutputJax });
   globalThis.set = (tex, display) => adaptor.outerHTML(page.convert(tex, { display }));
   globalThis.styles = () => adaptor.textContent(OutputJax.styleSheet(page));
