@@ -8,6 +8,7 @@ The styles of the glyphs are those that the book's formulas need, in one file fo
 fonts, in `book/_extra`, lose the glyphs that no formula shows.
 """
 
+import base64
 import html
 import json
 import re
@@ -32,6 +33,7 @@ PARTS = [
 PARTS += ["a11y/assistive-mml"]
 FONTS = "mathjax/output/chtml/fonts/woff-v2"
 STYLES = "_static/formulas.css"
+SMALL = 4096  # bytes; a smaller font stands in the styles, and is not asked for by itself
 FORMULA = re.compile(r'(<(span|div) class="math [^>]*>[^\\]*?)\\([(\[])([^<]*)\\[)\]](?=</\2>)')
 # What MathJax would measure in a browser: its letters are as high as those of the text around them.
 SIZE = 'mjx-container[jax="CHTML"] { font-size: 127%; }'
@@ -96,20 +98,17 @@ def finish(app, error):
     for page in sorted(out.rglob("*.html")):
         page.write_text(FORMULA.sub(replaced, page.read_text("utf-8")), "utf-8")
     styles = f"{ask('styles()')}\n{SIZE}\n"
-    (out / STYLES).write_text(styles, "utf-8")
     shown = re.findall(r'content: "(.*?)"', styles)
     code = lambda found: chr(int(found[1], 16))  # noqa: E731
     glyphs = "".join(re.sub(r"\\([0-9A-F]+) ?", code, glyph) for glyph in shown)
-    for font in (out / FONTS).glob("*.woff"):
-        subset.main(
-            [
-                str(font),
-                f"--text={glyphs}",
-                "--flavor=woff",
-                "--drop-tables+=FFTM",
-                f"--output-file={font}",
-            ]
-        )
+    options = [f"--text={glyphs}", "--flavor=woff", "--drop-tables+=FFTM"]
+    for font in sorted((out / FONTS).glob("*.woff")):
+        subset.main([str(font), *options, f"--output-file={font}"])
+        if font.stat().st_size < SMALL:
+            whole = base64.b64encode(font.read_bytes()).decode()
+            styles = styles.replace(f"../{FONTS}/{font.name}", f"data:font/woff;base64,{whole}")
+            font.unlink()
+    (out / STYLES).write_text(styles, "utf-8")
 
 
 def setup(app):
