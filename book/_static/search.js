@@ -2,7 +2,7 @@
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  if (!window.Search) return; // another page
+  if (typeof Search === "undefined") return; // another page
   const everything = Search._performSearch;
   Search._performSearch = (...asked) => {
     const best = new Map(); // the best come last
