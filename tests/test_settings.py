@@ -112,12 +112,18 @@ EDITS = {
         "another eps": {"U, eps = 65, 0.5": "U, eps = 65, 0.9"},
         "fewer users": {"M=6": "M=4"},
     },
+    "trust": {
+        "another eps": {"eps=1": "eps=0.3"},
+        "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]", "7.0, 3.0": "7.0, 5.0, 3.0"},
+        "another range": {"upper=10": "upper=40"},
+    },
 }
 READS = {
     "aircraft": ["floors/aircraft.jsonl"],
     "decide": ["aircraft-averages.csv"],
     "at-scale": ["scale-costs.csv", "scale-growth.csv"],
     "libraries": ["peers.csv", "peers-versions.csv"],
+    "trust": ["mutants.csv"],
 }
 """Files that other pages, or scripts, write."""
 CASES = [(name, edit) for name, edits in EDITS.items() for edit in edits]
