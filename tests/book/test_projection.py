@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 import userdp as ud
 
 LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
-PAGE = functions_of("projection", brentq=brentq, minimize=minimize, minimize_scalar=minimize_scalar)
+SOLVERS = {"brentq": brentq, "minimize": minimize, "minimize_scalar": minimize_scalar}
+PAGE = functions_of("projection", **SOLVERS)
+FLOORS = Path(__file__).resolve().parents[2] / "book" / "data" / "floors"
 
 every_law = pytest.mark.parametrize("noise", LAWS)
 
@@ -140,61 +143,113 @@ def test_snapping_has_the_same_error_on_every_dataset(eps):
         assert inside + below * x + above * (1 - x) == pytest.approx(b, rel=1e-12)
 
 
-@pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)], ids=str)
-@pytest.mark.parametrize("t", range(4))
-def test_averaged_beyond_the_range_a_release_is_unbiased_and_no_worse(q, t):
-    """thm-unbiased, in whole numbers; the drawn noise's own moments from the series, cut late."""
-    for f in (Fraction(0), Fraction(4, 3), Fraction(3)):
-        mean, distance, square, drawn = PAGE.moments(t, q, 0, 3, f)
-        assert mean == t
-        law = {n: float((1 - q) / (1 + q) * q ** abs(n - t)) for n in range(-600, 601)}
-        assert float(distance) == pytest.approx(sum(abs(n - f) * p for n, p in law.items()))
-        assert float(drawn) == pytest.approx(float(sum((n - f) ** 2 * p for n, p in law.items())))
-        assert square < drawn
+@pytest.mark.parametrize("q", [Fraction(1, 20), Fraction(1, 2), Fraction(7, 9), Fraction(99, 100)])
+@pytest.mark.parametrize(("p", "r"), [(0, 0), (0, 1), (-3, 4), (10, 22)])
+def test_whole_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
+    """thm-unbiased, 2, in exact arithmetic: unbiased, private, no convex error grows."""
+    levels = [Fraction(k, 3) for k in range(-45, 46)]
+    least, factor = PAGE.try_unbiased(p, r + 1, q, levels)
+    assert least >= 0
+    assert factor == 1 / q
+    # The mass and the mean beyond the range, from the law of the noise itself.
+    law = PAGE.masses(r, p, r, q)
+    lowest = min(law)
+    weight = [float((1 - q) / (1 + q) * q**k) for k in range(r - p + 1, 3000)]
+    places = r - np.arange(r - p + 1, 3000)
+    assert sum(weight) == pytest.approx(float(law[lowest]), rel=1e-9)
+    assert places @ weight == pytest.approx(float(law[lowest] * lowest), rel=1e-9)
 
 
-@pytest.mark.parametrize("t", [0, 0.3, 1])
-def test_laplace_noise_averaged_beyond_the_range(t):
-    """By draws: no lean, and the mean square falls."""
-    rng, b = np.random.default_rng(4), 0.8
-    drawn = t + rng.laplace(0, b, 1_000_000)
-    averaged = np.where(drawn < 0, -b, np.where(drawn > 1, 1 + b, drawn))
-    assert averaged.mean() == pytest.approx(t, abs=5e-3)
-    assert np.square(averaged - t).mean() < 0.8 * np.square(drawn - t).mean()
-    assert abs(averaged - 0.6).mean() == pytest.approx(abs(drawn - 0.6).mean(), abs=5e-3)
+@pytest.mark.parametrize("b", [0.1, 1, 7])
+def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
+    """thm-unbiased, 1, by quadrature of the density on all pieces, around any number."""
+    p, r = -1.0, 2.0
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    reach = 45 * b
+    convex = [abs, np.square, np.exp, lambda x: np.maximum(x - 0.3, 0), lambda x: abs(x) ** 3]
+    for t, c in product((-1.0, 0.2, 2.0), (-3.0, 0.2, 1.7)):
+        kinks = [t - reach, t + reach, t, c, c + 0.3, p, r]
+        ends = np.unique(np.concatenate([kinks, np.linspace(t - reach, t + reach, 61)]))
+        half = np.diff(ends)[:, None] / 2
+        y = (ends[:-1, None] + half * (1 + nodes)).ravel()
+        mass = (half * weights).ravel() * np.exp(-abs(y - t) / b) / (2 * b)
+        g = np.select([y < p, y > r], [p - b, r + b], y)
+        assert mass @ g == pytest.approx(t, abs=1e-10 * max(1, b))
+        for phi in convex:
+            if phi is np.exp and b >= 1:
+                continue  # its mean is not finite
+            assert mass @ phi(g - c) <= mass @ phi(y - c) + 1e-9
+        # The conditional mean alone is right: a little more or less is biased.
+        shorter = np.select([y < p, y > r], [p - 0.9 * b, r + b], y)
+        assert abs(mass @ shorter - t) > 1e-3 * b * np.exp(-(t - p) / b)
 
 
-def test_what_the_factor_is_made_of():
-    """Each step is one down, and the page's sentences on the steps hold."""
-    cases = {
-        "equal": ud.Contributions([1] * 8, upper=1.0),
-        "geometric": ud.geometric_collection(M=6, upper=1.0),
-        "one heavy": ud.Contributions([100] + [1] * 900, upper=1.0),
-    }
-    steps = {name: PAGE.steps_to_the_floor(users, 1) for name, users in cases.items()}
-    for found in steps.values():
-        assert list(found.values()) == sorted(found.values(), reverse=True)
-    equal = PAGE.steps_to_the_floor(cases["equal"], 0.25)
-    found = [equal[name] for name in ("bias + noise", "l1 threshold", "best width", "floor")]
-    assert np.round(found, 3).tolist() == [0.5, 0.341, 0.268, 0.247]
-    geometric = steps["geometric"]
-    assert geometric["l1 threshold"] - geometric["best width"] < 5e-4
-    assert steps["one heavy"]["split"] < 0.85 * steps["one heavy"]["best width"]
+def test_gaussian_noise_has_a_memory():
+    """How far beyond the range it is on average depends on the clipped mean."""
+    law, change = ud.GaussianNoise(1), 1.0
+
+    def beyond(t):
+        return float(law.mean_excess(np.array(t), change) / law.tail(np.array(t)))
+
+    assert beyond(0.0) > 1.2 * beyond(1.0) > 1.4 * beyond(2.0)
+    laplace = ud.LaplaceNoise(1)
+    exact = laplace.mean_excess(np.array([0.0, 1, 2]), 1.0) / laplace.tail(np.array([0.0, 1, 2]))
+    np.testing.assert_allclose(exact, 1)
 
 
-def test_shrinking_gains_a_little():
-    """Against all datasets of a grid; and without shrinking it is projection."""
-    for n, eps in ((1, 1), (3, 0.7)):
-        users, S = ud.Contributions([1] * n, upper=1.0), 0.6
-        assert PAGE.shrunk_error(n, eps, S, 1, 0) == pytest.approx(
-            ud.projected_error(users, S, eps), rel=1e-3
-        )
-        rng = np.random.default_rng(2)
-        grid = np.array(list(product(np.linspace(0, 1, 11), repeat=n)))
-        clipped = np.clip(grid, 0.5 - S / 2, 0.5 + S / 2).mean(axis=1)
-        noise = rng.laplace(0, S / n / eps, 20_000)
-        released = np.clip(0.5 + 0.8 * (clipped[:, None] + noise - 0.5), 0.05, 0.95)
-        worst = abs(released - grid.mean(axis=1)[:, None]).mean(axis=1).max()
-        assert PAGE.shrunk_error(n, eps, S, 0.8, 0.05) == pytest.approx(worst, rel=0.03)
-    projected, shrunk = PAGE.best_shrunk(8, 1)
-    assert 0.92 < shrunk / projected < 0.96
+def test_what_each_step_takes_away():
+    """The columns fall, none below the floor; on the paper's collections the measure counts."""
+    for stem, eps in product(
+        ("eight-equal", "geometric", "extreme"), (Fraction(1, 4), Fraction(1))
+    ):
+        lines = (FLOORS / f"{stem}.jsonl").read_text(encoding="utf-8").splitlines()
+        proofs = {proof.eps: proof for proof in map(ud.FloorCertificate.from_json, lines)}
+        users = ud.Contributions(proofs[eps].users.counts, upper=1)
+        steps, floor = PAGE.steps_of(users, eps), float(proofs[eps].check())
+        values = [*steps.values(), floor]
+        assert np.all(np.diff(values) <= 1e-12), stem
+        excess = steps["bias + noise"] - floor
+        by_measure = (steps["bias + noise"] - steps["distance"]) / excess
+        by_threshold = (steps["distance"] - steps["threshold"]) / excess
+        by_projecting = (steps["threshold"] - steps["at its best"]) / excess
+        if stem == "eight-equal":
+            assert by_measure == pytest.approx(0, abs=1e-12)
+            if eps < 1:
+                assert by_threshold > 0.6 > 0.35 > by_projecting > 0.25
+        else:
+            assert by_measure > 0.4
+            assert by_measure > by_threshold
+            assert by_projecting < 0.02
+
+
+@pytest.mark.parametrize(("n", "free"), [(2, 0), (2, 1), (3, 0)])
+def test_errors_of_shrunk_releases_by_brute_force(n, free):
+    """On a grid of datasets, from the density; and one of them is nearly as bad."""
+    rng, law = np.random.default_rng(9), ud.LaplaceNoise(1)
+    users = ud.Contributions([4] * n + [1] * free, upper=1)
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    # Where the noise is 0 its density has a kink.
+    ends = np.concatenate([-np.geomspace(40, 0.01, 60), [0], np.geomspace(0.01, 40, 60)])
+    half = np.diff(ends)[:, None] / 2
+    z, mass = (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+    mass = mass * np.exp(law.log_density(z))
+    for _ in range(4):
+        S, shrink, a = rng.uniform(1.2, 3.9), rng.uniform(0.5, 1), rng.uniform(0, 0.2)
+        stated = PAGE.shrunk_error(n, 4, free, S, shrink, a, law, points=201)
+        worst = 0.0
+        for y in product(np.linspace(-0.5, 0.5, 13), repeat=n + free):
+            sums = np.array(y) * users.counts
+            reach = np.minimum(users.counts, S) / 2
+            t = 0.5 + np.clip(sums, -reach, reach).sum() / users.total
+            f = 0.5 + sums.sum() / users.total
+            released = 0.5 + shrink * (t + S / users.total * z - 0.5)
+            worst = max(worst, float(mass @ abs(released.clip(a, 1 - a) - f)))
+        assert 0.97 * stated < worst < stated * (1 + 1e-3)
+
+
+def test_shrinking_gains_some_per_cent_for_equal_users_only():
+    for n, m, free, least, most in ((8, 1, 0, 0.04, 0.08), (1, 100, 900, -1e-9, 0.01)):
+        law = ud.LaplaceNoise(1)
+        users = ud.Contributions([m] * n + [1] * free, upper=1)
+        gain = 1 - PAGE.best_shrunk(n, m, free, law).fun / PAGE.best_projected(users, law)[1]
+        assert least < gain < most
