@@ -8,7 +8,12 @@ import os
 import re
 import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import nox
 
@@ -149,10 +154,7 @@ def rerun(session: nox.Session, where: str) -> None:
         before, size = installed(session)
         (site,) = Path(session.virtualenv.location).glob("lib/*/site-packages")
         (site / "google" / "colab").mkdir(parents=True)
-        commit = session.run("git", "rev-parse", "HEAD", external=True, silent=True)
-        known = {"USERDP_REPOSITORY": f"file://{copy}", "USERDP_STAMP": commit}
-        make = "import rerun, types; rerun.copy(types.SimpleNamespace(outdir='_build/html'))"
-        session.run("python", "-c", make, env={"PYTHONPATH": "tools/ext", **known})
+        session.run("make", "preview", env={"USERDP_REPOSITORY": f"file://{copy}"}, external=True)
         session.chdir("_build/colab")
     patient = "--startup_timeout=600"  # for the kernel, where others compute as well
     session.run("jupyter", "execute", patient, *chapters, env={"HOME": str(home)})
@@ -164,6 +166,39 @@ def rerun(session: nox.Session, where: str) -> None:
         session.error(f"Colab's own libraries are moved: {moved}")
     if unwanted := [p for p in after - before if re.match("jupyter|sphinx|ipy|nb", p, re.I)]:
         session.error(f"Jupyter's packages are installed: {unwanted}")
+
+
+@nox.session(venv_backend="venv", python="3.11")
+def travel(session: nox.Session) -> None:
+    """Execute each chapter as a reader downloads it: alone, with what its first cell installs."""
+    copy = clone(session)
+    with served(copy / "_build" / "html") as site:
+        known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": f"{site}/"}
+        session.run("make", "preview", env=known, external=True)
+        chapters = sorted((copy / "_build" / "html" / "_sources" / "book").glob("*.ipynb"))
+        head = json.loads(chapters[0].read_text("utf-8"))["cells"][0]["source"]
+        line = re.search(r'pip install "(.*)"', "".join(head))[1]
+        session.install(line)
+        for chapter in chapters:
+            folder = Path(session.create_tmp()) / "alone"
+            session.run("rm", "-rf", str(folder), external=True)
+            folder.mkdir()
+            session.chdir(folder)
+            session.run("cp", str(chapter), ".", external=True)
+            session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder that may be made later, and say where."""
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)
+    )
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
 
 
 # --- The package, as it goes to PyPI --------------------------------------------------------------

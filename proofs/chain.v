@@ -264,6 +264,8 @@ Theorem thm_chain n : (0 < n <= L)%N ->
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))).
 (* end thm-chain *)
 Proof.
+(* In D j the first j users have all samples at U.  Y's distances from the means of D 0, ..., D n are cut
+   at these means: for each cut, privacy and the prior give one_step, and over all cuts the sums telescope. *)
 move=> /andP [n0 nL] H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
 have [[ext H1 Hlin] Habs] := cH.
 have Dr j : in_range U (D j) by exact: on_in_range.

@@ -35,6 +35,8 @@ Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' :
   /\ is_private U (space_in_turn H H' Q) (q * q') (in_turn P Q).
 (* end prop-akmv-private-composition *)
 Proof.
+(* Q's means of a function from 0 on grow by q' at most, and P's means of those by q at most.  All else
+   says that a mean of means is a mean. *)
 move=> q0 [sH mP] privP mechQ privQ; have [ext H1 lin] := sH.
 have sQ t : is_space (H' t) by case: (mechQ t).
 have mQ t x : in_range U x -> is_mean (H' t) (Q t x) by move=> xr; case: (mechQ t) => _; apply.

@@ -1,6 +1,6 @@
 (* The smallest examples of the page of errata, in exact arithmetic, from the definitions. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts lemma optimum kkt chain akmv.
+From UserDP Require Import definitions linear counts frontier lemma optimum kkt chain exponential akmv release release_error.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -38,12 +38,12 @@ Qed.
 Lemma N1 n : N R (one_user n) = n%:R. Proof. by rewrite /N big_ord_recl big_ord0 addn0. Qed.
 Lemma N21 : N R m21 = 3%:R. Proof. by rewrite /N !big_ord_recl big_ord0. Qed.
 
-(* begin err-lemma *)
+(* begin err-lemma lem-printed *)
 (* Lemma III.1: one user with two samples, intervals {1} and {0}, U = 1.  Printed 1, true 1/2. *)
 Theorem err_lemma :
   let a : dataset R (one_user 2) := fun l j => if j == ord0 then 1 else 0 in
   printed_bias 1 a a = 1 /\ is_worst_case_bias 1 (clipped_mean a a) (1 / 2).
-(* end err-lemma *)
+(* end err-lemma lem-printed *)
 Proof.
 move=> a; have cl : is_clipping 1 a a by move=> l j; rewrite /a; case: ifP; rewrite !lexx ler01.
 split; first by rewrite /printed_bias N1 !big_ord_recl !big_ord0 /a /=; minmax; linear.
@@ -297,38 +297,51 @@ by rewrite ltr_pdivr_mulr; linear.
 Qed.
 
 (* begin prp-akmv-can-win err-uniformly *)
-(* The same for the mean absolute error: whatever noise of mean size 1 is scaled, and averaged over by
-   mean_z, that of the optimal strategy is 1/10, and that of AKMV is smaller. *)
-Theorem prp_akmv_can_win (q : R) (H K : (R -> R) -> Prop) (mean_z mean_t : (R -> R) -> R) :
-  0 < q -> (1 + 5%:R / 2) * q <= 1 ->
-  is_class H -> is_mean H mean_z -> mean_z (fun z => `|z|) = 1 ->
-  let tenth (l : 'I_1) : R := 1 / 10%:R in
-  let x : dataset R (one_user 1) := fun l _ => tenth l in
+(* The same for the mean absolute error, and the mechanism that prop_akmv_private is about: at eps = 10,
+   with half of it for the threshold, that of the optimal strategy with Laplace noise is 1/10, and that of
+   AKMV, if there is one, is smaller. *)
+Theorem prp_akmv_can_win (exp : R -> R) (H : (threshold (one_user 1) 1 -> R) -> Prop)
+    (I : (threshold (one_user 1) 1 -> R) -> R) (H' : (R -> R) -> Prop) (J : (R -> R) -> R) :
+  (forall z : R, exists n : nat, z <= n%:R) ->
+  is_exponential exp -> is_integral H I -> has_lengths H I -> has_lines H ->
+  is_integral H' J -> has_laplace exp H' J -> has_laplace_sizes exp H' J ->
+  let x : dataset R (one_user 1) := fun _ _ => 1 / 10%:R in
   let T := v (one_user 1) 1 1 in
-  let f z := clipped_mean (sym_lo 1 T) (sym_hi 1 T) x + T / 10%:R / N R (one_user 1) * z in
-  is_mean_over_cells tenth 1 K mean_t q 1 -> K (absolute_error_at (one_user 1) tenth mean_z 10%:R) ->
-  [/\ is_ceil 1 (2 / 10%:R : R), mean_z (fun z => `|mean x - f z|) = 1 / 10%:R
-    & mean_t (absolute_error_at (one_user 1) tenth mean_z 10%:R) < 1 / 10%:R].
+  let f := clipped_mean (sym_lo 1 T) (sym_hi 1 T) x in
+  akmv_space exp H H' J 5%:R 5%:R 1 (fun p => `|mean x - p.2|) ->
+  [/\ is_ceil 1 (2 / 10%:R : R),
+      J (fun y => `|mean x - y| * laplace exp (T / 10%:R / N R (one_user 1)) f y) = 1 / 10%:R
+    & akmv exp I J 5%:R 5%:R 1 x (fun p => `|mean x - p.2|) < 1 / 10%:R].
 (* end prp-akmv-can-win err-uniformly *)
 Proof.
-move=> q0 q1 cH mZ size1 s x T f drawn Kabs; have [[ceil _ less] nothing] := err_uniformly q0 q1.
-have [//|_ /(_ x) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rewrite ler_nat.
-split=> //; last first.
-  apply: le_lt_trans (absolute_error_le _ _ _ cH mZ size1 drawn Kabs) less; rewrite ?ltr01 ?ltr0n //.
-  by move=> l; rewrite /s; apply/andP; split; linear.
-have [[ext H1 Hlin] Habs] := cH; have [E1 Elin Emono] := mZ.
-have Hsize : H (fun z => `|z|) by apply: ext (Habs 0) _ => z; rewrite sub0r normrN.
-have H0 : H (fun=> -1 * 1 + 1) by exact: Hlin.
-have zero : -1 * 1 + 1 = 0 :> R by rewrite mulr1 addNr.
-have noise z : `|mean x - f z| = 1 / 10%:R * `|z| + (-1 * 1 + 1).
-  rewrite zero addr0 /f same; last by move=> l j; rewrite /x /s; apply/andP; split; linear.
-  rewrite N1 divr1 /T /v /nth_count sorted1 /= mulr1 opprD addrA subrr sub0r normrN normrM.
-  by rewrite [`|1 / _|]ger0_norm // divr_ge0 ?ler0n ?ler01.
-have Hn : H (fun z => 1 / 10%:R * `|z| + (-1 * 1 + 1)) by exact: Hlin.
-have e : mean_z (fun z => 1 / 10%:R * `|z| + (-1 * 1 + 1)) = 1 / 10%:R.
-  by rewrite !Elin // size1 E1 zero mulr1 addr0.
-have Hf : H (fun z => `|mean x - f z|) by apply: ext Hn _ => z; rewrite noise.
-by apply: etrans e; apply: le_anti; rewrite !Emono // => z; rewrite noise.
+move=> archi is_exp HI len lines HJ lap size x T f drawn.
+have [x0 x1] : 0 <= 1 / 10%:R :> R /\ 1 / 10%:R <= 1 :> R by split; linear.
+have xr : in_range 1 x by move=> l j; rewrite /x x0 x1.
+pose q := exp (- (5%:R / 2)); have q0 : 0 < q := exp_gt0 is_exp _.
+have q1 : (1 + 5%:R / 2) * q <= 1.
+  rewrite -[leRHS](exp0 is_exp) -(subrr (5%:R / 2)) (exp_split is_exp).
+  by apply: (@ler_wpmul2r _ q); [exact: ltW | exact: exp_ge is_exp (5%:R / 2)].
+have [[ceil _ less] nothing] := err_uniformly q0 q1.
+have [//|_ /(_ x xr) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rewrite ler_nat.
+have TE : T = 1 by rewrite /T /v /nth_count sorted1 /= mulr1.
+split=> //.
+  have b0 : 0 < T / 10%:R / N R (one_user 1) by rewrite N1 TE divr1 divr_gt0 ?ltr01 ?ltr0n.
+  by have [_] := size _ f b0; rewrite /f same N1 TE divr1.
+have U0 : 0 < 1 :> R by exact: ltr01.
+have Npos : (0 < \sum_(l < 1) one_user 1 l)%N by rewrite big_ord_recl big_ord0.
+have e0 : 0 <= 5%:R :> R by exact: ler0n.
+have e5 : 0 < 5%:R :> R by rewrite ltr0n.
+have [_ /(_ drawn)] := error_of_release 1 archi is_exp U0 Npos e0 e5 HI len lines HJ lap size xr.
+move=> /le_lt_trans; apply; apply: le_lt_trans less; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+have -> : 2 * 5%:R = 10%:R :> R by rewrite -natrM.
+have -> : V (one_user 1) 1 = 1 := TE.
+have sumsE l : sums x l = 1 / 10%:R by rewrite /sums sumr_const card_ord.
+have nthE i : nth_sum (sums x) 1 i = nth_sum (fun _ : 'I_1 => 1 / 10%:R) 1 i.
+  by rewrite /nth_sum; congr (nth _ (_ :: sort _ _) _); exact: (eq_map sumsE).
+have errorE t : error_at (one_user 1) (sums x) 10%:R t = error_at (one_user 1) (fun=> 1 / 10%:R) 10%:R t.
+  by rewrite /error_at; congr ((_ + _) / _); apply: eq_bigr => l _; rewrite sumsE.
+apply: eq_bigr => n _; rewrite /cell_prob /cell_mean /cell_weight /cell_lo /cell_hi !errorE !nthE.
+by congr (_ / _ * _); apply: eq_bigr => i _; rewrite !nthE.
 Qed.
 
 End Examples.

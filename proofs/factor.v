@@ -317,6 +317,8 @@ Theorem thm_factor_numbers (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat
     & eps <= 7 / 2 -> minimax_risk_at_least m U (exp eps) (E_OPT m U eps / (291 / 100))].
 (* end thm-factor-numbers *)
 Proof.
+(* Up to eps = 133/400 the chain is enough.  Beyond, exp is bounded at the end of each piece (run_sound),
+   and the row of the piece, which is computed, holds there. *)
 move=> is_exp U0 eps0 Npos; have q1 := exp_gt1 is_exp eps0.
 suff all r : (forall b, minimax_risk_at_least m U (exp eps) b -> b <= r) ->
     [/\ eps <= 1 -> E_OPT m U eps <= 245 / 100 * r, eps <= 5 / 2 -> E_OPT m U eps <= 261 / 100 * r,

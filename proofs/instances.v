@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line optimum privacy weighing within.
+From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line open_domain optimum privacy release_error weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -24,6 +24,7 @@ Lemma range l : 0 <= s l <= 4%:R.
 Proof. by rewrite ler0n ler_nat; case: l => [[|[|[|]]]]. Qed.
 Lemma V0 : 0 < 4%:R :> R. Proof. by rewrite ltr0n. Qed.
 Definition thm_akmv_exact := @akmv.thm_akmv_exact R 3 m s 4%:R range V0.
+Definition density_in_cell := @release_error.density_in_cell R 3 s 4%:R range V0.
 Definition twice_at_threshold := @akmv.twice_at_threshold R 3 m U U0 Npos.
 Definition twice_however_drawn := @akmv.twice_however_drawn R 3 m U U0 Npos.
 Definition akmv_at_least_twice := @akmv.akmv_at_least_twice R 3 m U U0 Npos.
@@ -111,11 +112,13 @@ Definition prp_all_minimisers := @optimum.prp_all_minimisers R 3 m U U_ge0 Npos.
 Definition printed_minimisers := @optimum.printed_minimisers R 3 m U U_ge0 Npos.
 Definition thm_optimum := @optimum.thm_optimum R 3 m U U_ge0 Npos.
 
+Definition open_domain := @open_domain.open_domain R 3 m U U0 Npos.
+
 (* privacy: the rank 3, and 1 / 2 for exp (- eta). *)
 Definition half : R := 1 / 2%:R.
 Lemma q01 : 0 < half <= 1. Proof. by rewrite /half; apply/andP; split; linear. Qed.
 Definition thm_quantile := @privacy.thm_quantile R 3 U 3 half q01.
-Definition quantile_tight := @privacy.quantile_tight R 3 U 3 half q01.
+Definition quantile_tight := @privacy.quantile_tight R 3 m U 3 half q01 U0 m0.
 
 (* weighing: two samples of each user are kept, the first, or the one that there is. *)
 Lemma k_le : (0 < 2 <= nth_count m 0)%N.

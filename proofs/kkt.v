@@ -248,6 +248,8 @@ Theorem only_multipliers :
   <-> ~ [/\ 0 < T, 2 <= at_T T & 2 / eps < above T + at_T T].
 (* end thm-multipliers-only *)
 Proof.
+(* If users tie at T > 0 and their share is below 1/2, a little of lambda goes from one of them to another.
+   Otherwise the conditions leave each multiplier one value. *)
 have [_ [[l0 mu0 lS0] sum_lam lam_mu [sS s1 s2]]] := thm_multipliers.
 split=> [only [T0 two less]|not_tied lambda mu lambdaS kkt].
   have r0 := share_pos T0; have r1 : r < 1 / 2 by rewrite share_half.

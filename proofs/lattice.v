@@ -114,6 +114,8 @@ Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
   one_user_risk_at_least q r.
 (* end lem-prior *)
 Proof.
+(* Hats spread Y over the values of theta, which brings it no farther from any of them.  Let p be the least
+   probability of a value under all datasets: each has between p and q p, so the certificate bounds the sum. *)
 move=> th01 w0 W0 cert H E R0 [sH Habs] mE priv risk.
 have i0 : K.
   case: (pickP (@predT K)) => [i _ //|none]; move: W0; rewrite big1 ?ltxx // => i _.

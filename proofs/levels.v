@@ -99,6 +99,8 @@ Theorem grid_level (lo up v : R) (n : int) : lo <= v <= up -> 0 < fl (up - lo) -
   0 <= n <= 2 ^+ b /\ `|lo + step lo up * n%:~R - v| <= off lo up.
 (* end prp-grid-level *)
 Proof.
+(* Each operation is off by the share u = 2^-p of its result at most; as b + 13 <= p, what comes of
+   that is less than e = 2^-10 of a level, which leaves room. *)
 have near := rounding; rewrite /is_level /off /step.
 pose u : R := (2 ^+ p)^-1; pose e : R := (2 ^+ 10)^-1; pose P : R := 2 ^+ b.
 have two k : 0 < 2 ^+ k :> R by rewrite exprn_gt0 ?ltr0n.

@@ -33,6 +33,8 @@ Theorem lem_one_user (n : nat) (b : R) : (0 < n <= L)%N -> one_user_risk_at_leas
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) * b)).
 (* end lem-one-user *)
 Proof.
+(* Let the first n users all do what one user does whose sample is y: the mean is then a y.  To replace y
+   costs one step for each of them, so q ^ n, and Y / a is a mechanism for one user. *)
 move=> /andP [n0 nL] one H E r [sH Habs] mE priv risk; have N0 : 0 < N by rewrite ltr0n.
 have q0 : 0 < q := q_pos q1; have [ext H1 lin] := sH.
 pose a : R := step_mean m U n.

@@ -145,6 +145,7 @@ Theorem thm_factor_laplace (R : realFieldType) L (m : 'I_L -> nat) (U eps h : R)
   exists2 r, risk_possible m U (h ^+ 2) r & E_OPT m U eps = 2 * sinh h / eps * r.
 (* end thm-factor-laplace *)
 Proof.
+(* One user moves the mean by D at most, so D times the noise hides it; its size is that mechanism's risk. *)
 move=> U0 Npos eps2 h1 [[cH subst] mN priv size]; have [sH Habs] := cH.
 have N0 : 0 < N R m by rewrite ltr0n.
 have c0 : 0 < (nth_count m 0)%:R :> R.

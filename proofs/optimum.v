@@ -283,6 +283,7 @@ Lemma minimisers eps k S : 0 < eps -> is_ceil k (2 / eps) -> 0 <= S ->
   (phi m U eps S <= E_OPT m U eps <->
    if (2 / eps == k%:R) && (k <= L)%N then v m U k.+1 <= S <= v m U k else S == v m U k).
 Proof.
+(* phi S - E_OPT is a sum of terms from 0 on (phi_excess): S is a minimiser if and only if each is 0. *)
 move=> eps0 kc S0; have x0 : 0 < 2 / eps by rewrite divr_gt0 ?ltr0n.
 have k0 := is_ceil_pos x0 kc; move: kc => [kx xk].
 have kE : k%:R - 1 = k.-1%:R :> R by rewrite -[in LHS](prednK k0) -addn1 natrD addrK.
@@ -429,6 +430,8 @@ Theorem prp_all_minimisers (eps : R) (k : nat) (a b : dataset R m) (S e : R) :
     & \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j)].
 (* end prp-all-minimisers *)
 Proof.
+(* A clipping's error exceeds phi by what its users lack in width and by half of |A - B|: it is E_OPT if and
+   only if neither is there, and S minimises phi. *)
 move=> eps0 kc cl lw err; have [_ _ err'] := thm_lemma eps cl lw.
 rewrite (error_unique err err') {e err err'}.
 set A := \sum_l \sum_j a l j; set B := \sum_l \sum_j (U - b l j).
@@ -483,6 +486,8 @@ Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
     & forall l j, a l j + b l j = U].
 (* end prp-all-minimisers-printed *)
 Proof.
+(* The printed bias is the true one or larger, and the same if every interval is in the middle.  So both
+   have the least value E_OPT, and what attains it as printed attains it in truth, with no gap. *)
 move=> eps0 kc cl lw; have [_ _ err] := thm_lemma eps cl lw.
 have all := prp_all_minimisers eps0 kc cl lw err.
 have [/andP [true_le _] sign] := thm_printed Npos cl.

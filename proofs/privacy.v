@@ -1,6 +1,6 @@
 (* The private quantile. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
-From UserDP Require Import linear.
+From UserDP Require Import definitions linear counts frontier.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -244,90 +244,156 @@ rewrite /density (@integral_cuts _ [:: d; V]) ?(ltW V0) //.
 - by move=> x; rewrite !inE => /orP [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
 Qed.
 
+End Quantile.
+
+(* The budget cannot be smaller: two neighbours for which it is used up.  Some users have a tiny sum d, and
+   the largest user goes from 0 to V, or one user from d to 0. *)
+Section Tight.
+Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (rank : nat) (q : R).
+Notation V := (v m U 1).
+Notation density := (density V rank q).
+
 (* begin thm-quantile-tight *)
-(* Some pair of neighbours has densities of which one is less than z times the other, on an interval. *)
-Definition moves_below (z : R) : Prop := exists (s s' : 'I_L -> R) (l0 : 'I_L) (d : R),
-  [/\ forall l, 0 <= s l <= V, forall l, 0 <= s' l <= V, forall l, l != l0 -> s l = s' l,
-      0 < d < V & forall t, 0 < t <= d -> density s' t < z * density s t].
-Theorem quantile_tight : 0 < V ->
+(* Some pair of neighbours, with samples in [0, U], has densities of which one is less than z times the
+   other, on an interval. *)
+Definition moves_below (z : R) : Prop := exists (x x' : dataset R m) (d : R),
+  [/\ in_range U x, in_range U x', neighbours x x', 0 < d < V
+    & forall t, 0 < t <= d -> density (sums x') t < z * density (sums x) t].
+(* end thm-quantile-tight *)
+
+Hypothesis q01 : 0 < q <= 1.
+Hypothesis U0 : 0 < U.
+Hypothesis m0 : forall l, (0 < m l)%N.
+
+(* Sums that users can have are those of a dataset: let each user's samples be equal. *)
+Lemma moves_sums (z d : R) (s s' : 'I_L -> R) (l0 : 'I_L) : (forall l, 0 <= s l <= U * (m l)%:R) ->
+  (forall l, 0 <= s' l <= U * (m l)%:R) -> (forall l, l != l0 -> s l = s' l) -> 0 < d < V ->
+  (forall t, 0 < t <= d -> density s' t < z * density s t) -> moves_below z.
+Proof.
+move=> r r' same dV less; pose x (s : 'I_L -> R) : dataset R m := fun l _ => s l / (m l)%:R.
+have mR l : 0 < (m l)%:R :> R by rewrite ltr0n.
+have xr f : (forall l, 0 <= f l <= U * (m l)%:R) -> in_range U (x f).
+  by move=> fr l j; rewrite /x ler_pdivr_mulr // divr_ge0 ?(ltW (mR l)) //; case/andP: (fr l).
+have sumsE f l : sums (x f) l = f l.
+  by rewrite /sums sumr_const card_ord -(mulr_natr (f l / _)) divfK // gt_eqF.
+have densityE f t : density (sums (x f)) t = density f t.
+  have weightE u : weight rank q (sums (x f)) u = weight rank q f u.
+    by rewrite /weight (_ : reach (sums (x f)) u = reach f u) //; apply: eq_card => l; rewrite !inE sumsE.
+  rewrite /privacy.density weightE; congr (_ / _); rewrite /cuts (eq_map (sumsE f)).
+  by elim: (sort _ _) (0) => //= b c IH a; rewrite IH weightE.
+exists (x s), (x s'), d; split; [exact: xr | exact: xr | | by [] |].
+  by exists l0 => l ll0 j; rewrite /x same.
+by move=> t td; rewrite !densityE; exact: less.
+Qed.
+
+(* A sum that every user can have, and as small as is needed. *)
+Lemma small_sum (a b : R) : 0 < V -> 0 < a -> 0 < b ->
+  exists2 d, 0 < d < V & d <= U /\ b * d <= a * (V - d).
+Proof.
+move=> V0 a0 b0; have ab : 0 < a + b by rewrite addr_gt0.
+pose D := a / (a + b) * V; have D0 : 0 < D by rewrite mulr_gt0 ?divr_gt0.
+have DV : D < V by rewrite gtr_pmull // ltr_pdivr_mulr // mul1r ltr_addl.
+have DE : a * (V - D) = b * D by rewrite /D; field; rewrite gt_eqF.
+exists (Num.min D U); first by rewrite lt_minr D0 U0 lt_minl DV.
+split; first by rewrite le_minl lexx orbT.
+have le_D : Num.min D U <= D by rewrite le_minl lexx.
+apply: le_trans (ler_wpmul2l (ltW b0) le_D) _; rewrite -DE.
+by apply: ler_wpmul2l; [exact: ltW | rewrite ler_add2l ler_opp2].
+Qed.
+
+(* begin thm-quantile-tight *)
+(* For ranks below L the constant is 2 eta, from L on eta: no smaller budget will do. *)
+Theorem quantile_tight :
   ((0 < rank < L)%N -> forall z, q ^+ 2 < z -> moves_below z)
   /\ ((0 < L <= rank)%N -> forall z, q < z -> moves_below z).
 (* end thm-quantile-tight *)
 Proof.
-move=> V0; case/andP: q01 => q0 q1; split=> [/andP [r0 rL]|/andP [L0 Lr]] z qz.
-  pose kappa := (z - q ^+ 2) * q ^+ rank.-1; pose d := kappa / (kappa + q) * V.
+(* Below rank L: before, as many users as the rank have d, all others 0; then the largest has V.  From L on:
+   before, one user has d; then none.  What d has to be is small_sum, the densities are density_two. *)
+case/andP: (q01) => q0 q1; have capV l : U * (m l)%:R <= V.
+  by apply: ler_wpmul2l; [exact: ltW | rewrite ler_nat le_first_count].
+have capU l : U <= U * (m l)%:R by rewrite ler_pmulr // ler1n.
+have positive (l : 'I_L) : 0 < V by apply: lt_le_trans U0 (le_trans (capU l) (capV l)).
+have low d l : 0 < d -> d <= U -> 0 <= d <= U * (m l)%:R.
+  by move=> d0 dU; rewrite (ltW d0) (le_trans dU).
+have zero l : 0 <= 0 <= U * (m l)%:R by rewrite lexx mulr_ge0 ?ler0n ?(ltW U0).
+split=> [/andP [r0 rL]|/andP [L0 Lr]] z qz.
+  have [|l0 l0E] := first_count (m := m).
+    by rewrite (bigD1 (Ordinal rL)) //= addn_gt0 m0.
+  have V0 := positive l0; have topV : U * (m l0)%:R = V by rewrite l0E.
+  pose A := [set l in take rank (enum [set~ l0])].
+  have [cardA l0A] : #|A| = rank /\ l0 \notin A.
+    split; last by rewrite inE; apply/negP => /mem_take; rewrite mem_enum !inE eqxx.
+    rewrite cardsE (card_uniqP _) ?take_uniq ?enum_uniq // size_takel //.
+    by rewrite -cardE cardsC1 card_ord -ltnS (ltn_predK rL).
+  pose kappa := (z - q ^+ 2) * q ^+ rank.-1.
   have k0 : 0 < kappa by rewrite mulr_gt0 ?exprn_gt0 ?subr_gt0.
-  have kq : 0 < kappa + q by rewrite addr_gt0.
-  have d0 : 0 < d by rewrite mulr_gt0 ?divr_gt0.
-  have dV : d < V by rewrite gtr_pmull // ltr_pdivr_mulr // mul1r ltr_addl.
-  have dE : kappa * (V - d) = q * d by rewrite /d; field; rewrite gt_eqF.
-  pose s (l : 'I_L) := if (l < rank)%N then d else 0.
-  pose s' (l : 'I_L) := if (l < rank)%N then d else if (l == rank :> nat) then V else 0.
+  have [d /andP [d0 dV] [dU dE]] := small_sum V0 k0 q0.
+  pose s (l : 'I_L) := if l \in A then d else 0.
+  pose s' (l : 'I_L) := if l \in A then d else if l == l0 then V else 0.
   have sv l : s l \in [:: 0; d; V] by rewrite /s; case: ifP; rewrite !inE eqxx ?orbT.
   have sv' l : s' l \in [:: 0; d; V] by rewrite /s'; do 2?case: ifP => _; rewrite !inE eqxx ?orbT.
-  have in_range f : (forall l : 'I_L, f l \in [:: 0; d; V]) -> forall l, 0 <= f l <= V.
-    by move=> fv l; have := fv l; rewrite !inE => /or3P [] /eqP ->; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
-  have count n : (n <= L)%N -> #|[pred l : 'I_L | (l < n)%N]| = n.
-    by move=> nL; rewrite -sum1_card (eq_bigl (fun l : 'I_L => (l < n)%N)) // (big_ord_narrow nL) sum1_card card_ord.
   have [c1 c2] : reach s d = rank /\ reach s V = 0%N.
-    split; first by rewrite -[RHS]count ?(ltnW rL) //; apply: eq_card => l; rewrite !inE /s; case: ifP; rewrite ?lexx // leNgt d0.
+    split; first by rewrite -cardA; apply: eq_card => l; rewrite inE /s; case: ifP; rewrite ?lexx // leNgt d0.
     by apply: eq_card0 => l; rewrite !inE /s; case: ifP; rewrite leNgt ?dV ?V0.
   have [c1' c2'] : reach s' d = rank.+1 /\ reach s' V = 1%N.
     split.
-      rewrite -[RHS]count //; apply: eq_card => l; rewrite !inE /s' ltnS.
-      by case: (ltngtP l rank) => _; rewrite ?lexx ?(ltW dV) // leNgt d0.
-    rewrite -(card1 (Ordinal rL)); apply: eq_card => l; rewrite !inE /s' -val_eqE /=.
-    by case: (ltngtP l rank) => _; rewrite ?lexx // leNgt ?dV ?V0.
-  exists s, s', (Ordinal rL), d; split; rewrite ?d0 //; try exact: in_range.
-    by move=> l; rewrite -val_eqE /s /s' /= => /negbTE ->.
-  have e1 : weight s d = 1 by rewrite /weight c1 (_ : (_ + _)%N = 0%N) //; clear -r0; lia.
-  have e2 : weight s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r0; lia.
-  have e3 : weight s' d = q by rewrite /weight c1' (_ : (_ + _)%N = 1%N) ?expr1 //; clear -r0; lia.
-  have e4 : weight s' V = q ^+ rank.-1 by rewrite /weight c2' (_ : (_ + _)%N = rank.-1) //; clear -r0; lia.
-  move=> t td; rewrite !(density_two _ _ td) ?d0 // e1 e2 e3 e4 mulr1 mul1r.
-  have dE' : (z - q ^+ 2) * q ^+ rank.-1 * (V - d) = q * d := dE.
+      have -> : rank.+1 = #|l0 |: A| by rewrite cardsU1 l0A cardA.
+      apply: eq_card => l; rewrite !inE /s' inE.
+      by case: ifP => lA; rewrite ?lexx ?orbT // orbF; case: eqP => _; rewrite ?(ltW dV) // leNgt d0.
+    apply: etrans (card1 l0); apply: eq_card => l; rewrite !inE /s'.
+    case: (eqVneq l l0) => [->|_]; first by rewrite (negbTE l0A) lexx.
+    by case: ifP => _; rewrite leNgt ?dV ?V0.
+  apply: (@moves_sums z d s s' l0); rewrite ?d0 //.
+  - by move=> l; rewrite /s; case: ifP => _; [exact: low | exact: zero].
+  - move=> l; rewrite /s'; case: ifP => _; [exact: low | case: eqP => [->|_]; last exact: zero].
+    by rewrite topV lexx ltW.
+  - by move=> l /negbTE ll0; rewrite /s /s' ll0.
+  have e1 : weight rank q s d = 1 by rewrite /weight c1 (_ : (_ + _)%N = 0%N) //; clear -r0; lia.
+  have e2 : weight rank q s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r0; lia.
+  have e3 : weight rank q s' d = q by rewrite /weight c1' (_ : (_ + _)%N = 1%N) ?expr1 //; clear -r0; lia.
+  have e4 : weight rank q s' V = q ^+ rank.-1 by rewrite /weight c2' (_ : (_ + _)%N = rank.-1) //; clear -r0; lia.
+  move=> t td; rewrite !(density_two _ _ _ _ td) ?d0 // e1 e2 e3 e4 mulr1 mul1r.
   have p0 : 0 < q ^+ rank.-1 by exact: exprn_gt0.
   have Vd : 0 < V - d by rewrite subr_gt0.
   have z0 : 0 < z by apply: lt_trans qz; exact: exprn_gt0.
-  rewrite expr2 in dE'; move: (q ^+ rank.-1) (d) p0 Vd d0 dE' => p y p0 Vy y0 yE.
+  rewrite /kappa expr2 in dE; move: (q ^+ rank.-1) (d) p0 Vd d0 dE => p y p0 Vy y0 yE.
   have w1 := mulr_gt0 Vy p0; have w2 := mulr_gt0 w1 q0; have w3 := mulr_gt0 y0 q0; have w4 := mulr_gt0 z0 w3.
   rewrite ltr_pdivr_mulr; last by linear.
   by rewrite mulrAC ltr_pdivl_mulr; linear.
-pose d := (z - q) / (z - q + 1) * V.
+pose l0 : 'I_L := Ordinal L0; have V0 := positive l0.
 have zq : 0 < z - q by rewrite subr_gt0.
-have zq1 : 0 < z - q + 1 by rewrite addr_gt0 ?ltr01.
-have d0 : 0 < d by rewrite mulr_gt0 ?divr_gt0.
-have dV : d < V by rewrite gtr_pmull // ltr_pdivr_mulr // mul1r ltr_addl ltr01.
-have dE : (z - q) * (V - d) = d by rewrite /d; field; rewrite gt_eqF.
-pose l0 : 'I_L := Ordinal L0; pose s (l : 'I_L) := if l == l0 then d else 0.
+have [d /andP [d0 dV] [dU dE]] := small_sum V0 zq ltr01; rewrite mul1r in dE.
+pose s (l : 'I_L) := if l == l0 then d else 0.
 have sv l : s l \in [:: 0; d; V] by rewrite /s; case: ifP; rewrite !inE eqxx ?orbT.
 have [c1 c2] : reach s d = 1%N /\ reach s V = 0%N.
   split; first by rewrite -(card1 l0); apply: eq_card => l; rewrite !inE /s; case: ifP; rewrite ?lexx // leNgt d0.
   by apply: eq_card0 => l; rewrite !inE /s; case: ifP; rewrite leNgt ?dV ?V0.
-have [c1' c2'] : reach (fun=> 0) d = 0%N /\ reach (fun=> 0) V = 0%N.
+have [c1' c2'] : reach (L := L) (fun=> 0) d = 0%N /\ reach (L := L) (fun=> 0) V = 0%N.
   by split; apply: eq_card0 => l; rewrite !inE leNgt ?d0 ?V0.
-exists s, (fun=> 0), l0, d; split; rewrite ?d0 //.
-- by move=> l; rewrite /s; case: ifP; rewrite ?lexx ?(ltW V0) ?(ltW d0) ?(ltW dV).
-- by move=> l; rewrite lexx (ltW V0).
+apply: (@moves_sums z d s (fun=> 0) l0); rewrite ?d0 //.
+- by move=> l; rewrite /s; case: ifP => _; [exact: low | exact: zero].
+- by move=> l; exact: zero.
 - by move=> l /negbTE ll0; rewrite /s ll0.
-move=> t td; rewrite !(density_two _ _ td) ?d0 // => [|l]; last by rewrite !inE eqxx.
+move=> t td; rewrite !(density_two _ _ _ _ td) ?d0 // => [|l]; last by rewrite !inE eqxx.
 have r1 : (0 < rank)%N by apply: leq_trans Lr.
-have e1 : weight s d = q ^+ rank.-1 by rewrite /weight c1 (_ : (_ + _)%N = rank.-1) //; clear -r1; lia.
-have e2 : weight s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r1; lia.
-have e3 u : reach (fun=> 0) u = 0%N -> weight (fun=> 0) u = q * q ^+ rank.-1.
+have e1 : weight rank q s d = q ^+ rank.-1 by rewrite /weight c1 (_ : (_ + _)%N = rank.-1) //; clear -r1; lia.
+have e2 : weight rank q s V = q * q ^+ rank.-1 by rewrite /weight c2 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r1; lia.
+have e3 u : reach (L := L) (fun=> 0) u = 0%N -> weight (L := L) rank q (fun=> 0) u = q * q ^+ rank.-1.
   by move=> c0; rewrite /weight c0 -exprS (_ : (_ + _)%N = rank.-1.+1) //; clear -r1; lia.
-rewrite e1 e2 !e3 //; have dE' : (z - q) * (V - d) = d := dE.
+rewrite e1 e2 !e3 //.
 have p0 : 0 < q ^+ rank.-1 by exact: exprn_gt0.
 have Vd : 0 < V - d by rewrite subr_gt0.
 have z0 : 0 < z by apply: lt_trans qz.
-move: (q ^+ rank.-1) (d) p0 Vd d0 dE' => p y p0 Vy y0 yE.
-have -> : y * (q * p) + (V - y) * (q * p) = q * p * V by ring.
+move: (q ^+ rank.-1) (d) V V0 p0 Vd d0 dE => p y W W0 p0 Vy y0 yE.
+have -> : y * (q * p) + (W - y) * (q * p) = q * p * W by ring.
 have qp := mulr_gt0 q0 p0; have w1 := mulr_gt0 Vy qp; have w2 := mulr_gt0 y0 p0.
-have w5 : 0 < y * p + (V - y) * (q * p) by rewrite addr_gt0.
+have w5 : 0 < y * p + (W - y) * (q * p) by rewrite addr_gt0.
 rewrite ltr_pdivr_mulr ?mulr_gt0 // mulrA mulrAC ltr_pdivl_mulr //.
-have w6 : q * p * p * y = q * p * p * ((z - q) * (V - y)) by rewrite yE.
+have w6 : q * p * p * y <= q * p * p * ((z - q) * (W - y)).
+  by apply: ler_wpmul2l; rewrite ?mulr_ge0 ?(ltW q0) ?(ltW p0).
 have w7 := mulr_gt0 z0 (mulr_gt0 y0 (mulr_gt0 (mulr_gt0 q0 p0) p0)).
 by clear -w6 w7; linear.
 Qed.
 
-End Quantile.
+End Tight.

@@ -1,6 +1,6 @@
 (* The whole release of the rival is private: a threshold, then a mean of sums capped at it, with noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts chain exponential privacy composition.
+From UserDP Require Import definitions linear counts frontier chain exponential privacy composition.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -74,13 +74,11 @@ Notation N := (N R m).
 (* begin prop-akmv-private-definitions *)
 (* V is the largest sum that a user can have.  The threshold t lies above 0 and not above V, and has the
    density of the private quantile of rank k with eta = eps' / 2.  The output y is the mean of the sums,
-   each clipped to [0, t], with Laplace noise of scale t / (eps'' N). *)
+   each capped at t, with Laplace noise of scale t / (eps'' N). *)
 Definition V : R := v m U 1.
 Definition threshold : Type := {t : R | 0 < t <= V}.
-Definition sums (x : dataset R m) (l : 'I_L) : R := \sum_j x l j.
 Definition threshold_density (eps' : R) (k : nat) (x : dataset R m) (t : threshold) : R :=
   density V k (exp (- (eps' / 2))) (sums x) (sval t).
-Definition capped_mean (t : R) (x : dataset R m) : R := (\sum_l clip 0 t (sums x l)) / N.
 Definition laplace (scale centre y : R) : R := exp (- (`|y - centre| / scale)) / (2 * scale).
 Definition noisy_density (eps'' : R) (t : threshold) (x : dataset R m) (y : R) : R :=
   laplace (sval t / (eps'' * N)) (capped_mean (sval t) x) y.
@@ -112,11 +110,10 @@ rewrite mulr_gt0 // ltr0n lt0n; apply/negP => /eqP c0; move: Npos; rewrite big1 
 by apply/eqP; rewrite -leqn0 -c0; exact: le_first_count.
 Qed.
 
-Lemma sums_range x : in_range U x -> forall l, 0 <= sums x l <= V.
+Lemma sums_range (x : dataset R m) : in_range U x -> forall l, 0 <= sums x l <= V.
 Proof.
-move=> xr l; rewrite sumr_ge0 => [|j _]; last by case/andP: (xr l j).
-apply: (@le_trans _ _ (\sum_(j < m l) U)); first by apply: ler_sum => j _; case/andP: (xr l j).
-by rewrite sumr_const card_ord -mulr_natr ler_pmul2l // ler_nat le_first_count.
+move=> xr l; rewrite (sums_ge0 l xr) (le_trans (sums_le l xr)) //.
+by rewrite ler_pmul2l // ler_nat le_first_count.
 Qed.
 
 (* A function that is constant between cuts has the integral of privacy.v. *)
@@ -197,26 +194,16 @@ split=> [|Lk]; apply: inv; last exact: one.
 by have -> : - eps' = - (eps' / 2) + - (eps' / 2); [linear | rewrite exp_split // -expr2].
 Qed.
 
-(* One user moves the mean of clipped sums by t / N at most. *)
-Lemma capped_moves t x x' : 0 <= t -> neighbours x x' -> `|capped_mean t x - capped_mean t x'| <= t / N.
-Proof.
-move=> t0 [l same]; rewrite /capped_mean -mulrBl normrM [`|N^-1|]ger0_norm ?invr_ge0 ?(ltW N0) //.
-apply: ler_wpmul2r; first by rewrite invr_ge0 ltW.
-rewrite -sumrB (bigD1 l) //= big1 ?addr0 => [|l' ll']; last first.
-  by rewrite (_ : sums x l' = sums x' l') ?subrr //; apply: eq_bigr => j _; exact: same.
-by rewrite ler_norml /clip; minmax; linear.
-Qed.
-
-Lemma laplace_ratio eps'' t x x' y : 0 < eps'' -> neighbours x x' ->
+Lemma laplace_ratio eps'' t (x x' : dataset R m) y : 0 < eps'' -> in_range U x -> in_range U x' -> neighbours x x' ->
   noisy_density eps'' t x y <= exp eps'' * noisy_density eps'' t x' y.
 Proof.
-move=> e0 xx; have /andP [t0 _] := svalP t; have b0 : 0 < sval t / (eps'' * N).
+move=> e0 xr xr' xx; have /andP [t0 _] := svalP t; have b0 : 0 < sval t / (eps'' * N).
   by rewrite divr_gt0 // mulr_gt0.
 rewrite /noisy_density /laplace [leRHS]mulrA; apply: ler_wpmul2r.
   by rewrite invr_ge0 mulr_ge0 ?ler0n ?(ltW b0).
 rewrite -exp_split //; apply: (exp_mono is_exp).
 have eb : eps'' * (sval t / (eps'' * N)) = sval t / N by field; rewrite !gt_eqF.
-have := capped_moves (ltW t0) xx; rewrite -{}eb; move: (sval t / _) b0 => b b0.
+have := capped_moves (ltW t0) xr xr' xx; rewrite -{}eb; move: (sval t / _) b0 => b b0.
 move: (capped_mean _ x) (capped_mean _ x') => c c' near.
 rewrite -(ler_pmul2r b0) mulrDl !mulNr !mulfVK ?gt_eqF //.
 by have := ler_norm_add (y - c) (c - c'); rewrite addrA subrK => far; linear.
@@ -245,7 +232,7 @@ have mY (t : threshold m U) : is_mechanism U (drawn U H' (noisy_density exp eps'
   have [Hl Jl] := lap _ (capped_mean (sval t) x) b0; split=> // y.
   by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
 have pY (t : threshold m U) : is_private U (drawn U H' (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
-  by apply: (density_private HJ) => x x' y _ _ xx; exact: (laplace_ratio is_exp U0 Npos).
+  by apply: (density_private HJ) => x x' y xr xr' xx; exact: (laplace_ratio is_exp U0 Npos).
 have whole z : is_private U (drawn U H (threshold_density exp eps' k)) (exp z) (draw I (threshold_density exp eps' k)) ->
     is_mechanism U space E /\ is_private U space (exp (z + eps'')) E.
   move=> pT; rewrite exp_split //; apply: composition => //; exact/ltW/(exp_gt0 is_exp).

@@ -8,20 +8,24 @@ FNR == 1 { depth = marked = 0 }
 /^\(\* begin / { marked = 1 }
 /^\(\* end / { marked = 0 }
 
-marked && /^[^ (]/ && !/^(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
-marked && /^ +(Theorem|Definition|Fixpoint|Inductive|Variables?|Hypothesis) / { refuse() }
+marked && /^[^ (]/ && !/^(Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) / { refuse() }
+marked && /^ +(Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) / { refuse() }
 marked && /\. +(Theorem|Lemma|Variables?|Hypothesis) [^ ]+ .*:/ { refuse() }
+
+# Outside sections these go with the file, and could have Coq print what is not so.
+depth == 0 && /(Notation|Infix) "[^$]|Coercion|Canonical/ && !/^Local Notation/ && !/^ *\(\*/ { refuse() }
 
 marked && /^Theorem / {
   assumed = ""
   for (i = 1; i <= depth; i++) assumed = assumed hypotheses[i]
   file = FILENAME
   sub(/\.v$/, "", file)
+  gsub("/", ".", file)
   print file "." $2 assumed
 }
 
 function refuse() {
-  print FILENAME ":" FNR ": between marks stand theorems, definitions and variables: " $0 > "/dev/stderr"
+  print FILENAME ":" FNR ": between marks stand theorems, definitions and variables, and notations in sections: " $0 > "/dev/stderr"
   refused = 1
 }
 

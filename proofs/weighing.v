@@ -171,6 +171,8 @@ Qed.
 
 Lemma bias_dropping : is_worst_case_bias U (dropping kept) (U * (N - N_k) / N).
 Proof.
+(* The difference is what is lost, weighed by 1 / N, less what is held, weighed by 1 / N_k - 1 / N.  Both
+   can be as large, all lost samples at U and all held ones at 0 or the other way round. *)
 have Nk := Nk_pos; have le_N := Nk_le.
 have inv : N^-1 <= N_k^-1 by rewrite ler_pinv ?inE ?unitfE ?gt_eqF ?Nk ?N0.
 pose lost (x : dataset R m) := \sum_l \sum_(j | j \notin kept l) x l j.

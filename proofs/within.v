@@ -163,6 +163,8 @@ Theorem cor_chain_limit (R : realFieldType) (exp : R -> R) (L k : nat) (U eps de
     (E_OPT (fun _ : 'I_L => k) U eps / (1 + delta)).
 (* end cor-chain-limit *)
 Proof.
+(* The factor of cor_chain_equal is sinh eps / eps times 1 + coth (eps / 2) / L; each is bounded with
+   1 + eps <= exp eps <= 1 / (1 - eps). *)
 move=> is_exp U0 k0 /andP [d0 d1] /andP [e0 ed] dL.
 have q1 := exp_gt1 is_exp e0; set q := exp eps in q1 *.
 have L0 : (0 < L)%N.

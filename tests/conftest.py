@@ -40,6 +40,6 @@ def told(monkeypatch):
         yield lambda: entries.append(None)
 
     entries = []
-    for room in ("experiments", "tradeoff"):
+    for room in ("experiments", "tradeoff", "release._planning"):
         monkeypatch.setattr(sys.modules[f"userdp.{room}"], "progress", progress)
     return entries

@@ -6,7 +6,8 @@ from collections import defaultdict
 
 import nbformat
 import pytest
-from contents import BOOK, ROOT
+import sources
+from contents import BOOK, ROOT, ledger
 
 import proofs
 import userdp as ud
@@ -148,11 +149,53 @@ def test_picture_of_the_readme_is_the_landing_pages():
 
 def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
     """As Coq printed it outside its section; `make -C proofs` compares what it prints now."""
-    sources = "".join(path.read_text("utf-8") for path in sorted(proofs.PROOFS.glob("*.v")))
-    marked = [
-        name for _, text in proofs.BLOCK.findall(sources) for name in proofs.THEOREM.findall(text)
-    ]
-    assert sorted(proofs.printed()) == sorted(marked)
-    main = proofs.formal("thm-main", ["optimum"])
-    assert "Theorem thm_main :\n  forall (R : realFieldType)" in main
-    assert "\n  0 <= U ->\n  (0 < \\sum_l m l)%N ->\n" in main
+    assert sorted(proofs.printed()) == sorted(name for _, name in proofs.marked())
+    units = sources.units("proofs/closed.txt")
+    lines = (proofs.PROOFS / "closed.txt").read_text("utf-8").splitlines()
+    first, last = units["thm_main"]
+    main = "\n".join(lines[first - 1 : last])
+    assert main.startswith("thm_main\n     : forall (R : realFieldType)")
+    assert "\n       0 <= U ->\n       (0 < \\sum_l m l)%N ->\n" in main
+
+
+def test_the_table_of_what_coq_checked_is_complete():
+    """It names every statement that the ledger does, and each of its rows is read."""
+    named = {row["label"] for row in ledger()}
+    named = {x for x in named if re.match("(thm|lem|prop|prp|cor)-", x)} | {"lem-printed"}
+    assert named == {x for x in proofs.statements() if not x.startswith("err-")}
+    table = (proofs.PROOFS / "README.md").read_text("utf-8").split("| Label in the book |")[1]
+    rows = table.split("|---|---|---|---|\n")[1].splitlines()
+    assert len(rows) == len(proofs.ROW.findall(table)) >= 37
+    assert set(proofs.checked()) <= set(proofs.statements())
+    for label, (verdict, theorems, words) in proofs.checked().items():
+        assert theorems
+        assert ("missing: " in words) == (verdict == "in part"), label
+    assert proofs.table().count("\n") == len(proofs.statements()) + 2
+
+
+def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
+    right = proofs.checked()
+    wrong = right | {"thm-lemma": ("checked", [("optimum.v", "thm_main")], "")}
+    monkeypatch.setattr(proofs, "checked", lambda: wrong)
+    with pytest.raises(ValueError, match="not stand between marks that name thm-lemma"):
+        proofs.entry("thm-lemma")
+
+
+def test_a_theorem_has_a_place_on_the_page_of_its_file():
+    for file, name in proofs.marked():
+        first, last = sources.units(f"proofs/{file}")[name]
+        lines = (proofs.PROOFS / file).read_text("utf-8").splitlines()[first - 1 : last]
+        assert lines[0].startswith(f"Theorem {name}")
+        assert lines[-1].endswith(".")
+        assert not any(line.startswith(("(* end", "Proof")) for line in lines)
+
+
+def test_a_long_proof_says_its_idea():
+    """More than forty lines begin with a comment; in no more than three lines."""
+    found = 0
+    for path in sorted(proofs.PROOFS.rglob("*.v")):
+        for proof in re.findall(r"^Proof\.\n((?s:.*?))^Qed\.", path.read_text("utf-8"), re.M):
+            if proof.count("\n") > 40:
+                found += 1
+                assert re.match(r"\(\* (?s:[^*]{60,340}) \*\)\n", proof), (path.name, proof[:200])
+    assert found > 10

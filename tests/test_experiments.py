@@ -127,6 +127,8 @@ def test_progress_appears_on_a_terminal_only_and_needs_no_tqdm(monkeypatch, caps
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert run() == quiet
     assert "/3" in capsys.readouterr().err
+    ud.error_sweep({"AKMV": ud.akmv}, SMALL, [1], ud.uniform_sums, 10, rng=0)
+    assert not capsys.readouterr().err, "a bar of one step"
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert run() == quiet
     assert not capsys.readouterr().err

@@ -344,14 +344,65 @@ def test_stored_certificates_hold_for_the_collections_of_the_book(name):
         proved = certificate.check()
         assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
         assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
-        assert proved <= ud.projected_error(users, ud.threshold(users, eps, "l1"), eps)
+        for noise in ("laplace", "staircase"):
+            S = ud.threshold(users, eps, "l1", noise)
+            assert proved <= ud.projected_error(users, S, eps, noise)
+            assert proved <= ud.best_split(users, eps, noise).error
 
 
 def test_certificates_are_stored_for_these_collections_and_small():
     files = [*FLOORS.iterdir()]
-    assert {path.name for path in files} == {f"{name}.jsonl" for name in STORED}
-    assert sum(path.stat().st_size for path in files) < 1_000_000
+    names = [*STORED, "many-users"]
+    assert {path.name for path in files} == {f"{name}.jsonl" for name in names}
+    assert sum(path.stat().st_size for path in files) < 1_200_000
     assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
+
+
+@pytest.mark.parametrize(("eps", "most"), [(1, 32), (2, 16)])
+def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
+    """thm-many: never above it, above the chain, and at last within a twentieth."""
+    limit, chain = 1 / (2 * math.sinh(eps / 2)), []
+    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    for n, certificate in found.items():
+        assert certificate.users.counts.tolist() == [1] * n
+        assert certificate.upper == 1
+        chain.append(n / (1 + math.cosh(eps) + n * math.sinh(eps)))
+    shares = np.array([n * float(c.check()) for n, c in found.items()])
+    assert max(found) == most
+    assert np.all(np.diff(shares) > 0)
+    assert np.all(shares > chain)
+    assert 0.95 * limit < shares[-1] < limit
+
+
+def test_a_larger_program_is_searched_anew():
+    """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
+    (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
+    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
+    assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
+    assert again.bound > ud.minimax_certificate(certificate.users, 2).bound
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 1], [3, 2]], ids=str)
+def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
+    """cor-many by programs from the definition; shares of the heaviest are m_(n) / m_i."""
+    shares = [Fraction(k, 6) for k in (0, 2, 3, 4, 6)] if counts == [3, 2] else HALVES
+    risk = least_risk(counts, shares, eps)
+    for n in range(1, len(counts) + 1):
+        tau = n * least_risk([1] * n, ENDS, eps)
+        assert risk >= counts[n - 1] / sum(counts) * tau - SOLVER
+
+
+@settings(max_examples=20, deadline=None)
+@given(collections(max_samples=40), st.sampled_from([1, 2]))
+def test_no_release_promises_less_than_the_equal_users_inside(users, eps):
+    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    sizes = sorted(users.counts.tolist(), reverse=True)
+    promise = smallest_guarantee(users, eps)
+    for n in range(1, len(sizes) + 1):
+        known = max(k for k in found if k <= n)  # tau does not fall
+        tau = known * float(found[known].bound)
+        assert float(users.upper) * sizes[n - 1] / users.total * tau <= promise * ROUNDING
 
 
 @pytest.mark.parametrize(("name", "place"), [("geometric", 3), ("two-levels", 1)])

@@ -36,6 +36,13 @@ SPOILT = {
     "totals of 64 bits": ("levels", "`|sum| <= 2 ^+ («61→63» + s) ->"),
     "eta for 2 eta": ("privacy", "q ^+ «2→1» * density s t <="),
     "half of eps' at every rank": ("release", "& («L→0» <= k)%N ->"),
+    "sums above what users can have": ("privacy", "«in_range U→in_range (U / 2)» x, in_range U x'"),
+    "half of the error of the release": (
+        "release_error",
+        "(«2→4» * eps'') (exp (- (eps' / 2))) k in",
+    ),
+    "half of the budget, for measures": ("reals/measures", "(mu x A <= (expR «eps→(eps / 2)»)%:E"),
+    "the chain, for twice as many": ("reals/bounds", "cosh q + n%:R * «sinh q→cosh q»))).\n(* end"),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
 }
 
@@ -54,7 +61,7 @@ def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
     source = (PROOFS / f"{name}.v").read_text(encoding="utf-8")
     assert source.count(right) == 1
     first = source[: source.index(right)].count("\n") + 1  # the line that is spoilt
-    file = tmp_path / f"{name}.v"
+    file = tmp_path / f"{name.replace('/', '_')}.v"
     file.write_text(source.replace(right, wrong), encoding="utf-8")
     command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", built, "UserDP"]
     run = subprocess.run(
@@ -80,6 +87,15 @@ Theorem slip : (1 = 2)%N.
 Proof. by have := notF bad. Qed.
 End Slip.
 """
+FOUR_IS_FIVE = """(* begin slip *)
+Theorem slip : (4 = 5)%N.
+(* end slip *)
+"""
+MISPRINTED = f"""Section Slip.
+Notation "a = b" := (a <> b :> nat) (only parsing).
+{FOUR_IS_FIVE}Proof. by []. Qed.
+End Slip.
+"""
 # What is added to one_line.v, and what is then said.
 SLIPS = {
     "admitted": ("Lemma slip : False.\nProof.\nAdmitted.\n", "Admitted"),
@@ -102,6 +118,35 @@ SLIPS = {
         UNDER_HYPOTHESES,
         "instances.v lacks 'Definition slip := @one_line.slip ...'",
     ),
+    "by an axiom of the reals": (
+        TRUE_BY_AN_AXIOM.replace("Coq Require Import Classical", "mathcomp.classical Require boolp")
+        .replace("P \\/ ~ P", "P -> P = True")
+        .replace("exact: classic", "by move=> p; exact: boolp.propositional_extensionality"),
+        "boolp.propositional_extensionality",
+    ),
+    "by a proof without an end": (
+        "Unset Guard Checking.\nFixpoint loop (n : nat) : False := loop n.\n"
+        + FOUR_IS_FIVE
+        + "Proof. by case: (loop 0). Qed.\n",
+        "Unset Guard Checking",
+    ),
+    "in a universe that contains itself": (
+        "Unset Universe Checking.\n" + FOUR_IS_FIVE + "Proof. by []. Qed.\n",
+        "Unset Universe Checking",
+    ),
+    "by what is printed otherwise": (
+        MISPRINTED.replace("Section Slip.\n", "").replace("End Slip.\n", ""),
+        'Notation "a = b"',
+    ),
+    "by what is written otherwise": (MISPRINTED, "+     : 4%N <> 5%N"),
+    "in a comment": (
+        "(* begin slip *)\n(* said only:\nTheorem slip : (4 = 5)%N. *)\n(* end slip *)\n",
+        "slip was not found",
+    ),
+    "under a name that is taken": (
+        "(* begin slip *)\nTheorem thm_main : (2 = 2)%N.\n(* end slip *)\nProof. by []. Qed.\n",
+        "+one_line.thm_main",
+    ),
     "not accepted": (
         "(* begin slip *)\nTheorem slip : (2 = 2)%N.\n(* end slip *)\nProof. by []. Qed.\n",
         "+slip",
@@ -109,11 +154,11 @@ SLIPS = {
 }
 
 
-def checked_with(slip, instance, built, folder):
-    """What `make` says with a slip in one_line.v, and something more in instances.v."""
+def checked_with(slip, instance, built, folder, tier="", where="one_line.v"):
+    """What `make` says with a slip in a file, and something more in the instances of its tier."""
     shutil.copytree(PROOFS, folder / "proofs")
     shutil.copytree(built, folder / "built")
-    for name, added in (("one_line.v", slip), ("instances.v", instance)):
+    for name, added in ((f"{tier}{where}", slip), (f"{tier}instances.v", instance)):
         with (folder / "proofs" / name).open("a", encoding="utf-8") as file:
             file.write(added)
     return subprocess.run(
@@ -130,6 +175,23 @@ def test_nothing_is_assumed_that_is_not_said(slip, built, tmp_path):
     run = checked_with(added, "", built, tmp_path)
     assert run.returncode != 0
     assert words in run.stdout
+
+
+def test_the_reals_rest_on_three_assumptions_and_no_fourth(built, tmp_path):
+    slip = TRUE_BY_AN_AXIOM.replace("Import Classical", "ClassicalUniqueChoice").replace(
+        "(P : Prop) : P \\/ ~ P", ": ((forall P : Prop, P \\/ ~ P) -> False) -> False"
+    )
+    slip = slip.replace("exact: classic", "move=> h; exact: (h Classical_Prop.classic)")
+    run = checked_with(slip, "", built, tmp_path, tier="reals/", where="bounds.v")
+    assert run.returncode != 0
+    assert "+Classical_Prop.classic : " in run.stdout
+    assert "The statements rest on something else." in run.stdout
+
+
+def test_a_statement_for_the_reals_is_not_spoilt_either(built, tmp_path):
+    run = checked_with(UNDER_HYPOTHESES, "", built, tmp_path, tier="reals/", where="bounds.v")
+    assert run.returncode != 0
+    assert "reals/instances.v lacks 'Definition slip := @reals.bounds.slip ...'" in run.stdout
 
 
 def test_an_instance_proves_the_hypotheses(built, tmp_path):

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from datetime import date
 from types import SimpleNamespace
@@ -17,6 +19,7 @@ import nbformat
 import pytest
 import release
 import rerun
+import travel
 import webpages
 import yaml
 from contents import ROOT
@@ -36,6 +39,8 @@ ADDRESS = "https://github.com/some-one/a.fork"
 COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
+READERS = ["at-scale", "claims", "decide", "libraries", "lower-bound", "trust"]
+"""The chapters that read what other pages, or scripts, write."""
 PARTS += [".git_archival", ".gitattributes", "userdp"]
 
 
@@ -74,18 +79,60 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
 
 
 def test_copies_for_colab_fetch_the_commit_that_is_built(environment, tmp_path):
-    """What the cell does: `nox --session rerun`."""
+    """What the cell does: `nox --session rerun`; below it is what readers download."""
+    kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "book" / "kkt.ipynb", kept)
     app = SimpleNamespace(outdir=tmp_path / "html")
     rerun.copy(app)
-    assert not any(tmp_path.iterdir())
+    assert not (tmp_path / "colab").exists()
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_STAMP", f"{COMMIT} 5 changed")
     rerun.copy(app)
-    for path in (ROOT / "book").glob("*.ipynb"):
-        made = nbformat.read(tmp_path / "colab" / "book" / path.name, as_version=4)
-        nbformat.validate(made)
-        assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
-        assert made == nbformat.read(path, as_version=4)
+    made = nbformat.read(tmp_path / "colab" / "book" / "kkt.ipynb", as_version=4)
+    nbformat.validate(made)
+    assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
+    assert made == nbformat.read(kept, as_version=4)
+
+
+# --- How a chapter leaves the book ----------------------------------------------------------------
+
+APP = SimpleNamespace(config=CONFIG)
+
+
+def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
+    (head,) = travel.opening(APP, "kkt", "A title")
+    assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
+    assert 'pip install ".[book]"' in head.source
+    assert "from a clone" in head.source
+    environment("USERDP_REPOSITORY", ADDRESS)
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    (head,) = travel.opening(APP, "kkt", "A title")
+    assert f'pip install "userdp[book] @ git+{ADDRESS}@{COMMIT}"' in head.source
+    assert f"built from commit {COMMIT[:12]}" in head.source
+
+
+def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkeypatch):
+    """In the clone of `userdp`; where there is none, and no site, one says what makes them."""
+    monkeypatch.chdir(tmp_path)
+    _, cell = travel.opening(APP, "decide", "A title")
+    exec(cell.source, {})
+    found = (tmp_path / "data" / "aircraft-averages.csv").read_bytes()
+    assert found == (ROOT / "book" / "data" / "aircraft-averages.csv").read_bytes()
+    (tmp_path / "data" / "aircraft-averages.csv").unlink()
+    nowhere = str(tmp_path / "site-packages" / "userdp" / "__init__.py")
+    monkeypatch.setattr(ud, "__file__", nowhere)
+    with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
+        exec(cell.source, {})
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_file_that_a_chapter_reads_is_there_and_has_a_maker(name):
+    read = travel.asked(name)
+    assert read
+    for file, who in read.items():
+        assert (ROOT / "book" / file).exists() or (ROOT / file).exists()
+        assert who
 
 
 # --- How it is cited ------------------------------------------------------------------------------
@@ -176,14 +223,65 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
 
 
-def test_the_article_cites_what_the_bibliography_has_and_is_neither_short_nor_long():
-    article = ROOT / "paper" / "paper.md"
-    _, header, text = article.read_text("utf-8").split("---\n", 2)
+def test_codemeta_says_what_the_file_for_citing_says():
+    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert said["name"] == CFF["title"]
+    assert said["description"] == CFF["abstract"]
+    assert [author["name"] for author in said["author"]] == [BOOK["author"]]
+    assert (said["version"], said["keywords"]) == (CFF["version"], CFF["keywords"])
+    assert said["dateModified"] == str(CFF["date-released"])
+    assert said["license"].endswith(f"/{CFF['license']}")
+    assert said["softwareRequirements"] == project["dependencies"]
+    assert said["referencePublication"]["name"] == CFF["references"][0]["title"]
+
+
+ARTICLE = ROOT / "paper" / "paper.md"
+
+
+def test_the_article_cites_all_that_its_bibliography_has_and_is_neither_short_nor_long():
+    _, header, text = ARTICLE.read_text("utf-8").split("---\n", 2)
     assert yaml.safe_load(header)["authors"][0]["name"] == BOOK["author"]
-    known = parse_file(article.parent / yaml.safe_load(header)["bibliography"]).entries
-    assert {*re.findall(r"@(\w+)", text)} <= {*known}
-    assert all((article.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
+    known = parse_file(ARTICLE.parent / yaml.safe_load(header)["bibliography"]).entries
+    assert {*re.findall(r"@(\w+)", text)} == {*known}
+    assert all((ARTICLE.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
     assert 750 <= len(text.split()) <= 1000
+    # Where no DOI is known to exist, an address.
+    assert [key for key, entry in known.items() if not {"doi", "url"} & {*entry.fields}] == []
+    book = parse_file(ROOT / "book" / "references.bib").entries
+    for key in {*known} & {*book}:
+        for name in ("title", "year", "doi"):
+            told = book[key].fields.get(name)
+            assert told in (None, known[key].fields.get(name)), (key, name)
+
+
+def test_the_article_compiles(tmp_path):
+    """To the XML that JOSS archives, with each citation found; pandoc asks for no TeX here."""
+    pandoc = shutil.which("pandoc")
+    if not pandoc and not os.environ.get("USERDP_REQUIRE_PAGES"):
+        pytest.skip("pandoc is not installed: .ci/tex installs it")
+    made = tmp_path / "paper.xml"
+    strict = [
+        "--standalone",
+        "--fail-if-warnings",
+        "--citeproc",
+        "--to=jats_publishing+element_citations",
+    ]
+    subprocess.run(
+        [pandoc, *strict, f"--output={made}", ARTICLE.name], cwd=ARTICLE.parent, check=True
+    )
+    text = made.read_text("utf-8")
+    known = parse_file(ARTICLE.with_suffix(".bib")).entries
+    assert {*re.findall(r'<ref id="ref-(\w+)"', text)} == {*known}
+
+
+def test_workflows_pin_one_version_of_each_action():
+    pins = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action, version in re.findall(r"uses: (\S+)@(.*)", path.read_text("utf-8")):
+            pins.setdefault(action, set()).add(version)
+    assert len(pins) > 5
+    assert {action: some for action, some in pins.items() if len(some) > 1} == {}
 
 
 # --- How it is released ---------------------------------------------------------------------------

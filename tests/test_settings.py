@@ -112,13 +112,20 @@ EDITS = {
         "another eps": {"U, eps = 65, 0.5": "U, eps = 65, 0.9"},
         "fewer users": {"M=6": "M=4"},
     },
+    "trust": {
+        "another eps": {"eps=1": "eps=0.3"},
+        "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]", "7.0, 3.0": "7.0, 5.0, 3.0"},
+        "another range": {"upper=10": "upper=40"},
+    },
 }
 READS = {
-    "decide": ["aircraft-averages"],
-    "at-scale": ["scale-costs", "scale-growth"],
-    "libraries": ["peers", "peers-versions"],
+    "aircraft": ["floors/aircraft.jsonl"],
+    "decide": ["aircraft-averages.csv"],
+    "at-scale": ["scale-costs.csv", "scale-growth.csv"],
+    "libraries": ["peers.csv", "peers-versions.csv"],
+    "trust": ["mutants.csv"],
 }
-"""Tables that other pages, or scripts, write."""
+"""Files that other pages, or scripts, write."""
 CASES = [(name, edit) for name, edits in EDITS.items() for edit in edits]
 
 
@@ -145,9 +152,9 @@ def test_every_chapter_with_settings_is_edited_here_and_shows_them():
 
 @pytest.mark.parametrize(("name", "edit"), CASES, ids=[f"{name}, {edit}" for name, edit in CASES])
 def test_a_chapter_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
-    (tmp_path / "data").mkdir()
-    for table in READS.get(name, []):
-        shutil.copy(BOOK / "data" / f"{table}.csv", tmp_path / "data")
+    (tmp_path / "data" / "floors").mkdir(parents=True)
+    for file in READS.get(name, []):
+        shutil.copy(BOOK / "data" / file, tmp_path / "data" / file)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", draw_and_close)
     source = {cell.id: cell.source for cell in code_cells(name)}

@@ -23,7 +23,7 @@ BUILT = ROOT / "_build" / "html"
 HIDDEN = ".headerlink, script, .tag_hide-cell, .above-input, .cite-page, .machine, #exercises"
 # Not proofs: their ids are the same on every page.
 PLACES = ":is(div, dl, figure, p, section section, span, ul)[id]:not([id^=proof])"
-COMMAND = ["pandoc", "--from=html+tex_math_single_backslash", "--to=epub3", "--output=-"]
+COMMAND = ["pandoc", "--from=html", "--to=epub3", "--output=-"]
 COMMAND += ["--mathml", "--toc-depth=1", "--fail-if-warnings"]
 COMMAND += [f"--metadata-file={ROOT / '_config.yml'}", "--metadata=rights:CC BY 4.0"]
 COMMAND += ["--metadata=lang:en-GB", f"--metadata=identifier:userdp-companion-{userdp.__version__}"]
@@ -41,6 +41,8 @@ def article(name):
     text = page.select_one("article.bd-article")
     for part in text.select(HIDDEN):
         part.decompose()
+    for formula in text.select("mjx-container"):
+        formula.replace_with(formula.select_one("mjx-assistive-mml math"))
     for image in text.select("img"):
         image.attrs = {"src": urljoin(here, image["src"]), "alt": image["alt"]}
     for node in text.select(PLACES):  # pandoc drops the ids of some
@@ -61,7 +63,7 @@ if __name__ == "__main__":
     for link in (node for text in articles for node in text.select('a[href^="#"]')):
         if link["href"] not in known:
             link.unwrap()
-    text = "\n".join(map(str, articles)).replace(r"\Big", r"\big")  # what pandoc knows
+    text = "\n".join(map(str, articles))
     made = run(COMMAND, cwd=BUILT, input=text.encode(), stdout=PIPE, check=True).stdout
     with ZipFile(BytesIO(made)) as dated, ZipFile(BUILT.parent / "companion.epub", "w") as book:
         for file in dated.infolist():

@@ -1,18 +1,24 @@
 """Search for the certificates of the book's floors anew: `make floors`.
 
 Each file in book/data/floors is a collection of users, each line the certificate of a budget, with
-samples in [0, 1]. The book and the tests check them, without a solver. Another version of the
+samples in [0, 1]. One file, many-users.jsonl, holds more and more users with one sample each, at
+two budgets; its last certificates come from larger programs than `minimax_certificate` solves, and
+take some minutes. The book and the tests check them, without a solver. Another version of the
 solver may find other multipliers: commit them if they prove more.
 """
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
 
 import userdp as ud
+from userdp.floor import _of_family
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+# By budget and number of users: two of them stand between the ends, whose range has so many cells.
+BETWEEN = {1: {8: 4, 16: 2, 32: 2}, 2: {8: 4, 16: 4}}
 BUDGETS = [Fraction(eps) for eps in ("0.1", "0.25", "0.5", "1", "2", "3")]
 
 
@@ -29,18 +35,38 @@ def collections() -> dict[str, list[int]]:
     }
 
 
+def many_users() -> Iterator[ud.FloorCertificate]:
+    """Prove floors for more and more users with one sample each."""
+    for eps, cells in BETWEEN.items():
+        for n_users in (1, 2, 4, *cells):
+            users = ud.Contributions([1] * n_users, upper=Fraction(1))
+            if n_users in cells:
+                shape = (1, n_users - 2, 1), (1, 2, cells[n_users])
+                yield _of_family(users, eps, shape)
+            else:
+                yield ud.minimax_certificate(users, eps)
+
+
+def write(path: Path, certificates: Iterable[ud.FloorCertificate]) -> None:
+    """Write certificates, one a line, and say what they prove."""
+    lines = []
+    for certificate in certificates:
+        lines.append(certificate.to_json() + "\n")
+        users = f"{path.stem}, {certificate.users.n_users} users"
+        proved = float(certificate.check())
+        print(f"{users}, eps = {float(certificate.eps):g}: {proved:.6f}", flush=True)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def main() -> None:
-    """Write the certificates, and say what they prove."""
+    """Write all certificates."""
     folder = DATA / "floors"
     folder.mkdir(exist_ok=True)
     for name, counts in collections().items():
         users = ud.Contributions(counts, upper=Fraction(1))
-        lines = []
-        for eps in BUDGETS:
-            certificate = ud.minimax_certificate(users, eps)
-            lines.append(certificate.to_json() + "\n")
-            print(f"{name}, eps = {float(eps):g}: {float(certificate.check()):.6f}", flush=True)
-        (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+        proofs = (ud.minimax_certificate(users, eps) for eps in BUDGETS)
+        write(folder / f"{name}.jsonl", proofs)
+    write(folder / "many-users.jsonl", many_users())
 
 
 if __name__ == "__main__":

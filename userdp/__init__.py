@@ -52,6 +52,7 @@ from userdp.samplers import beta_sums as beta_sums
 from userdp.samplers import correlated_sums as correlated_sums
 from userdp.samplers import gaussian_sums as gaussian_sums
 from userdp.samplers import uniform_sums as uniform_sums
+from userdp.split import best_split as best_split
 from userdp.tradeoff import tradeoff as tradeoff
 from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping

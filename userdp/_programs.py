@@ -22,6 +22,9 @@ Integers = npt.NDArray[np.int64]
 _Rule = tuple[tuple[float, int, int], ...]
 _LATTICES = 0
 
+# A rule for given users and a budget: users a block, blocks, and cells.
+Shape = tuple[tuple[int, int, int], ...]
+
 # Families for small, middle and large budgets: at these, and other collections too, they prove
 # within some per cent of what long random searches did. Many users at the ends of their range for
 # small budgets; for large ones few, at levels in between too.
@@ -110,7 +113,13 @@ def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Sol
             yield from _solve(groups, eps)
 
 
-def _fitted(rule: _Rule, n_users: int, eps: float) -> tuple[tuple[int, int, int], ...]:
+def solve_one(heaviest: Iterator[int], shape: Shape, eps: float) -> Iterator[Solved]:
+    """Solve the program of one family of the users, the heaviest first."""
+    counts = [*islice(heaviest, sum(size * n_blocks for size, n_blocks, _ in shape))]
+    return _solve(_dealt(shape, counts, eps), eps)
+
+
+def _fitted(rule: _Rule, n_users: int, eps: float) -> Shape:
     """Users a block, blocks and cells: as many users as there are."""
     shape = []
     left = n_users
@@ -123,9 +132,7 @@ def _fitted(rule: _Rule, n_users: int, eps: float) -> tuple[tuple[int, int, int]
     return tuple(shape)
 
 
-def _dealt(
-    shape: tuple[tuple[int, int, int], ...], counts: Sequence[int], eps: float
-) -> tuple[Group, ...]:
+def _dealt(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group, ...]:
     """Deal the users of a family, and give each group levels that its lightest block can reach."""
     groups = []
     first = 0

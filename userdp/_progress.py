@@ -14,8 +14,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 @contextmanager
 def progress(steps: int) -> Iterator[Callable[[], Any]]:
-    """Provide a function to call after each step, which moves a bar where a terminal shows one."""
-    if not is_terminal(sys.stderr) or not find_spec("tqdm"):
+    """Provide a function to call after each step, which moves a bar where a terminal shows one.
+
+    One step has no bar: it would be empty until all is over.
+    """
+    if steps < 2 or not is_terminal(sys.stderr) or not find_spec("tqdm"):
         yield lambda: None
         return
     from tqdm import tqdm

@@ -345,16 +345,7 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     >>> certificate.source, round(float(certificate.check()), 2)
     ('datasets', 0.17)
     """
-    check.instance("users", users, Contributions)
-    sizes, n_users = (numbers[::-1].tolist() for numbers in users.histogram)
-    bare = FloorCertificate(
-        counts=tuple(zip(sizes, n_users, strict=True)),
-        upper=Fraction(users.upper),
-        eps=read_eps(eps),
-        bound=Fraction(0),
-        source="chain",
-        n_users=0,
-    )
+    bare = _bare(users, eps)
     best = max([bare, *_closed_forms(bare)], key=_bound)
     if bare.eps > _LAST_PROGRAM:
         return best
@@ -366,6 +357,27 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
             break
         best = max(best, _from_program(bare, program), key=_bound)
     return best
+
+
+def _bare(users: Contributions, eps: Epsilon) -> FloorCertificate:
+    """Return the certificate of the bound 0."""
+    check.instance("users", users, Contributions)
+    sizes, n_users = (numbers[::-1].tolist() for numbers in users.histogram)
+    return FloorCertificate(
+        counts=tuple(zip(sizes, n_users, strict=True)),
+        upper=Fraction(users.upper),
+        eps=read_eps(eps),
+        bound=Fraction(0),
+        source="chain",
+        n_users=0,
+    )
+
+
+def _of_family(users: Contributions, eps: Epsilon, shape: _programs.Shape) -> FloorCertificate:
+    """Return the certificate that the program of one family makes, however long it takes."""
+    bare = _bare(users, eps)
+    (program,) = _programs.solve_one(bare._heaviest(), shape, float(bare.eps))
+    return _from_program(bare, program)
 
 
 def _bound(certificate: FloorCertificate) -> Fraction:

@@ -523,15 +523,18 @@ def projected_error(
     """
     check.instance("users", users, Contributions)
     law = _read_noise(noise, eps)
-    width = float(check.size("total_width", total_width))
-    sums = np.sort(users.largest_sums.astype(np.float64))[::-1]
-    width = min(width, float(sums[0]))
+    sizes, n_users = users.histogram
+    largest = float(users.upper) * sizes
+    width = min(float(check.size("total_width", total_width)), float(largest[-1]))
     upper = float(users.upper)
     change = width / users.total
-    clipped = sums[sums > width]
+    # Of users who are not clipped only the sum matters, and of the others each, the heaviest first.
+    is_clipped = largest > width
+    clipped = np.repeat(largest[is_clipped], n_users[is_clipped])[::-1]
+    free = float(np.sum((largest * n_users)[~is_clipped])) / users.total
     # How far all other users can pull the clipped mean back, with 0, 1, ... of the heaviest at U.
     at_top = np.arange(clipped.size + 1)
-    others = (clipped.size - at_top) * change + np.sum(sums[clipped.size :]) / users.total
+    others = (clipped.size - at_top) * change + free
     off_middle = np.maximum(at_top * change - others, 0.0) / 2
     bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
     near = np.maximum(upper / 2 - off_middle, 0.0)

@@ -19,7 +19,7 @@ function repair() {
   // A list whose entries are not items, in a role that is no longer used.
   each("[role=doc-biblioentry], .citation-list", (node) => node.removeAttribute("role"));
   // A long name breaks after an underscore or a dot, if it has to.
-  each(".bd-article :not(pre) > code .pre, .bd-article :not(pre, a) > code:not(:has(*))", (node) => {
+  each(".bd-article :not(pre, a) > code:not(:has(*))", (node) => {
     const parts = node.textContent.split(/(?<=[_.])(?=\w)/);
     node.replaceChildren(...parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part])));
   });
@@ -65,19 +65,14 @@ function unfold() {
 }
 
 document.addEventListener("DOMContentLoaded", repair);
-// What is typeset shows: MathJax, which comes before, has begun by then, or will not come at all.
-document.addEventListener("DOMContentLoaded", () => {
-  const show = () => document.documentElement.classList.remove("typesetting");
-  Promise.resolve(window.MathJax?.startup?.promise).then(show, show);
-});
 window.addEventListener("load", unfold); // when all boxes are folded
 window.addEventListener("hashchange", unfold);
-// Sizes change with the window and with what is unfolded; a formula's width also when it is typeset.
+// Sizes change with the window and with what is unfolded; a formula's width also with its fonts.
 document.addEventListener("DOMContentLoaded", () => {
   const sizes = new ResizeObserver(reach);
   each(SCROLLING, (node) => sizes.observe(node));
 });
-window.addEventListener("load", () => Promise.resolve(window.MathJax?.startup.promise).then(reach));
+document.fonts.ready.then(reach);
 // The theme takes the tab stop away from what it found too narrow to scroll, some time after a resize.
 new MutationObserver(reach).observe(document.documentElement, {
   subtree: true,

@@ -58,10 +58,8 @@
     return element.matches(".unit") ? parts.map(framed) : parts;
   }
 
-  async function typeset(parts) {
+  async function show(parts) {
     box.replaceChildren(...parts);
-    const raw = [...box.querySelectorAll(".math")].filter((f) => !f.querySelector("mjx-container"));
-    if (raw.length) await window.MathJax?.typesetPromise?.(raw);
     await Promise.allSettled([...box.querySelectorAll("img")].map((image) => image.decode()));
   }
 
@@ -84,7 +82,7 @@
     const parts = await target(wanted.href).catch(() => []);
     if (!parts.length || link !== wanted) return;
     box.hidden = false;
-    await typeset(parts);
+    await show(parts);
     if (link !== wanted) return;
     wanted.removeAttribute("title"); // it would show beside the preview, which says more
     wanted.setAttribute("aria-describedby", box.id);
@@ -99,7 +97,6 @@
     link = null;
     box.hidden = true;
     box.classList.remove("open");
-    window.MathJax?.typesetClear?.([box]);
     box.replaceChildren();
   }
 
@@ -116,7 +113,7 @@
     if (link) closing = setTimeout(close, DELAY);
   }
 
-  // MathJax gives tab stops to formulas; and the theme, some time after they appear, to what scrolls.
+  // The theme gives tab stops, some time after it appears, to what scrolls.
   new MutationObserver(() => {
     box.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
   }).observe(box, { subtree: true, childList: true, attributeFilter: ["tabindex"] });

@@ -119,6 +119,31 @@ def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
     assert largest == pytest.approx(worst, rel=3e-3)  # as well as the grid can tell
 
 
+def test_errors_of_releases_are_those_of_drawn_ones():
+    """In two parts, and, where nobody dominates, in one: the page's other formula."""
+    rng, n = np.random.default_rng(12), 100_000
+    users = ud.Contributions([30, 30, *[1] * 30], 10)
+    sums = users.counts * rng.choice([-5.0, -2.0, 5.0], (4, 32))
+    computed = PAGE.errors_of_release((users, None, sums, None), 2)
+    split = ud.best_split(users, 2)
+    assert split.heavy_from == 30
+    released = np.full((4, n), 0.0)
+    for part, members in zip(split.parts, (slice(2), slice(2, 32)), strict=True):
+        half, total = part.total_width / 2, part.users.total
+        kept = 5 + np.clip(sums[:, members], -half, half).sum(axis=1, keepdims=True) / total
+        drawn = kept + rng.laplace(scale=half / total, size=(4, n))
+        released += float(part.share) * np.clip(drawn, 0, 10)
+    errors = abs(released - 5 - sums.sum(axis=1, keepdims=True) / users.total).mean(axis=1)
+    np.testing.assert_allclose(computed, errors, rtol=0.02)
+    assert computed.max() < split.error
+    alike = ud.Contributions([3] * 8, 10)
+    sums = alike.counts * rng.uniform(-5, 5, (4, 8))
+    computed = PAGE.errors_of_release((alike, None, sums, None), 0.5)
+    width = ud.threshold(alike, 0.5, "l1")
+    exact = ud.clipped_mean_error(sums + 15, alike, width, 0.5, project=True)
+    np.testing.assert_allclose(computed, exact)
+
+
 RECIPES = {name: name for name in ("opendp", "diffprivlib", "pydp")} | {"pipelinedp": "pipeline_dp"}
 COUNTS = np.array([5, 2, 1] + [1] * 200)
 ROWS = np.repeat(np.arange(203), COUNTS)

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -262,3 +263,68 @@ def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
     for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
         proof = ud.FloorCertificate.from_json(line)
         assert 8 * proof.bound * Fraction(2 * math.sinh(proof.eps / 2)) < 1
+
+
+def near():
+    """Guarantees of releases over certified floors, from the files of the page."""
+    table = pd.read_csv(BOOK / "data" / "floors.csv")
+    kinds = ["Laplace", "Laplace, split", "staircase", "staircase, split"]
+    return table[kinds].div(table.certified, axis=0).assign(eps=table.eps, name=table.collection)
+
+
+def test_the_table_of_what_is_released_and_what_is_impossible():
+    table = pd.read_csv(BOOK / "data" / "floors.csv").set_index(["collection", "eps"])
+    for name in table.index.unique("collection"):
+        path = BOOK / "data" / "floors" / f"{name}.jsonl"
+        proofs = map(ud.FloorCertificate.from_json, path.read_text("utf-8").splitlines())
+        bounds = {float(proof.eps): float(proof.bound) for proof in proofs}
+        assert bounds == pytest.approx(dict(table.certified[name]), rel=1e-5)
+    for name, noise in itertools.product(["extreme", "one-heavy", "two-levels"], NOISES):
+        column = noise.replace("lap", "Lap")
+        text = (BOOK / "data" / "floors" / f"{name}.jsonl").read_text("utf-8")
+        users = ud.FloorCertificate.from_json(text.splitlines()[0]).users
+        for eps, row in table.loc[name].iterrows():
+            S = ud.threshold(users, eps, "l1", noise)
+            made = ud.projected_error(users, S, eps, noise)
+            split = ud.best_split(users, eps, noise).error
+            assert row[column] == pytest.approx(made, rel=1e-5)
+            assert row[f"{column}, split"] == pytest.approx(split, rel=1e-5)
+            assert split <= made * ROUNDING
+
+
+def test_how_near_releases_are_to_the_best():
+    """At most 1.28 up to eps = 1, with staircase noise 1.57 at all; 1.7 without a split."""
+    times = near()
+    assert times[times.columns[:4]].min().min() >= 1
+    assert times[times.eps <= 1]["Laplace, split"].max() < 1.28
+    assert times["staircase, split"].max() < 1.57
+    alone = times[times.name == "one-heavy"]
+    assert alone.staircase.max() > 1.69
+    assert alone["staircase, split"].max() < 1.25
+
+
+def test_projecting_is_not_within_three_halves_for_one_heavy_user():
+    """prp-one-heavy with a coarser table, and with thresholds of its own."""
+    users, eps = ud.Contributions([1000] + [1] * 9000, 1.0), 2
+    table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
+    assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()
+    apart = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
+    widths = [ud.threshold(users, eps, "l1", "staircase"), *np.geomspace(1, 1000, 300)]
+    projected = [ud.projected_error(users, S, eps, "staircase") for S in widths]
+    assert projected[0] > 1.5 * apart
+    assert min(projected) > 1.5 * apart
+    assert ud.minimax_lower_bound(users, eps) < apart
+    assert ud.best_split(users, eps, "staircase").error < 1.2 * apart
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+def test_chain_and_limit_of_many_users_differ_by_cosh(eps):
+    n = 10**9
+    chain = n / (1 + math.cosh(eps) + n * math.sinh(eps))
+    assert 1 / (2 * math.sinh(eps / 2)) / chain == pytest.approx(math.cosh(eps / 2), rel=1e-6)
+
+
+def test_equal_users_inside_a_dataset_are_exact():
+    """The dataset of cor-many: the heaviest have equal sums, all others 0."""
+    x = [Fraction(1, 3), Fraction(1), Fraction(0)]
+    assert PAGE.inside(x, [1, 7, 2, 3]) == [2 * x[0], 2 * x[1], 0, 0]

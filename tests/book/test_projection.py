@@ -1,16 +1,17 @@
 """The page on projected releases: the laws' own densities, grids of datasets, solvers."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from page_functions import functions_of
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 import userdp as ud
 
 LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
-PAGE = functions_of("projection", brentq=brentq)
+PAGE = functions_of("projection", brentq=brentq, minimize=minimize, minimize_scalar=minimize_scalar)
 
 every_law = pytest.mark.parametrize("noise", LAWS)
 
@@ -137,3 +138,63 @@ def test_snapping_has_the_same_error_on_every_dataset(eps):
         inside = np.sum(abs(y - x) * np.exp(-abs(y - t) / b) / (2 * b) * half * weights)
         below, above = np.exp(-np.array([t - b, 1 - b - t]) / b) / 2
         assert inside + below * x + above * (1 - x) == pytest.approx(b, rel=1e-12)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)], ids=str)
+@pytest.mark.parametrize("t", range(4))
+def test_averaged_beyond_the_range_a_release_is_unbiased_and_no_worse(q, t):
+    """thm-unbiased, in whole numbers; the drawn noise's own moments from the series, cut late."""
+    for f in (Fraction(0), Fraction(4, 3), Fraction(3)):
+        mean, distance, square, drawn = PAGE.moments(t, q, 0, 3, f)
+        assert mean == t
+        law = {n: float((1 - q) / (1 + q) * q ** abs(n - t)) for n in range(-600, 601)}
+        assert float(distance) == pytest.approx(sum(abs(n - f) * p for n, p in law.items()))
+        assert float(drawn) == pytest.approx(float(sum((n - f) ** 2 * p for n, p in law.items())))
+        assert square < drawn
+
+
+@pytest.mark.parametrize("t", [0, 0.3, 1])
+def test_laplace_noise_averaged_beyond_the_range(t):
+    """By draws: no lean, and the mean square falls."""
+    rng, b = np.random.default_rng(4), 0.8
+    drawn = t + rng.laplace(0, b, 1_000_000)
+    averaged = np.where(drawn < 0, -b, np.where(drawn > 1, 1 + b, drawn))
+    assert averaged.mean() == pytest.approx(t, abs=5e-3)
+    assert np.square(averaged - t).mean() < 0.8 * np.square(drawn - t).mean()
+    assert abs(averaged - 0.6).mean() == pytest.approx(abs(drawn - 0.6).mean(), abs=5e-3)
+
+
+def test_what_the_factor_is_made_of():
+    """Each step is one down, and the page's sentences on the steps hold."""
+    cases = {
+        "equal": ud.Contributions([1] * 8, upper=1.0),
+        "geometric": ud.geometric_collection(M=6, upper=1.0),
+        "one heavy": ud.Contributions([100] + [1] * 900, upper=1.0),
+    }
+    steps = {name: PAGE.steps_to_the_floor(users, 1) for name, users in cases.items()}
+    for found in steps.values():
+        assert list(found.values()) == sorted(found.values(), reverse=True)
+    equal = PAGE.steps_to_the_floor(cases["equal"], 0.25)
+    found = [equal[name] for name in ("bias + noise", "l1 threshold", "best width", "floor")]
+    assert np.round(found, 3).tolist() == [0.5, 0.341, 0.268, 0.247]
+    geometric = steps["geometric"]
+    assert geometric["l1 threshold"] - geometric["best width"] < 5e-4
+    assert steps["one heavy"]["split"] < 0.85 * steps["one heavy"]["best width"]
+
+
+def test_shrinking_gains_a_little():
+    """Against all datasets of a grid; and without shrinking it is projection."""
+    for n, eps in ((1, 1), (3, 0.7)):
+        users, S = ud.Contributions([1] * n, upper=1.0), 0.6
+        assert PAGE.shrunk_error(n, eps, S, 1, 0) == pytest.approx(
+            ud.projected_error(users, S, eps), rel=1e-3
+        )
+        rng = np.random.default_rng(2)
+        grid = np.array(list(product(np.linspace(0, 1, 11), repeat=n)))
+        clipped = np.clip(grid, 0.5 - S / 2, 0.5 + S / 2).mean(axis=1)
+        noise = rng.laplace(0, S / n / eps, 20_000)
+        released = np.clip(0.5 + 0.8 * (clipped[:, None] + noise - 0.5), 0.05, 0.95)
+        worst = abs(released - grid.mean(axis=1)[:, None]).mean(axis=1).max()
+        assert PAGE.shrunk_error(n, eps, S, 0.8, 0.05) == pytest.approx(worst, rel=0.03)
+    projected, shrunk = PAGE.best_shrunk(8, 1)
+    assert 0.92 < shrunk / projected < 0.96

@@ -32,7 +32,7 @@ on_the_built_pages = pytest.mark.skipif(
 every_chapter = pytest.mark.parametrize("name", CHAPTERS)
 every_page = pytest.mark.parametrize("name", PAGES)
 
-TYPESET = "() => !window.MathJax || MathJax.startup.promise.then(() => true)"
+TYPESET = "() => document.fonts.ready.then(() => true)"  # formulas stand there, and have letters
 PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 UNFOLD = """{
   for (const node of document.querySelectorAll('details')) node.open = true;

@@ -74,6 +74,8 @@ def test_a_link_to_a_folded_cell_opens_it(page, book):
 SOUGHT = {
     "differential privacy": "index",
     "install": "index",
+    "how to install": "index",
+    "missing values": "decide",
     "Figure 2": "figure-2",
     "Lemma III.1": "lemma",
     "Theorem III.1": "optimum",
@@ -88,3 +90,15 @@ def test_search_finds_the_page_first(page, book, words):
     expect(page.locator(".search-summary, #search-summary")).to_contain_text("found")
     first = page.locator("#search-results li a").first.get_attribute("href")
     assert f"book/{SOUGHT[words]}.html" in first
+
+
+@pytest.mark.parametrize("words", ["Theorem III.1", "figure 2", "clipping"])
+def test_search_lists_a_page_once_and_shows_no_tex(page, book, words):
+    page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
+    expect(page.locator("#search-summary, .search-summary")).to_contain_text("found")
+    links = page.locator("#search-results li > a").evaluate_all("(all) => all.map((a) => a.href)")
+    pages = [link.partition("?")[0].partition("#index-")[0] for link in links]
+    assert pages
+    assert len(pages) == len(set(pages))
+    expect(page.locator("#search-results p.context").first).to_be_visible()
+    assert "\\(" not in page.locator("#search-results").inner_text()

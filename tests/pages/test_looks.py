@@ -68,9 +68,6 @@ FAULTS = """(() => {
   ];
 })()"""
 
-# A busy machine is no fault of a page: it may wait longer for MathJax before it shows its text.
-PATIENT = """const soon = setTimeout;
-window.setTimeout = (f, after, ...more) => soon(f, after === 2000 ? 60000 : after, ...more);"""
 SHIFT = """document.fonts.ready.then(() => new Promise((done) => {
   let sum = 0;
   new PerformanceObserver((list) => list.getEntries().forEach(({value}) => (sum += value)))
@@ -101,7 +98,6 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     """Visit a page once, look at it in every way, and say all that is wrong with it."""
     if name == "404":
         page.route("**/404.html", at_home)
-    page.add_init_script(PATIENT)
     found = []
     for width in (390, 1400):
         known = len(requests)

@@ -60,7 +60,34 @@ def pairwise(factors):
     return rows
 
 
-ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])]
+IN_PARTS = {"objective": "l1", "width": "best", "centre": "middle", "project": True}
+"""What leaves it to a release whether users of many records are released apart."""
+
+HELD = {
+    "lists": {"missing": "centre", "outside": "clamp"},
+    "polars, lazy": {"missing": "refuse", "outside": "clamp"},
+    "DuckDB": {"missing": "drop", "outside": "refuse"},
+    **{engine: {"missing": "centre", "outside": "drop"} for engine in ENGINES},
+}
+"""Some holders, with rules."""
+
+APART = {"heavy": ("text", "large", "zCDP"), "light": ("text", "large")}
+"""Whether the first user is one of many records or of few, and budgets with which it is done."""
+
+PARTS = [
+    {"entry": "mean", "input": kind, "bounds": "usual", "eps": eps, "users": users} | IN_PARTS | how
+    for kind, how in HELD.items()
+    for users, budgets in APART.items()
+    for eps in budgets
+]
+PARTS += [
+    {"entry": entry, "bounds": bounds, "eps": eps, "users": users} | IN_PARTS
+    for entry, bounds in (("measurement", "small"), ("sums", "usual"))
+    for users, budgets in APART.items()
+    for eps in budgets
+]
+
+ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[entry])] + PARTS
 
 
 def numbers_of(row):
@@ -102,6 +129,13 @@ def sums_of(users, values):
     return np.bincount(place), np.bincount(place, values, len(names)).tolist()
 
 
+OTHERS = {
+    "heavy": ["a"] * 20 + [*"bcdefghijklm"] + ["n", "n"],
+    "light": ["z"] * 60 + [*"bcdefghijklm"] + ["n", "n"],
+}
+"""Of what is not of these kinds, where releases are made in parts."""
+
+
 def table(row, kinds, rng, copies=1):
     """Return users and values: of the first user of these kinds, of the others always the same.
 
@@ -115,6 +149,10 @@ def table(row, kinds, rng, copies=1):
     }
     values = [special[kind][rng.integers(len(special[kind]))] for kind in kinds]
     users = ["a"] * len(kinds)
+    if row["users"] in OTHERS:
+        others = OTHERS[row["users"]]
+        users += others
+        values += [low + (high - low) * share for share in np.linspace(0.1, 0.9, len(others))]
     if row["users"] == "many":
         users += [f"{user}{copy}" for copy in range(copies) for user in "bbbbbccde"]
         values += [low + (high - low) * share for share in np.linspace(0.1, 0.9, 9)] * copies
@@ -143,22 +181,33 @@ def centre_of(row):
     return (low + high) / 2 if centre is None else centre
 
 
-def clipping_of(row, users, values):
-    """Return counts and bound of the users, the total width, and their intervals from 0."""
+def parts_of(row, users, values):
+    """Return, of each part of a release, the users' names, their counts and bound, S, intervals."""
     low, high, _, width = numbers_of(row)
-    people = ud.Contributions(kept(row, users, values).groupby("user").size(), high - low)
-    width = ud.threshold(people, BUDGETS[row["eps"]], row["objective"]) if width is None else width
-    return people, float(width), ud.centred_clipping(people, width, centre_of(row) - low)
+    counts = kept(row, users, values).groupby("user").size()
+    people, law = ud.Contributions(counts, high - low), BUDGETS[row["eps"]]
+    widths = {1: ud.threshold(people, law, row["objective"]) if width is None else width}
+    if IN_PARTS.items() <= row.items():
+        split = ud.best_split(people, law)
+        widths = {int(part.users.counts.min()): part.total_width for part in split.parts}
+    parts, above = [], inf
+    for fewest, S in widths.items():
+        some = counts[(fewest <= counts) & (counts < above)]
+        above, part = fewest, ud.Contributions(some, high - low)
+        clipping = ud.centred_clipping(part, S, centre_of(row) - low)
+        parts.append((some.index, part, float(S), clipping))
+    return parts
 
 
-def clipped_mean(row, users, values):
-    """Return the mean of the clipped users before the noise, and the scale that noise must have."""
+def clipped_means(row, users, values):
+    """Return, of each part, the mean of the clipped users before the noise, and its scale."""
     low, high, _, _ = numbers_of(row)
-    frame, middle = kept(row, users, values), centre_of(row)
-    people, width, clipping = clipping_of(row, users, values)
-    by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user)
-    mean = middle + by_user.sum().clip(-width / 2, width / 2).sum() / len(frame)
-    return mean, float(ud.sensitivity(people, clipping)) * noise_of(row)
+    frame, middle, found = kept(row, users, values), centre_of(row), []
+    by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user).sum()
+    for names, people, width, clipping in parts_of(row, users, values):
+        mean = middle + by_user[names].clip(-width / 2, width / 2).sum() / people.total
+        found.append((mean, float(ud.sensitivity(people, clipping)) * noise_of(row)))
+    return found
 
 
 def gaussian(row):

@@ -19,7 +19,7 @@ from userdp.release import _tally
 from userdp.release._grid import HALF, Grid, Window, in_steps
 from userdp.release._rows import users_of
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules, Survey
+from userdp.release._tally import Among, Rules, Survey
 
 LOWER, UPPER = -2.0, 6.0
 GRID = Grid(LOWER, UPPER, bits=20)
@@ -59,6 +59,22 @@ def check(tally_of):
             for shift in (0, 3, 15):
                 window = Window(MIDDLE, shift, lowest >> shift, highest >> shift)
                 assert tally.clipped_total(window) == total * a_unit / 2**shift
+    # Users of some numbers of rows only: a and b; c and d; nobody.
+    for rules, fewest, below, total in [
+        (DROP_ALL, 2, 9, 1.5 - 3),
+        (DROP_ALL, 0, 2, 0),
+        (RULES, 2, 4, 1.5 - 3),
+        (RULES, 3, 4, 1.5),
+        (RULES, 2, 3, -3),
+        (RULES, 0, 2, 4 - 4),
+        (RULES, 4, 9, 0),
+    ]:
+        with tally_of(rules) as tally:
+            window = Window(MIDDLE, 0, -(2**30), 2**30)
+            assert tally.clipped_total(window, Among(fewest, below)) == total * a_unit
+            if total == 1.5:
+                window = Window(MIDDLE, 0, -(2**30), a_unit)
+                assert tally.clipped_total(window, Among(fewest, below)) == a_unit
     # Averages of b: 1.5 / 2 of 2, or of 3 with a value that is missing; a: -3 / 2; c: 4; d: -4.
     for rules, reach, cap, total, weight in [
         (DROP_ALL, 4, 9, 1.5 - 3, 4),

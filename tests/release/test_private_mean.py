@@ -15,6 +15,7 @@ import userdp as ud
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
+from userdp.release._results import noise_reach
 
 GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
@@ -32,7 +33,8 @@ def window_of(counts, eps, bits=40):
     law = ud.LaplaceNoise(eps)
     users = ud.Contributions(counts, 1.0)
     width = 2.0 * users.max_count  # nobody is clipped
-    return decide(users, Choices(grid, law, grid.top // 2, "bound", width, True)).window
+    (how,) = decide(users, Choices(grid, law, grid.top // 2, "bound", width, True))
+    return how.window
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,8 @@ def test_rounding_is_counted_where_steps_are_coarse():
 
 
 def test_projection_adds_to_no_error(opendp):
-    rng, moved = np.random.default_rng(84), 0
+    """Nor does averaging beyond; and neither loses the mean from an interval that holds it."""
+    rng, moved, averaged = np.random.default_rng(84), 0, 0
     for _ in range(200):
         lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))
         upper = lower + float(rng.choice([1, 16, 65]))
@@ -76,19 +79,33 @@ def test_projection_adds_to_no_error(opendp):
         bounds = {"lower": lower, "upper": upper, "eps": 0.7}
         kept = ud.private_mean(users, values, **bounds)
         plain = ud.private_mean(users, values, **bounds, project=False)
-        truth = values.mean()
-        assert kept.mean == min(max(plain.mean, lower), upper)
-        assert abs(kept.mean - truth) <= abs(plain.mean - truth) + 1e-12
-        moved += kept.mean != plain.mean
-        for name in ("worst_case_bound", "worst_case_error"):
-            assert getattr(kept, name) == min(getattr(plain, name), upper - lower)
-        for level in (0.5, 0.99):
-            low, high = plain.interval(level)
-            projected = kept.interval(level)
+        truth, middle = values.mean(), (lower + upper) / 2
+        noisy = middle + (opendp.asked[-1].total + opendp.added) * (upper - lower) / 2**40 / n
+        assert kept.mean == pytest.approx(min(max(noisy, lower), upper), rel=1e-14)
+        assert abs(kept.mean - truth) <= abs(noisy - truth) + 1e-12
+        moved += not lower <= noisy <= upper
+        if plain.noise_scale == 0:  # so that no number comes out but one
+            continue
+        low, high = plain.clipped_range
+        beyond = plain.noise_scale * (noisy > high) - plain.noise_scale * (noisy < low)
+        near = min(max(noisy, low), high) if beyond else noisy
+        assert plain.mean == pytest.approx(near + beyond, abs=1e-9)
+        averaged += beyond != 0
+        assert kept.worst_case_bound == min(plain.worst_case_bound, upper - lower)
+        people = ud.Contributions(np.bincount(users)[np.unique(users)], upper - lower)
+        theory = ud.projected_error(people, kept.total_width, 0.7) + kept.rounding
+        assert kept.worst_case_error == pytest.approx(theory, rel=1e-12)
+        assert theory < plain.worst_case_error
+        for level in (0.1, 0.5, 0.99):
+            reach = noise_reach(ud.LaplaceNoise(1), plain.noise_scale, plain.worst_case_bias, level)
+            projected, unprojected = kept.interval(level), plain.interval(level)
             assert lower <= projected[0] <= kept.mean <= projected[1] <= upper
-            if low <= truth <= high:
+            if abs(noisy - truth) <= reach:
                 assert projected[0] <= truth <= projected[1]
-    assert moved > 20
+                assert unprojected[0] <= truth <= unprojected[1]
+            wide = max(reach, plain.worst_case_bias) if beyond else reach
+            assert unprojected == pytest.approx((near - wide, near + wide), abs=1e-9)
+    assert min(moved, averaged) > 20
 
 
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
@@ -147,7 +164,11 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
         one([1.0])
     opendp.added = 2**60
     assert one(sums).mean == 10
-    assert as_measurement(eps=1, project=False, **options)(sums).mean > 1000
+    law = ud.GaussianNoise(1)
+    assert as_measurement(eps=law, project=False, **options)(sums).mean > 1000
+    assert as_measurement(eps=1, project=False, **options)(sums).mean == pytest.approx(
+        55 / 6 + 10 / 3
+    )
 
 
 def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp):
@@ -193,7 +214,7 @@ def test_result_is_shown_as_a_table(opendp):
         f"private mean                {made.mean:.6g}",
         f"95 % interval               {low:.6g} to {high:.6g} (on every dataset with these counts)",
         f"budget                      eps = 3, {made.promise}",
-        "error on the worst dataset  1 on average over the noise (bias plus mean noise 1, "
+        "error on the worst dataset  0.9502 on average over the noise (bias plus mean noise 1, "
         "bias 0), of the values clamped, missing ones at the centre",
         "noise                       whole numbers by OpenDP, scale 1",
         "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",

@@ -22,6 +22,7 @@ from userdp.release import _engines as engines
 from userdp.release._grid import Grid, Window
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
+from userdp.split import _split_at
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
@@ -156,6 +157,25 @@ def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, 
     assert made.n_records == rows - dropped
     assert len(opendp.asked) == 3
     assert len(set(opendp.asked)) == 1
+
+
+@pytest.mark.parametrize("sources", ["dirty"], indirect=True)
+@pytest.mark.parametrize("eps", [0.7, 1e-9])
+def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, monkeypatch):
+    """Split between the third largest count and the next, whether or not that is better."""
+    monkeypatch.setattr(
+        "userdp.release._mean.best_split",
+        lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
+    )
+    options = {"lower": LOWER, "upper": UPPER, "eps": eps, "objective": "l1"} | DROP | CLAMP
+    made = answers(sources, lambda data: ud.private_mean("text", "double", data=data, **options))
+    heavy, light = made.parts
+    assert heavy.fewest > 9
+    assert light.n_users > 90
+    assert len(opendp.asked) == 6
+    assert len(set(opendp.asked[::2])) == len(set(opendp.asked[1::2])) == 1
+    whole = ud.private_mean("text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options)
+    assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
 
 
 every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)

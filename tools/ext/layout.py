@@ -19,6 +19,8 @@ DENSITY = 2  # pixels drawn for each that is shown
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
 # A longer formula takes most of a line on a phone.
 FORMULA, MARKS = r'<span class="math [^>]*>[^<]{,84}</span>', r"[.,;:!?)\]\u2019…]"
+# A long name may break after an underscore or a dot.
+NAME, BREAK = r'(?<=<span class="pre">)[^<]+', r"(?<=[_.])(?=\w)"
 MARKED = rf"[(\[]+{FORMULA}{MARKS}*|{FORMULA}{MARKS}+"
 
 
@@ -69,8 +71,9 @@ class Folds(SphinxPostTransform):
 
 
 def finish(app, name, template, context, page):
-    """Give sizes as attributes, for a browser to keep the shape; and formulas their marks."""
+    """Give sizes as attributes, for a browser to keep the shape; mark where lines may break."""
     body = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
+    body = re.sub(NAME, lambda name: re.sub(BREAK, "<wbr>", name[0]), body)
     context["body"] = re.sub(MARKED, r'<span class="whole">\g<0></span>', body)
 
 

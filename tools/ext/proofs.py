@@ -1,140 +1,113 @@
-"""A Sphinx extension: statements of the book beside what Coq has checked of them.
+"""A Sphinx extension: which statements of the book Coq has checked, and where.
 
-The table in proofs/README.md says which. {{ proofs }} sets each statement, copied from its page,
-beside the formal one: as Coq prints it outside its section, with all that it assumes, below the
-comment of its file. Above it stand the definitions that it rests on, taken from the files between
-marks, with the variables and notations of the sections that are open there; so none can drift. Each
-statement in the table carries a link that leads there.
+The table in proofs/README.md says what is checked. {{ proofs }} makes one of it that names every
+numbered statement of the book, in the book's order, and every erratum: those that the first table
+leaves out are proved by hand. The formal statements stand on the pages of their files, to which the
+table leads; each box that holds a checked statement carries a mark that leads to the table.
 """
 
 import re
 from functools import cache
-from itertools import groupby
 
-from contents import ROOT, ledger, page
+from contents import ROOT, page, pages
 from docutils import nodes
 from sphinx import addnodes
 
 PROOFS = ROOT / "proofs"
-ROW = re.compile(r"^\| (`.*`) \| (`\w+\.v`.*?) \| (.*) \|$", re.MULTILINE)
-IMPORTS = re.compile(r"^From UserDP Require Import (.*)\.$", re.MULTILINE)
+ROW = re.compile(r"^\| (`[a-z].*?`) \| (`[\w/]+\.v`: .*) \| (checked|in part) \| (.*?) *\|$", re.M)
 BLOCK = re.compile(r"^\(\* begin (.*) \*\)\n((?s:.*?))^\(\* end", re.MULTILINE)
-SECTION = re.compile(r"^Section (\w+)\.$(?s:.*?)^End \1\.$", re.MULTILINE)
-FIXED = re.compile(r"^((?:Var|(?:Let|Notation) (\w+) .*:=)(?s:.*?)\.(?: .*)?\n)", re.MULTILINE)
-THEOREM = re.compile(r"^Theorem (\w+)(?s:.*?)\.$", re.MULTILINE)
-PRINTED = re.compile(r"^(\w+)\n     : (.*\n(?: .*\n)*)", re.MULTILINE)
-DEFINED = re.compile(r"^(?:Definition|Fixpoint) (\w\w+)", re.MULTILINE)
+THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
+PRINTED = re.compile(r"^(\w+)\n     : ", re.MULTILINE)
+BOX = re.compile(r"^:{3,}\{prf:(?!definition)\w+\} ?(.*)\n:label: (\S+)$", re.MULTILINE)
+ERRATUM = re.compile(r"^\((err-[\w-]+)\)=\n### (.*)$", re.MULTILINE)
+BY_HAND = ("by hand", [], "")
 
 
 @cache
 def checked():
-    """Return, for each label of the table, where it is checked, and what is said of it."""
-    rows = ROW.findall((PROOFS / "README.md").read_text("utf-8"))
-    return {
-        label: (where, words)
-        for labels, where, words in rows
-        for label in re.findall("`(.*?)`", labels)
-    }
-
-
-def stated(label):
-    """Return the page of a statement of the book, or of an erratum, its title and what it says."""
-    home = next((row["page"] for row in ledger() if row["label"] == label), "errata")
-    text = "\n\n".join(c.source for c in page(home).cells if c.cell_type == "markdown")
-    box = rf"^(:{{3,}})\{{prf:.*\n:label: {label}\n\n(?P<words>(?s:.*?))^\1$"
-    section = rf"^\({label}\)=\n### (?P<title>.*)\n\n(?P<words>(?s:.*?))(?=^\(|^#|\Z)"
-    found = re.search(section if label.startswith("err-") else box, text, re.M).groupdict()
-    title = f"[{found['title']}](#{label})" if "title" in found else f"{{prf:ref}}`{label}`"
-    words = re.sub(r" \(?\[[Ii]n Coq\]\(.*?\)(\)|\.)", "", found["words"])
-    return home, title, re.sub(r"^\$\$ \(.*\)$", "$$", words, flags=re.M)  # without numbers
+    """Return, for each label of the table, the verdict, the theorems and what is said of it."""
+    found = {}
+    for labels, where, verdict, words in ROW.findall((PROOFS / "README.md").read_text("utf-8")):
+        files = [re.findall("`(.*?)`", part) for part in where.split("; ")]
+        theorems = [(file, name) for file, *names in files for name in names]
+        found |= dict.fromkeys(re.findall("`(.*?)`", labels), (verdict, theorems, words))
+    return found
 
 
 @cache
+def statements():
+    """Return the labels of all numbered statements of the book and of its errata, with titles."""
+    found = {}
+    for name in pages():
+        text = "\n\n".join(c.source for c in page(name).cells if c.cell_type == "markdown")
+        for title, label in BOX.findall(text):
+            found[label] = re.sub(r" \(\{cite:t\}.*?\)", "", title)
+        found |= dict(ERRATUM.findall(text))
+    return found
+
+
+@cache
+def marked():
+    """Return the theorems between marks, by file: the labels that each is about."""
+    return {
+        (str(path.relative_to(PROOFS)), theorem): labels
+        for path in sorted(PROOFS.rglob("*.v"))
+        for labels, text in BLOCK.findall(path.read_text("utf-8"))
+        for theorem in THEOREM.findall(text)
+    }
+
+
 def printed():
-    """Return the theorems as Coq prints them outside their sections."""
-    found = PRINTED.findall((PROOFS / "closed.txt").read_text("utf-8"))
-    return {name: re.sub(r" *\n {5}", "\n", said).rstrip() for name, said in found}
-
-
-def closed(statement):
-    """Return a theorem, found in its section, with all that it assumes."""
-    name = statement[1]
-    return f"Theorem {name} :\n  {printed()[name]}."
-
-
-def formal(label, files):
-    """Return, in Markdown, what files say of a statement, and the definitions that it rests on."""
-    sources = {path.stem: path.read_text("utf-8") for path in PROOFS.glob("*.v")}
-    imports = " ".join(IMPORTS.search(sources[file])[1] for file in files).split()
-    source = "".join(sources[file] for file in dict.fromkeys(imports + files))
-    shown, words = [], set()
-    for block in reversed([*BLOCK.finditer(source)]):
-        whom, text = block.groups()
-        defined = DEFINED.findall(text)
-        defines = whom.startswith("def-") and words.intersection(defined)
-        if label in whom or defines:
-            above = SECTION.sub("", source[: block.start()])
-            used = re.findall(r"\w+", text)
-            fixed = "".join(line for line, name in FIXED.findall(above) if not name or name in used)
-            words.update(re.findall(r"\w+", fixed + text))
-            shown.insert(0, (fixed if defined else "", THEOREM.sub(closed, text)))
-    return "\n".join(
-        f"```coq\n{fixed}" + "\n".join(text for _, text in same) + "```\n"
-        for fixed, same in groupby(shown, key=lambda block: block[0])
-    )
+    """Return the names of the theorems that Coq printed with all that they assume."""
+    return [
+        name
+        for path in sorted(PROOFS.rglob("closed.txt"))
+        for name in PRINTED.findall(path.read_text("utf-8"))
+    ]
 
 
 def entry(label):
-    """Return what the page says of a statement, in Markdown."""
-    where, checks = checked()[label]
-    files = re.findall(r"`(\w+)\.v`", where)
-    proved = formal(label, files)
-    for theorem in re.findall(r"`(\w+)`", where) or [label.replace("-", "_")]:
-        if f"Theorem {theorem} " not in proved:
+    """Return the row of a statement, in Markdown."""
+    verdict, theorems, words = checked().get(label, BY_HAND)
+    for theorem in theorems:
+        if label not in marked().get(theorem, ""):
             raise ValueError(f"{theorem} does not stand between marks that name {label}")
-    home, title, words = stated(label)
-    checks = checks[0].upper() + checks[1:]
-    where = " and ".join(f"`proofs/{file}.v`" for file in files)
-    return f"""(machine-{label})=
-### {title}
+    title = statements()[label].replace("|", r"\|")
+    kind = title if label.startswith("err-") else f"{{prf:ref}}`{label}`"
+    about = "" if label.startswith("err-") else f" {title}"
+    name = f"[{kind}](#{label})" if label.startswith("err-") else kind
+    where = ", ".join(f"`proofs/{file}::{name}`" for file, name in theorems)
+    return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {words} |"
 
-*{re.match("[^,;:]*", checks)[0]}.* On {{doc}}`{home}`; in {where}.
 
-:::::::{{admonition}} The book's statement, and the formal one
-:class: dropdown
+def table():
+    """Return the table of all statements, in Markdown."""
+    head = "| Statement | Verdict | In Coq | What is assumed, or missing |\n|---|---|---|---|\n"
+    return head + "\n".join(map(entry, statements())) + "\n"
 
-*{checks}.*
 
-::::::{{grid}}
-:::::{{grid-item}}
-:columns: 12 12 4 4
-
-{words}
-:::::
-:::::{{grid-item}}
-:columns: 12 12 8 8
-
-{proved}
-:::::
-::::::
-:::::::
-
-"""
+def counts():
+    """Return how many statements have each verdict, in words."""
+    verdicts = [checked().get(label, BY_HAND)[0] for label in statements()]
+    kinds = ("checked", "in part", "by hand")
+    return ", ".join(f"{verdicts.count(kind)} *{kind}*" for kind in kinds)
 
 
 def mark(app, tree):
     """Say in the title of a statement that it is checked by machine, and lead there."""
     for box in tree.findall(nodes.Admonition):
         if box.get("label") in checked():
+            in_part = checked()[box["label"]][0] == "in part"
             to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
-            words = nodes.inline("", "checked by machine")
+            words = nodes.inline("", "checked by machine" + ", in part" * in_part)
             link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **to)
             box[0] += [nodes.Text(" "), nodes.inline("", "", link, classes=["machine"])]
 
 
 def tell(app, config):
-    """Let the page show them all, in the order of the table."""
-    config.myst_substitutions["proofs"] = "".join([entry(x) for x in checked()])
+    """Let the page show the table."""
+    config.myst_substitutions["proofs"] = table()
+    config.myst_substitutions["proofs_counts"] = counts()
 
 
 def setup(app):

@@ -1,8 +1,9 @@
 """A Sphinx extension: the buttons for Binder and Colab rerun the commit that is built.
 
 Binder takes a commit in its link. Colab opens a notebook of a branch: the build leaves in
-_build/colab copies of the chapters with a first cell that fetches the commit, on Colab only; the
-workflow `check` pushes them as the branch `colab`. `nox --session rerun` tries both.
+_build/colab those copies of the chapters that `travel` makes for readers, with a first cell that
+fetches the commit, on Colab only; the workflow `check` pushes them as the branch `colab`.
+`nox --session rerun` tries both.
 """
 
 import os
@@ -10,7 +11,6 @@ import re
 from pathlib import Path
 
 import nbformat
-from contents import BOOK
 
 CELL = """\
 # On Colab only: fetch the commit of this page, and install what it needs (a minute).
@@ -39,7 +39,7 @@ def copy(app):
     if address := os.getenv("USERDP_REPOSITORY"):
         folder.mkdir(parents=True, exist_ok=True)
         said = CELL.format(address=address, commit=commit())
-        for path in BOOK.glob("*.ipynb"):
+        for path in (Path(app.outdir) / "_sources" / "book").glob("*.ipynb"):
             chapter = nbformat.read(path, as_version=4)
             chapter.cells.insert(0, nbformat.v4.new_code_cell(said, id="colab"))
             nbformat.write(chapter, folder / path.name)

@@ -1,10 +1,10 @@
 """A Sphinx extension: the book carries its own code, leads to it, and back.
 
 Every file of `userdp`, of the tests and of the proofs has a page, such as code/userdp/model.html,
-with an anchor for each class, function and method. So links to code work without a network, and
-show the code of the very commit that was built. To these pages lead the signatures of the
-reference, the role {test}`file::name`, and literals that are the name of a file. In other formats
-nothing leads there, and the role shows all of its text.
+with an anchor for each class, function, method and theorem. So links to code work without a
+network, and show the code of the very commit that was built. To these pages lead the signatures of
+the reference, the role {test}`file::name`, and literals that are the name of a file, or
+`proofs/file.v::theorem`. In other formats nothing leads there, and they show all of their text.
 
 Each entry of the reference says where the book uses the function or class: the claims come from
 the ledger, book/claims.yml, and lead to it; the chapters are those with a cell that calls it.
@@ -19,7 +19,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
-CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/*.v"]
+CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v", "proofs/**/closed.txt"]
+STATED = r"^(\w+)\n(?: .*\n)+"  # as Coq prints a theorem
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
 
 
@@ -29,10 +30,15 @@ def page(file):
 
 
 def units(file):
-    """Return a file's classes, functions and methods, each with its first and its last line."""
-    python = file.endswith(".py")
-    tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags() if python else {}
-    return {name: lines for name, (_, *lines) in tags.items()}
+    """Return a file's classes, functions, methods or theorems, with their first and last lines."""
+    if file.endswith(".py"):
+        tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
+        return {name: lines for name, (_, *lines) in tags.items()}
+    text = (ROOT / file).read_text("utf-8")
+    start = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else STATED
+    line = lambda place: text.count("\n", 0, place)  # noqa: E731
+    found = re.finditer(start, text, re.MULTILINE)
+    return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in found}
 
 
 def place(module, name):
@@ -57,6 +63,8 @@ def link(app, document, docname):
         file, test, unit = literal.astext().partition(".py::")
         if test:
             file = f"tests/{file}.py"
+        elif ".v::" in file:
+            file, test, unit = file.partition("::")
         if test or (file in FILES and not isinstance(literal.parent, nodes.reference)):
             literal.replace_self(leading(file, unit, nodes.literal(text=unit or file)))
     for signature in document.findall(addnodes.desc_signature):

@@ -10,7 +10,14 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_proof.nodes import proof_node
 
-LEFT_OUT = {"book/reference", "book/record", "book/proofs", "book/benchmarks", "CONTRIBUTING"}
+LEFT_OUT = {
+    "CHANGELOG",
+    "book/reference",
+    "book/record",
+    "book/proofs",
+    "book/benchmarks",
+    "CONTRIBUTING",
+}
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
 
 

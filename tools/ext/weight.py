@@ -15,7 +15,7 @@ THEME = {
     "css_files": ("_static/basic.css", "_static/styles/pydata-sphinx-theme.css"),
     "script_files": ("_static/scripts/bootstrap.js", "_static/scripts/pydata-sphinx-theme.js"),
 }
-OWN = r"[Mm]ath[Jj]ax|DOCUMENTATION_OPTIONS"
+OWN = "DOCUMENTATION_OPTIONS"
 UNUSED = r'(?m)^/[/*]# sourceMappingURL=.*$|url\(\S+\.woff2\) format\("woff2"\),'
 ICON = r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}'
 # What the joined files are made of, in order.

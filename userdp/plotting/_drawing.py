@@ -30,6 +30,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     # The best clippings for the mean absolute error, and other laws of noise.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
     "l1 optimum, staircase": {"color": "#6f4fa0", "marker": "X", "linestyle": (0, (1, 1))},
+    "l1 release": {"color": "#00579c", "marker": "D", "linestyle": (0, (7, 1, 1, 1))},
     "Gaussian": {"color": "#8a5a2b", "marker": "*", "linestyle": (0, (4, 1, 1, 1, 1, 1))},
     # A centre and a narrower width that a prior chooses; counts that are protected, too.
     "prior": {"color": "#00707a", "marker": "H", "linestyle": (0, (6, 1))},

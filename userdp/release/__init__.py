@@ -11,7 +11,7 @@ from userdp.release._mean import as_measurement, private_mean, release_mean
 from userdp.release._noise import discrete_gaussian, discrete_laplace
 from userdp.release._planning import Advice, Forecast, Plan, plan
 from userdp.release._protected import ProtectedCountsMean, private_mean_protected_counts
-from userdp.release._results import Clip, PrivateMean, Release, json_schema
+from userdp.release._results import Clip, Part, PrivateMean, Release, json_schema
 from userdp.release._rows import ProtectedTally, protected_tally, user_counts
 from userdp.release._vectors import ReleaseInBall, release_mean_in_ball
 
@@ -19,6 +19,7 @@ __all__ = [
     "Advice",
     "Clip",
     "Forecast",
+    "Part",
     "Plan",
     "PrivateMean",
     "ProtectedCountsMean",

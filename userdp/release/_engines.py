@@ -1,7 +1,7 @@
 """The tally of a table in an engine: one scan there, one row a user, and a few numbers leave it.
 
 What is asked for is decided by the bounds alone, so that one scan is enough. The tally stays in the
-engine, as a temporary table that goes whatever happens: two questions are put to it. So a release
+engine, as a temporary table that goes whatever happens: a few questions are put to it. So a release
 is of one state of the table, also where the table changes meanwhile.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 from userdp.release._quiet import quietly
-from userdp.release._tally import Rules, Survey, Tally, Weighted
+from userdp.release._tally import Among, Rules, Survey, Tally, Weighted
 
 TESTED = ("duckdb", "pyspark")
 """Engines of which it is tested that they answer as arrays do."""
@@ -82,9 +82,9 @@ class TallyInEngine(Tally):
         users = tuple(n for _, n in rows)
         return Survey(sizes, users, *(sum(int(row[name]) for row in answers) for name in FAULTS))
 
-    def clipped_total(self, window: Window) -> int:
-        """Add up all users' sums in steps from the origin, each clipped to an interval."""
-        clipped = _between(self._steps(window), window.lowest, window.highest)
+    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
+        clipped = _between(self._steps(window, among), window.lowest, window.highest)
         (answer,) = ask(self.users.aggregate(total=clipped.sum()))
         return int(answer["total"])
 
@@ -104,9 +104,15 @@ class TallyInEngine(Tally):
         (answer,) = ask(self.users.aggregate(**totals))
         return Weighted(_cut_off(answer["total"]), _cut_off(answer["weight"]))
 
-    def _steps(self, window: Window) -> Any:
-        """Return each user's sum of levels, less the origin, in steps."""
-        return in_steps(self.users.high, self.users.low, self.users.n_levels, window)
+    def _steps(self, window: Window, among: Among | None = None) -> Any:
+        """Return each user's sum of levels, less the origin, in steps: of some users 0."""
+        import ibis
+
+        columns = self.users.high, self.users.low, self.users.n_levels
+        if among is not None:
+            chosen = among.has(self.users["size"])
+            columns = tuple(ibis.ifelse(chosen, column, 0) for column in columns)
+        return in_steps(*columns, window)
 
     def _keep(self, tally: Any) -> Any:
         """Have the engine make the tally, once; return its table."""

@@ -1,8 +1,10 @@
-"""The private mean: records, one scan, a tally; what is public decides; one draw, one result."""
+"""The private mean: records, one scan, a tally; what is public decides; draws, one result."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,9 @@ from userdp.release._grid import (
     steps_of,
 )
 from userdp.release._noise import (
+    averaged_beyond,
     load_opendp,
+    mean_beyond,
     measurement_of,
     noisy_total,
     read_law,
@@ -38,12 +42,14 @@ from userdp.release._results import (
     Clip,
     Missing,
     Outside,
+    Part,
     PrivateMean,
 )
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import TallyOfSums
-from userdp.worstcase import _centred_bias, centred_clipping, threshold
+from userdp.release._tally import Among, TallyOfSums
+from userdp.split import best_split
+from userdp.worstcase import _centred_bias, centred_clipping, projected_error, threshold
 
 
 class Choices(NamedTuple):
@@ -56,13 +62,17 @@ class Choices(NamedTuple):
     objective: Objective
     total_width: float | None
     project: bool
+    may_split: bool = False
+    """Whether users of many records may be released apart from the others."""
 
 
 class Decided(NamedTuple):
-    """What a release does, decided by what is public alone."""
+    """What a release does for the users of a part, or for all, decided by what is public alone."""
 
     users: Contributions
     choices: Choices
+    among: Among | None
+    """Who they are; None if they are all users."""
     window: Window
     half_width: int
     """S/2 in steps, as it is stated. The window is the part of it that sums can reach."""
@@ -76,6 +86,36 @@ class Decided(NamedTuple):
     def total_width(self) -> float:
         """S, in the unit of the values."""
         return 2 * self.half_width * self.step
+
+    @property
+    def centre(self) -> float:
+        """Around what means are clipped, in the unit of the values."""
+        grid = self.choices.grid
+        return grid.lower + self.choices.origin * grid.step
+
+    @property
+    def reachable(self) -> tuple[int, int]:
+        """The least and the largest total of clipped sums, over all datasets; in steps."""
+        origin, shift, lowest, highest = self.window
+        to_top = self.choices.grid.top - origin
+        low = high = 0
+        for size, n_users in zip(*map(np.ndarray.tolist, self.users.histogram), strict=True):
+            low += n_users * max(lowest, steps_of(-size * origin, shift))
+            high += n_users * min(highest, steps_of(size * to_top, shift))
+        return low, high
+
+
+Parts = tuple[Decided, ...]
+"""All that a release does: one part, or two of disjoint users, those of many records first.
+
+In two parts (thm-split) the users of each are clipped, get noise for the whole budget, and are
+projected by themselves; the means are then added, weighted by the shares of records. Who is in
+which part depends on the counts alone, and these are public: neighbouring tables differ in one
+user's values, so in the total of one part only, and that part alone keeps every promise of its law.
+So the release spends the larger of what the two parts spend. With k users replaced, j of them in
+one part, it spends at most j a + (k - j) b <= k max(a, b) in eps, and, with squares of the numbers
+of users, at most k^2 max(a, b) in zCDP.
+"""
 
 
 @discreet
@@ -124,7 +164,9 @@ def private_mean(
         make their addresses: what it has read from a frame and is text or bytes is refused, and the
         frame itself is not.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     total_width : float, optional
         S, in the unit of the values; without it `threshold` for the objective.
     centre : float, optional
@@ -138,7 +180,9 @@ def private_mean(
     project : bool, optional
         Whether to move the release to the nearest number between the bounds, which costs no privacy
         and adds to no error. False if releases are to be averaged or added up: projected, each
-        leans towards the middle of the bounds.
+        leans towards the middle of the bounds. Then it is unbiased for the mean of the clipped
+        sums; and where Laplace noise leads beyond all that this mean can be, its conditional mean
+        is released, which adds to no error either: see `PrivateMean.clipped_range`.
 
     Returns
     -------
@@ -180,11 +224,11 @@ def private_mean(
     with read_tally(user, value, data, rules) as tally:
         survey = tally.survey()
         refuse_rows(survey, outside, missing)
-        how = decide(users_of(survey, choices.grid), choices)
-        total = tally.clipped_total(how.window)
+        parts = decide(users_of(survey, choices.grid), choices)
+        totals = [tally.clipped_total(part.window, part.among) for part in parts]
     if rules.drop_missing or rules.drop_outside:
         warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=3)  # of the caller of `discreet`
-    return draw(total, how, outside, missing)
+    return draw(totals, parts, outside, missing)
 
 
 @discreet
@@ -220,11 +264,13 @@ def release_mean(
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
-        to no error. False if releases are to be averaged or added up: projected, each leans towards
-        the middle.
+        to no error. False if releases are to be averaged or added up: then it is unbiased for the
+        mean of the clipped sums, as in `private_mean`.
 
     Returns
     -------
@@ -253,12 +299,13 @@ def release_mean(
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     grid = read_grid(0.0, float(users.upper))
-    middle = float(_read_centre(users, centre))
+    middle = None if centre is None else float(_read_centre(users, centre))
     choices = read_choices(grid, eps, objective, total_width, middle, project)
     # The bound may be a Fraction: the release computes in floats, as for any table.
-    how = decide(Contributions(users.counts, grid.width), choices)
+    parts = decide(Contributions(users.counts, grid.width), choices)
     tally = TallyOfSums(values, users.counts, grid)
-    return draw(tally.clipped_total(how.window), how, "refuse", "refuse")
+    totals = [tally.clipped_total(part.window, part.among) for part in parts]
+    return draw(totals, parts, "refuse", "refuse")
 
 
 @discreet
@@ -291,13 +338,16 @@ def as_measurement(
         Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
         sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises.
+        Which worst-case error the threshold minimises. For "l1", and a projected release whose
+        `total_width` and `centre` are left out, users of many records are released apart from the
+        others where the counts say that this promises less: see `best_split`.
     total_width : float, optional
         S, in the unit of the values; without it `threshold` for the objective.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     project : bool, optional
-        Whether to move releases to the nearest number between the bounds.
+        Whether to move releases to the nearest number between the bounds; if not, they are unbiased
+        for the mean of the clipped sums, as in `private_mean`.
 
     Returns
     -------
@@ -323,28 +373,31 @@ def as_measurement(
     (1.0, 5)
     """
     choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
-    how = decide(read_users(counts, choices.grid), choices)
+    users = read_users(counts, choices.grid)
+    parts = decide(users, choices)
     dp = load_opendp()
     dp.enable_features("honest-but-curious")
-    account = measurement_of(how.window.moved, choices.law)
+    moved = [part.window.moved for part in parts]
+    accounts = [measurement_of(width, choices.law) for width in moved]
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
     return dp.m.make_user_measurement(
-        dp.vector_domain(dp.atom_domain(T=float, nan=False), size=how.users.n_users),
+        dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda sums: _release_sums(sums, how),
-        lambda d_in: account.map(how.window.moved * d_in),
+        lambda sums: _release_sums(sums, users, parts),
+        lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 
 
 @discreet
-def _release_sums(sums: list[float], how: Decided) -> PrivateMean:
+def _release_sums(sums: list[float], users: Contributions, parts: Parts) -> PrivateMean:
     """Release the mean of users' sums that OpenDP hands over."""
     values = np.asarray(sums, np.float64)
-    if values.shape != how.users.counts.shape:
+    if values.shape != users.counts.shape:
         raise ValueError("`sums` must be one number a user.")  # their words are shown by OpenDP
-    tally = TallyOfSums(values, how.users.counts, how.choices.grid)
-    return draw(tally.clipped_total(how.window), how, "clamp", "refuse")
+    tally = TallyOfSums(values, users.counts, parts[0].choices.grid)
+    totals = [tally.clipped_total(part.window, part.among) for part in parts]
+    return draw(totals, parts, "clamp", "refuse")
 
 
 # What is public alone decides
@@ -370,88 +423,183 @@ def read_choices(
     if total_width is not None:
         total_width = float(check.size("total_width", total_width))
     to_bounds = check.truth("project", project)
-    return Choices(grid, law, origin_of(grid, centre), objective, total_width, to_bounds)
+    # What the caller fixed is not changed: apart, users have widths of their own.
+    is_free = objective == "l1" and to_bounds and total_width is None and centre is None
+    return Choices(grid, law, origin_of(grid, centre), objective, total_width, to_bounds, is_free)
 
 
-def decide(users: Contributions, choices: Choices) -> Decided:
-    """Decide where the sums of users are clipped, and in which steps."""
+def decide(users: Contributions, choices: Choices) -> Parts:
+    """Decide who is released with whom, where the sums of users are clipped, and in which steps."""
+    total_width = choices.total_width
+    if choices.may_split:
+        split = best_split(users, choices.law)
+        if split.heavy_from is not None:
+            groups = Among(split.heavy_from, users.max_count + 1), Among(0, split.heavy_from)
+            return tuple(
+                _decide(part.users, choices, part.total_width, among)
+                for part, among in zip(split.parts, groups, strict=True)
+            )
+    if total_width is None:
+        total_width = float(threshold(users, choices.law, choices.objective))
+    return (_decide(users, choices, total_width),)
+
+
+def _decide(
+    users: Contributions, choices: Choices, total_width: float, among: Among | None = None
+) -> Decided:
+    """Decide where the sums of some users are clipped, and in which steps."""
     grid = choices.grid
     largest_sum = users.max_count * grid.top
     shift = shift_for(users.total * grid.top, largest_sum, choices.law)
-    total_width = choices.total_width
-    if total_width is None:
-        total_width = float(threshold(users, choices.law, choices.objective))
     # No sum reaches farther from the origin than these.
     lowest = steps_of(users.max_count * choices.origin, shift)
     highest = steps_of(users.max_count * (grid.top - choices.origin), shift)
     step = grid.step * (1 << shift)
     half_width = nearest(min(total_width / 2 / step, steps_of(largest_sum, shift)))
     window = Window(choices.origin, shift, -min(half_width, lowest), min(half_width, highest))
-    return Decided(users, choices, window, half_width)
+    return Decided(users, choices, among, window, half_width)
 
 
-# One draw, one result
+# One draw a part, one result
 
 
-def draw(total: int, how: Decided, outside: Outside, missing: Missing) -> PrivateMean:
-    """Add noise to a clipped total: last, so that whatever fails before has spent nothing."""
-    choices = how.choices
+class Known(NamedTuple):
+    """What is known of the mean of a part, in the unit of the values."""
+
+    share: float
+    """Of the records: with this weight the part's mean counts."""
+    bias: float
+    noise_scale: float
+    bound: float
+    """Bias, mean size of the noise, and rounding."""
+    error: float
+    """The mean absolute error is at most this, on every dataset."""
+    rounding: float
+
+
+def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing) -> PrivateMean:
+    """Add noise to clipped totals: last, so that whatever fails before has spent nothing."""
+    choices = parts[0].choices
     grid = choices.grid
-    stated = _stated(how, outside, missing)
-    noisy = noisy_total(total, how.window.moved, choices.law)
-    unit = how.step / how.users.total
-    mean = stated["centre"] + noisy.total * unit
-    if choices.project:
+    said = _said_of(parts)
+    stated = _stated(parts, said, outside, missing)
+    drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
+    mean = sum(of.share * released for of, (released, _) in zip(said, drawn, strict=True))
+    if choices.project:  # again, as the weights are rounded
         mean = min(max(mean, grid.lower), grid.upper)
     dropping = "drop" in (outside, missing)
-    spent = {} if dropping else {choices.law.currency: noisy.spent}
+    spent = {} if dropping else {choices.law.currency: max(spent for _, spent in drawn)}
     return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), **stated)
 
 
-def _stated(how: Decided, outside: Outside, missing: Missing) -> dict[str, Any]:
-    """Return all that a result says before there is noise: it is computed from public numbers."""
-    users, choices, window, _ = how
+def _draw(total: int, part: Decided) -> tuple[float, float]:
+    """Return the mean of a part with noise, and what it spent."""
+    grid = part.choices.grid
+    law = part.choices.law
+    moved = part.window.moved
+    lowest, highest = part.reachable
+    # Only rounding in floats, of sums that the caller has, may lead a few steps beyond.
+    noisy = noisy_total(min(max(total, lowest), highest), moved, law)
+    steps: Exact = noisy.total
+    if not part.choices.project and law.integer_law == "laplace":
+        steps = averaged_beyond(noisy.total, lowest, highest, mean_beyond(scale_of(moved, law)))
+    mean = part.centre + float(steps) * (part.step / part.users.total)
+    if part.choices.project:
+        mean = min(max(mean, grid.lower), grid.upper)
+    return mean, noisy.spent
+
+
+def _said_of(parts: Parts) -> list[Known]:
+    """Return what is known of each part before there is noise, from public numbers alone."""
+    total = sum(part.users.total for part in parts)
+    return [_of_part(part, part.users.total / total) for part in parts]
+
+
+def _of_part(part: Decided, share: float) -> Known:
+    users, choices, _, window, _ = part
     grid = choices.grid
-    unit = how.step / users.total
-    middle = choices.origin * grid.step
-    bias = float(_centred_bias(users, how.total_width, middle))
+    unit = part.step / users.total
+    bias = float(_centred_bias(users, part.total_width, choices.origin * grid.step))
     law = whole_law(window.moved, choices.law)
-    rounding = _rounding(how)
+    rounding = _rounding(part)
     bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding
     error = float(law.mean_error(bias, window.moved * unit)) + rounding
     if choices.project:
         bound = min(bound, grid.width)
         error = min(error, grid.width)
+        if choices.origin == grid.top // 2:
+            error = min(error, _projected_error(part, law) + rounding)
+    scale = scale_of(window.moved, choices.law) * unit
+    return Known(share, bias, scale, bound, error, rounding)
+
+
+def _projected_error(part: Decided, law: Noise) -> float:
+    """Return a bound on the mean error of a projected release around the middle, but for rounding.
+
+    That of the theory, whose noise is for S or U m*, the smaller. In coarse steps it is for a width
+    that is rounded; the mean of the distance of P(t + s Z) from a number changes, with the scale s,
+    by at most E abs(Z) for each unit.
+    """
+    users = part.users
+    widest = float(users.upper) * users.max_count
+    change = min(part.total_width, widest) - part.window.moved * part.step
+    more = abs(change) / users.total * float(law.mean_size)
+    return projected_error(users, part.total_width, law) + more
+
+
+def _stated(parts: Parts, said: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
+    """Return all that a result says before there is noise.
+
+    Bounds on errors of the parts, weighted by their shares, add up to bounds on the whole.
+    """
+    choices = parts[0].choices
+    grid = choices.grid
+    shares, *others = zip(*said, strict=True)
+    weighted = [sum(map(mul, shares, numbers)) for numbers in others]
+    bias, noise_scale, bound, error, rounding = weighted
     return {
         "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
-        "promise": _promise("drop" in (outside, missing), window.moved),
+        "promise": _promise("drop" in (outside, missing), max(p.window.moved for p in parts)),
         "worst_case_error": error,
         "lower": grid.lower,
         "upper": grid.upper,
         "outside": outside,
         "missing": missing,
         "project": choices.project,
-        "n_records": users.total,
-        "n_users": users.n_users,
+        "n_records": sum(part.users.total for part in parts),
+        "n_users": sum(part.users.n_users for part in parts),
         "objective": choices.objective,
-        "centre": grid.lower + middle,
-        "total_width": how.total_width,
-        "clips": _clips(how),
-        "noise_scale": scale_of(window.moved, choices.law) * unit,
+        "centre": parts[0].centre,
+        "total_width": max(part.total_width for part in parts),
+        "clips": tuple(clip for part in parts for clip in _clips(part)),
+        "noise_scale": noise_scale,
         "worst_case_bias": bias,
         "worst_case_bound": bound,
         "rounding": rounding,
+        "parts": tuple(map(_shown, parts, said)) if len(parts) > 1 else (),
     }
 
 
-def _rounding(how: Decided) -> float:
+def _shown(part: Decided, of: Known) -> Part:
+    """Return what a result says of a part."""
+    return Part(
+        fewest=int(part.users.histogram[0][0]),
+        n_users=part.users.n_users,
+        n_records=part.users.total,
+        total_width=part.total_width,
+        noise_scale=of.share * of.noise_scale,
+        worst_case_bias=of.share * of.bias,
+    )
+
+
+def _rounding(part: Decided) -> float:
     """Return the most by which whole numbers move the mean, in the unit of the values."""
-    grid = how.choices.grid
+    grid = part.choices.grid
     of_levels = LEVEL_ERROR * grid.step
     # Where steps are coarser than levels, each user's sum is rounded once more.
-    of_sums = how.users.n_users * how.step / 2 if how.window.shift else 0.0
-    of_noise = how.step
-    return of_levels + (of_sums + of_noise) / how.users.total + grid.float_error
+    of_sums = part.users.n_users * part.step / 2 if part.window.shift else 0.0
+    of_noise = part.step
+    return of_levels + (of_sums + of_noise) / part.users.total + grid.float_error
 
 
 def _promise(dropping: bool, moved: int) -> str:
@@ -462,11 +610,11 @@ def _promise(dropping: bool, moved: int) -> str:
     return COUNTS_PUBLIC
 
 
-def _clips(how: Decided) -> tuple[Clip, ...]:
+def _clips(part: Decided) -> tuple[Clip, ...]:
     """Return one interval for each number of records, the largest first."""
-    grid = how.choices.grid
-    sizes, n_users = how.users.histogram
-    one_of_each = Contributions(sizes, how.users.upper)
-    ends = centred_clipping(one_of_each, how.total_width, how.choices.origin * grid.step)
+    grid = part.choices.grid
+    sizes, n_users = part.users.histogram
+    one_of_each = Contributions(sizes, part.users.upper)
+    ends = centred_clipping(one_of_each, part.total_width, part.choices.origin * grid.step)
     rows = np.stack([sizes, n_users, grid.lower + ends.lower, grid.lower + ends.upper], axis=1)
     return tuple(Clip(int(m), int(n), low, high) for m, n, low, high in rows.tolist())[::-1]

@@ -17,13 +17,14 @@ what has no room.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, hypot, inf, nextafter
+from math import ceil, expm1, hypot, inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.model import Epsilon
 from userdp.noise import GaussianNoise, LaplaceNoise, Noise, _read_law
 from userdp.release._quiet import discreet
@@ -110,6 +111,43 @@ def noisy_vector(total: npt.NDArray[np.int64], moved: int, law: Noise) -> NoisyV
     """Return a vector of totals with OpenDP's noise; one user moves it by the length `moved`."""
     measurement = discrete_gaussian(moved, law, vector=True)
     return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(moved)))
+
+
+def averaged_beyond(total: int, lowest: int, highest: int, beyond: Exact) -> Exact:
+    """Replace a noisy total outside an interval by its conditional mean: it stays unbiased.
+
+    For discrete Laplace noise on a total in the interval, whose ends are public. Below the interval
+    the noisy total is ``lowest - 1 - G``, with G geometric, whatever the total is: the law has no
+    memory. So its mean there is ``lowest - beyond``; above, ``highest + beyond``. That is
+    post-processing, and no error with a convex loss grows (Jensen, given which side it is).
+
+    Parameters
+    ----------
+    total : int
+        A total with noise.
+    lowest, highest : int
+        The ends: no total without noise is outside, on any dataset.
+    beyond : float or Fraction
+        How far a total that is outside is from the nearer end, on average: `mean_beyond`.
+
+    Returns
+    -------
+    int, float or Fraction
+        The total itself, or one of two numbers.
+    """
+    if total < lowest:
+        return lowest - beyond
+    if total > highest:
+        return highest + beyond
+    return total
+
+
+def mean_beyond(scale: float) -> float:
+    """Return 1 / (1 - q), the mean of discrete Laplace noise of a scale where it is at least 1.
+
+    The law has P(n) proportional to q^abs(n), with q = exp(-1 / scale); without noise q is 0.
+    """
+    return -1 / expm1(-1 / scale) if scale else 1.0
 
 
 def measurement_of(moved: int, law: Noise) -> Any:

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp._progress import progress
+from userdp.floor import minimax_certificate
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.noise import NoiseName, Objective, _read_objective
@@ -18,6 +20,7 @@ from userdp.release._grid import read_grid
 from userdp.release._mean import read_users
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import html_table, readable, text_table
+from userdp.split import best_split
 from userdp.worstcase import optimal_error, symmetric_error, threshold
 
 STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
@@ -28,9 +31,12 @@ STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
+RELEASED = "l1 release"
+"""What `private_mean` does for "l1": the l1 optimum, projected; in two parts if that is better."""
+
 RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "bound": ("OPT-worst-case", "smallest bias plus noise"),
-    "l1": ("l1 optimum", "smallest mean distance from the truth"),
+    "l1": (RELEASED, "smallest mean distance from the truth"),
     "mse": ("mse optimum", "smallest mean square distance from the truth"),
 }
 """What to release if this error matters, with the noise that `private_mean` draws; and why."""
@@ -45,7 +51,7 @@ class Forecast(NamedTuple):
     eps: float
     strategy: str
     total_width: float
-    """S: each user's sum, centred, is clipped to [-S/2, S/2]."""
+    """S: each user's sum, centred, is clipped to [-S/2, S/2]. Of two parts, the larger S."""
     bound: float
     """The certificate of the paper: largest bias, plus the mean size of the noise."""
     l1: float
@@ -66,9 +72,11 @@ class Advice(NamedTuple):
     guarantee: float
     """No dataset with the counts of the plan has a larger error of this kind."""
     floor: float
-    """Some dataset costs every private mechanism at least this error, of the same kind."""
+    """No private mechanism promises less than this, for an error of the same kind.
+
+    The bound of `minimax_certificate`, where it is larger than the one in `Forecast`."""
     factor: float
-    """How many times the floor the guarantee is: no mechanism has a guarantee better by more.
+    """How many times the floor the guarantee is: no mechanism promises less by a larger factor.
 
     Infinite for budgets of thousands, whose floor is below all floats."""
 
@@ -92,6 +100,8 @@ class Plan:
     @discreet
     def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
         """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
+
+        A release for "l1" is projected, and may be in two parts: it promises no more than this.
 
         Parameters
         ----------
@@ -134,7 +144,14 @@ class Plan:
         """Return what to release at each budget, or at the smallest one that certifies an error.
 
         Of all clippings, and of all estimators with Laplace noise that are not projected, the
-        recommended one has the smallest worst case; nothing is said of the average.
+        recommended one has the smallest worst case; nothing is said of the average. For "l1" the
+        release is projected, and users of many records are released apart from the others where
+        that promises less; `best_split` has the details.
+
+        The floor of each budget is certified, which takes about a second, and at most some
+        seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
+        several budgets. For hundreds of them, look at the floors in `rows`: they are a little
+        lower, and there at once.
 
         Parameters
         ----------
@@ -157,20 +174,26 @@ class Plan:
         --------
         >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
         >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
-        [('l1 optimum', 1.31), ('l1 optimum', 1.55)]
+        [('l1 release', 1.1), ('l1 release', 1.36)]
         """
         strategy, why = RECOMMENDED[_read_objective(objective)]
         planned = dict.fromkeys(row.eps for row in self.rows)
         budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
         made = []
-        for eps in budgets:
-            width = float(threshold(self.users, eps, objective))
-            guarantee = float(optimal_error(self.users, eps, objective))
-            floor = minimax_lower_bound(self.users, eps)
-            if objective == "mse":  # no mean square is below the square of the mean
-                floor *= floor
-            factor = guarantee / floor if floor else inf
-            made.append(Advice(eps, strategy, objective, why, width, guarantee, floor, factor))
+        with progress(len(budgets)) as tick:
+            for eps in budgets:
+                width = float(threshold(self.users, eps, objective))
+                guarantee = float(optimal_error(self.users, eps, objective))
+                reason = why
+                if objective == "l1":
+                    width, guarantee, reason = _released(self.users, eps, why)
+                floor = _certified_floor(self.users, eps)
+                if objective == "mse":  # no mean square is below the square of the mean
+                    floor *= floor
+                factor = guarantee / floor if floor else inf
+                advice = Advice(eps, strategy, objective, reason, width, guarantee, floor, factor)
+                made.append(advice)
+                tick()
         return tuple(made)
 
     @discreet
@@ -262,6 +285,24 @@ def plan(
     return Plan(users, tuple(rows))
 
 
+def _certified_floor(users: Contributions, eps: float) -> float:
+    """Return the larger of the certified floor and the closed one.
+
+    They may be the same bound, of which the certificate's is rounded down; and beyond the budgets
+    that have a certificate, the closed bound is all that there is.
+    """
+    certified = float(minimax_certificate(users, eps).bound)
+    return max(certified, minimax_lower_bound(users, eps))
+
+
+def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, float, str]:
+    """Return the widest S of a release for "l1", what it guarantees, and why it is as it is."""
+    split = best_split(users, eps)
+    if split.heavy_from is not None:
+        why += f"; users of at least {split.heavy_from} records apart from the others"
+    return max(part.total_width for part in split.parts), split.error, why
+
+
 def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     """Return one budget, or several in an order of their own, as a list."""
     if isinstance(eps, bytes | bytearray | Mapping | Set):
@@ -286,3 +327,10 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
         bound = float(symmetric_error(users, width, eps, "bound", noise))
         l1 = float(symmetric_error(users, width, eps, "l1", noise))
         yield Forecast(budget, strategy, width, bound, l1, floor)
+    split = best_split(users, eps)
+    widest = max(part.total_width for part in split.parts)
+    bound = sum(
+        float(part.share) * float(symmetric_error(part.users, part.total_width, eps))
+        for part in split.parts
+    )
+    yield Forecast(budget, RELEASED, widest, bound, split.error, floor)

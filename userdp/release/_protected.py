@@ -353,7 +353,7 @@ def _decide(
         check.refuse_value("eps", rule, float(budget))
     origin = origin_of(grid, centre)
     furthest = max(origin, grid.top - origin)
-    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, a_record), 0)
+    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, a_record))
     step = grid.step * (1 << shift)
     steps = -(-furthest >> shift)
     if reach is not None:

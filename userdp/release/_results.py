@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from math import ceil, exp, expm1, floor, log10
+from math import ceil, exp, expm1, floor, hypot, log10, sqrt
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import exprel, ndtri
 
 from userdp import _checks as check
 from userdp.model import Epsilon, read_eps
@@ -52,6 +53,20 @@ class Clip(NamedTuple):
     n_users: int
     lower: float
     upper: float
+
+
+class Part(NamedTuple):
+    """Users of a release in two parts, and what theirs adds to bias and noise of the whole mean."""
+
+    fewest: int
+    """Each of them has at least so many records, and fewer than those of the part before."""
+    n_users: int
+    n_records: int
+    total_width: float
+    """S of these users."""
+    noise_scale: float
+    """In the unit of the values, as it enters the mean of all records; `worst_case_bias` too."""
+    worst_case_bias: float
 
 
 class Words(NamedTuple):
@@ -260,19 +275,23 @@ class PrivateMean(Release):
     missing: Missing
     """What was to be done with values beyond the bounds, and with rows without a value."""
     project: bool
-    """Whether the release was moved to the nearest number between the bounds."""
+    """Whether the release was moved to the nearest number between the bounds.
+
+    If not, it is unbiased for the mean of the clipped sums. Laplace noise that leads beyond the
+    `clipped_range` is replaced by its mean there: then the release is beyond by `noise_scale`, and
+    about half a step of the whole numbers more."""
     n_records: int
     n_users: int
     objective: Objective
     centre: float
     """The means of users are clipped to intervals around this value."""
     total_width: float
-    """S: a user's sum, centred, is clipped to [-S/2, S/2]."""
+    """S: a user's sum, centred, is clipped to [-S/2, S/2]. Of a release in parts, the largest S."""
     clips: tuple[Clip, ...]
     """Where the mean of a user is clipped, by the number of records, the largest first."""
     noise_scale: float
     """The scale of the Laplace noise, what one user can move the mean over the budget; or the
-    standard deviation of Gaussian noise."""
+    standard deviation of Gaussian noise. Of a release in parts, the sum of theirs."""
     worst_case_bias: float
     """How far clipping can move the mean.
 
@@ -284,13 +303,17 @@ class PrivateMean(Release):
     If the release is projected, an upper bound, and at most the distance of the bounds."""
     rounding: float
     """The most that the use of whole numbers adds to an error."""
+    parts: tuple[Part, ...] = ()
+    """Two, if users of many records were released apart from the others, each part with the whole
+    budget and projected to the bounds by itself, and the means were added; otherwise none."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of the records with at least this probability.
 
         On every dataset with these counts: it is wide enough for the largest bias. If the release
-        is projected, so is the interval, which cannot lose the mean by it.
+        is projected, so is the interval, which cannot lose the mean by it. Without projection, one
+        with Laplace noise that is beyond the `clipped_range` has the interval of its nearer end.
 
         Parameters
         ----------
@@ -307,7 +330,7 @@ class PrivateMean(Release):
         TypeError, ValueError
             If `level` is no number between 0 and 1.
         """
-        return self._interval(level, self.worst_case_bias)
+        return self._interval(level, biased=True)
 
     @discreet
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -328,21 +351,67 @@ class PrivateMean(Release):
         TypeError, ValueError
             If `level` is no number between 0 and 1.
         """
-        return self._interval(level, 0.0)
+        return self._interval(level, biased=False)
 
     def public(self) -> dict[str, Any]:
         """Return all that may be published, as plain numbers, texts and lists."""
-        return super().public() | {"clips": [clip._asdict() for clip in self.clips]}
+        everything = super().public() | {"clips": [clip._asdict() for clip in self.clips]}
+        del everything["parts"]
+        if self.parts:
+            everything["parts"] = [part._asdict() for part in self.parts]
+        return everything
 
-    def _interval(self, level: float, bias: float) -> tuple[float, float]:
+    @property
+    def clipped_range(self) -> tuple[float, float]:
+        """The least and the largest mean of the clipped sums, over all datasets."""
+        lowest = sum(clip.n_users * clip.n_records * clip.lower for clip in self.clips)
+        highest = sum(clip.n_users * clip.n_records * clip.upper for clip in self.clips)
+        return lowest / self.n_records, highest / self.n_records
+
+    def _interval(self, level: float, *, biased: bool) -> tuple[float, float]:
+        """Return an interval for what is off the mean of clipped sums by the bias, or by nothing.
+
+        Let t be that mean, f at most B away from it, Y = t + Z and P(|B + Z| > r) the rest
+        of the level, so that |Y - f| <= r at the level: Y +- r holds f, and so does the part of it
+        between the bounds. Where noise beyond the clipped range [a, b] was averaged, Y is not
+        known, but its nearest point y in [a, b] is. Either Y = y; or, say, Y > b = y, and then
+        y - r < Y - r <= f <= t + B <= b + B: so y +- max(r, B) holds f. Ends in whole steps differ
+        from a and b by `rounding` at most, which therefore counts twice.
+
+        Of a release in parts, see `parts_reach`.
+        """
         chance = read_level(level)
+        bias = self.worst_case_bias if biased else 0.0
         law = LaplaceNoise(1) if self.sigma is None else GaussianNoise(1)
-        reach = self.rounding + noise_reach(law, self.noise_scale, bias, chance)
-        low = self.mean - reach
-        high = self.mean + reach
+        if self.parts:
+            first, last = self._of_parts(biased=biased)
+            reach = parts_reach(law, first, last, chance)
+        else:
+            reach = noise_reach(law, self.noise_scale, bias, chance)
         if self.project:
-            return max(low, self.lower), min(high, self.upper)
-        return low, high
+            reach += self.rounding
+            return max(self.mean - reach, self.lower), min(self.mean + reach, self.upper)
+        if self.sigma is not None:
+            reach += self.rounding
+            return self.mean - reach, self.mean + reach
+        lowest, highest = self.clipped_range
+        nearest = min(max(self.mean, lowest), highest)
+        if nearest != self.mean:
+            reach = max(reach, bias)
+        reach += 2 * self.rounding
+        return nearest - reach, nearest + reach
+
+    def _of_parts(self, *, biased: bool) -> list[OfPart]:
+        """Return what each part may do to the mean, with its bias or without."""
+        width = self.upper - self.lower
+        return [
+            OfPart(
+                scale=part.noise_scale,
+                bias=part.worst_case_bias if biased else 0.0,
+                most=part.n_records / self.n_records * width,
+            )
+            for part in self.parts
+        ]
 
     def _of_the_number(self, words: Words) -> str:
         mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
@@ -371,13 +440,33 @@ class PrivateMean(Release):
             "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
             f"(bias plus mean noise {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})"
             + mended(self.outside, self.missing),
-            "noise": f"whole numbers by OpenDP, {scale} {self.noise_scale:.4g}",
+            "noise": f"whole numbers by OpenDP, {scale} {self._noise()}{self._unbiased()}",
             "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
             f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
             f"({loosest.n_records})",
             "records": f"{self.n_records} of {self.n_users} users, "
             f"values in [{self.lower:g}, {self.upper:g}]",
         }
+
+    def _noise(self) -> str:
+        """Say the scale of the noise, or those of two parts."""
+        if not self.parts:
+            return f"{self.noise_scale:.4g}"
+        of_each = " and ".join(
+            f"{part.noise_scale:.4g} from {part.n_users} users of at least {part.fewest} records"
+            for part in self.parts
+        )
+        return f"{of_each}, each released for the whole budget"
+
+    def _unbiased(self) -> str:
+        """Say what becomes of the noise if the release is not projected."""
+        if self.project:
+            return ""
+        if self.sigma is not None:
+            return " (unbiased for the clipped mean)"
+        low, high = self.clipped_range
+        beyond = f"averaged below {low:.4g} and above {high:.4g}"
+        return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
 
 
 def mended(outside: Outside, missing: Missing) -> str:
@@ -444,6 +533,62 @@ def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
     while excess(end) > 0:
         end *= 2
     return float(brentq(excess, 0, end, xtol=1e-12 * end))
+
+
+class OfPart(NamedTuple):
+    """What a part of a release may do to the whole mean, in the unit of the values."""
+
+    scale: float
+    """Of its noise."""
+    bias: float
+    most: float
+    """It is never farther off: both its release and its mean are between the bounds."""
+
+
+def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
+    """Return a size that the error of a release in two parts exceeds with chance 1 - level at most.
+
+    Each part's release is its clipped mean t plus noise Z, projected to the bounds. These hold the
+    part's true mean f, which is at most a bias B away from t: so the release is at most |Z| away
+    from t, and at most |t + Z - f| <= B + |Z| from f; and never more than the bounds are from each
+    other. All of it counts with the part's share. So the whole is off by at most
+
+    - the biases and |Z_1| + |Z_2| (as noise of one part may be cut off while that of the other is
+      not, it is not enough to look at Z_1 + Z_2); or
+    - the distance of the bounds for one part, and |t + Z - f| for the other.
+
+    The smallest of these three is taken: they are known before there is noise.
+    """
+    both = one.bias + other.bias + _sum_reach(law, one.scale, other.scale, level)
+    last = one.most + noise_reach(law, other.scale, other.bias, level)
+    first = other.most + noise_reach(law, one.scale, one.bias, level)
+    return min(both, last, first)
+
+
+def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
+    """Return a size that |Z_1| + |Z_2| exceeds with chance 1 - level at most; scales are given.
+
+    Laplace noise: |Z| is exponential. For the means a >= b the sum exceeds x with the chance
+    exp(-x/a) (a - b exp(-x d)) / (a - b), d = 1/b - 1/a. Gaussian noise: the sum is the larger of
+    |Z_1 + Z_2| and |Z_1 - Z_2|. Each is at most x with a chance p, and both are with p^2 at least
+    (Sidak, 1967).
+    """
+    from scipy.optimize import brentq  # slow to import
+
+    if isinstance(law, GaussianNoise):
+        return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))
+    b, a = sorted([one, other])
+    if b == 0:
+        return noise_reach(law, a, 0.0, level)
+
+    def excess(x: float) -> float:
+        """Return how much of the chance is too much, with a as the unit."""
+        return exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) - (1 - level)
+
+    end = 1.0
+    while excess(end) > 0:
+        end *= 2
+    return a * float(brentq(excess, 0, end, xtol=1e-12 * end))
 
 
 # Small tables, as plain text and as HTML for notebooks

@@ -8,7 +8,7 @@ in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the call
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,22 @@ class Survey(NamedTuple):
         return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 
 
+class Among(NamedTuple):
+    """Users by their number of rows that count, which is public.
+
+    Sums of the others need not fit 64 bits, in the steps of these: they are left out first.
+    """
+
+    fewest: int
+    """They have at least so many each."""
+    below: int
+    """They have fewer than so many each."""
+
+    def has(self, sizes: Any) -> Any:
+        """Whether users are among these: of an array, or of a column of an engine."""
+        return (sizes >= self.fewest) & (sizes < self.below)
+
+
 class Weighted(NamedTuple):
     """Two totals over users of at most `cap` rows each."""
 
@@ -90,8 +106,8 @@ class Tally(ABC):
         """Return how many users have how many rows, and how many rows have a fault."""
 
     @abstractmethod
-    def clipped_total(self, window: Window) -> int:
-        """Add up all users' sums in steps from the origin, each clipped to an interval."""
+    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
 
     @abstractmethod
     def weighted_total(self, window: Window, cap: int) -> Weighted:
@@ -120,11 +136,13 @@ class TallyOfSums:
         self.grid = grid
         self.sums = np.clip(sums, counts * grid.lower, counts * grid.upper)
 
-    def clipped_total(self, window: Window) -> int:
-        """Add up all users' sums in steps from the origin, each clipped to an interval."""
+    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
         centre = self.grid.lower + window.origin * self.grid.step
         step = self.grid.step * (1 << window.shift)
-        steps = np.floor((self.sums - self.counts * centre) / step + 0.5).astype(np.int64)
+        chosen = slice(None) if among is None else among.has(self.counts)
+        sums = self.sums[chosen] - self.counts[chosen] * centre
+        steps = np.floor(sums / step + 0.5).astype(np.int64)
         # As whole numbers: the ends of the window may be between two floats.
         return int(np.clip(steps, window.lowest, window.highest).sum())
 
@@ -169,9 +187,10 @@ class TallyInMemory(Tally):
             outside=self.outside,
         )
 
-    def clipped_total(self, window: Window) -> int:
-        """Add up all users' sums in steps from the origin, each clipped to an interval."""
-        return int(np.clip(self._steps(window), window.lowest, window.highest).sum())
+    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
+        chosen = slice(None) if among is None else among.has(self.sizes)
+        return int(np.clip(self._steps(window, chosen), window.lowest, window.highest).sum())
 
     def weighted_total(self, window: Window, cap: int) -> Weighted:
         """Add up all users' averages in steps from the origin, clipped, each with its weight."""
@@ -181,10 +200,10 @@ class TallyInMemory(Tally):
         clipped = np.clip(moved, window.lowest * weights, window.highest * weights)
         return Weighted(int(clipped.sum()), int(weights.sum()))
 
-    def _steps(self, window: Window) -> Integers:
-        """Return each user's sum of levels, less the origin, in steps."""
-        n_levels = self.sizes - self.blanks
-        steps: Integers = in_steps(self.high, self.low, n_levels, window)
+    def _steps(self, window: Window, chosen: Any = slice(None)) -> Integers:
+        """Return each user's sum of levels, less the origin, in steps; of all, or of the chosen."""
+        n_levels = self.sizes[chosen] - self.blanks[chosen]
+        steps: Integers = in_steps(self.high[chosen], self.low[chosen], n_levels, window)
         return steps
 
     def _add(self, codes: npt.NDArray[np.intp], values: Floats) -> None:

@@ -1,0 +1,310 @@
+"""Releases in two parts: users of many records apart from the others, each with all of eps."""
+
+import re
+from fractions import Fraction
+from itertools import pairwise
+from math import exp, hypot
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from scipy import integrate, stats
+
+import userdp as ud
+from userdp import audit
+from userdp.release import as_measurement
+from userdp.release._results import OfPart, _sum_reach, noise_reach, parts_reach
+
+LED = ud.Contributions([60, 50, *[1] * 40], 1)
+LAWS = {"Laplace": 3, "zCDP": ud.GaussianNoise.zcdp(3)}
+every_law = pytest.mark.parametrize("eps", LAWS.values(), ids=LAWS)
+
+
+def release(sums, users=LED, eps=3, **options):
+    return ud.release_mean(sums, users, eps, objective="l1", **options)
+
+
+def test_only_what_is_left_to_the_release_is_in_parts(opendp):
+    sums = 0.5 * LED.counts
+    made = release(sums)
+    assert [part[:3] for part in made.parts] == [(50, 2, 110), (1, 40, 40)]
+    assert len(opendp.asked) == 2
+    fixed = [{"centre": 0.5}, {"total_width": made.total_width}, {"project": False}]
+    others = [release(sums, **options) for options in fixed]
+    others += [ud.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
+    others += [release([0.5] * 9, ud.Contributions([1] * 9, 1))]
+    for other in others:
+        assert other.parts == ()
+        assert "parts" not in other.public()
+    assert len(opendp.asked) == 2 + len(others)
+    assert made.worst_case_error < 0.98 * others[0].worst_case_error
+
+
+@every_law
+def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
+    """To the last digit, where all values are levels."""
+    rng = np.random.default_rng(4)
+    users = np.repeat(np.arange(42), LED.counts)
+    values = rng.integers(0, 257, users.size) / 256
+    sums = np.bincount(users, values)
+    opendp.added = 12345678
+    made = release(sums, eps=eps)
+    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
+    table = ud.private_mean(users, values, **options)
+    told = as_measurement(LED.counts, **options)(sums.tolist())
+    assert len(made.parts) == 2
+    assert table.public() == made.public() == told.public() | {"outside": "refuse"}
+    assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
+
+
+def test_heavy_users_are_counted_to_the_heaviest(opendp):
+    """Each user's sum is in one of the totals, all of it if it is not clipped."""
+    middle = 0.5 * LED.counts
+    release(middle)
+    for user in range(LED.n_users):
+        sums = middle.copy()
+        sums[user] += 0.125  # few users are clipped by so little
+        release(sums)
+        before, after = opendp.asked[:2], opendp.asked[-2:]
+        moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
+        expected = round(0.125 * 2**40)
+        assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
+
+
+@pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
+def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
+    """Exactly; and in each part some pair uses all of the budget."""
+    spent, reached = {0: Fraction(0), 1: Fraction(0)}, 0
+    for users, first, second in audit.hard_pairs(120, rng=29):
+        split = ud.best_split(users, eps)
+        if split.heavy_from is None:
+            continue
+        reached += 1
+        for pair in zip(first, second, strict=True):
+            moved_user = int(np.argmax(pair[0] != pair[1]))
+            is_heavy = users.counts[moved_user] >= split.heavy_from
+            for sums in pair:
+                release(sums, users, eps)
+            one, other = opendp.asked[-4:-2], opendp.asked[-2:]
+            for part, (a, b) in enumerate(zip(one, other, strict=True)):
+                assert (a.moved, a.budget) == (b.moved, b.budget)
+                assert type(a.total) is type(b.total) is int
+                if part == (1 if is_heavy else 0):
+                    assert a.total == b.total
+                if a.moved:
+                    spent[part] = max(spent[part], Fraction(abs(a.total - b.total), a.moved))
+    assert reached > 0
+    assert spent == {0: 1, 1: 1}
+
+
+@every_law
+def test_what_is_spent_is_what_the_parts_spend_most(eps):
+    dp.enable_features("contrib")
+    measurement = as_measurement(LED.counts, lower=0, upper=1, eps=eps, objective="l1")
+    made = measurement((LED.counts * 0.5).tolist())
+    spent = made.eps if eps == 3 else made.rho
+    assert made.parts
+    assert measurement.map(1) == pytest.approx(3, rel=1e-12) == spent
+    assert measurement.map(1) <= 3
+    assert measurement.map(2) == pytest.approx(6 if eps == 3 else 12)
+    assert measurement.map(0) == 0
+    assert "user-level" in made.promise
+
+
+def test_what_a_part_does_not_tell_costs_nothing(opendp):
+    """A budget so small that the others' part is the middle; all is spent on the heavy one."""
+    made = release([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
+    heavy, light = made.parts
+    assert (light.total_width, light.noise_scale) == (0, 0)
+    assert light.worst_case_bias == 1 / 202
+    assert heavy.noise_scale > 0.1
+    assert made.eps == pytest.approx(1e-9)
+    assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
+    assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
+    how = {"lower": 0, "upper": 1, "eps": 1e-9, "objective": "l1"}
+    assert as_measurement([100, 1], **how).map(1) == pytest.approx(1e-9)
+
+
+# The certificate: exact errors by convolution, on the datasets at the bounds and between
+
+
+def mean_error(scales, off, truth, law):
+    """Return E|sum of w P(t + Z) - f|, for pairs (w, t, scale) of two parts, by quantiles."""
+    places = (np.arange(1500) + 0.5) / 1500
+    parts = [w * np.clip(t + s * law.ppf(places), 0, 1) for w, t, s in zip(*scales, strict=True)]
+    return abs(np.add.outer(*parts) - truth).mean()
+
+
+@every_law
+def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
+    """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""
+    made = release(0.5 * LED.counts, eps=eps)
+    law = stats.laplace if eps == 3 else stats.norm
+    shares = np.array([part.n_records for part in made.parts]) / 150
+    scales = [part.noise_scale / share for part, share in zip(made.parts, shares, strict=True)]
+    found = []
+    for first in (0, 0.5, 1):
+        for second in (0, 0.5, 1):
+            for light in (0, 10, 20, 30, 40):
+                sums = [60 * first, 50 * second, *[1] * light, *[0] * (40 - light)]
+                assert abs(release(sums, eps=eps).mean - sum(sums) / 150) < 1  # no noise
+                asked = opendp.asked[-2:]
+                clipped = [
+                    0.5 + ask.total * scale / (ask.moved * law_scale(eps)) * correct(ask, eps)
+                    for ask, scale in zip(asked, scales, strict=True)
+                ]
+                truth = sum(sums) / 150
+                found.append(mean_error((shares, clipped, scales), None, truth, law))
+    assert max(found) <= made.worst_case_error * (1 + 1e-3)
+    assert max(found) >= 0.85 * made.worst_case_error
+
+
+def law_scale(eps):
+    return 1 / 3 if eps == 3 else eps.sigma
+
+
+def correct(asked, eps):
+    """Return by how much less than the noise in whole numbers it is in steps."""
+    exact = asked.moved * law_scale(eps)
+    return exact / hypot(exact, 0 if eps == 3 else 4)
+
+
+def test_the_certificate_is_the_sum_of_the_parts(opendp):
+    for eps in LAWS.values():
+        made, split = release(0.5 * LED.counts, eps=eps), ud.best_split(LED, eps)
+        assert made.worst_case_error == pytest.approx(split.error + made.rounding, rel=1e-9)
+        by_hand = 0
+        for part, users in zip(made.parts, ([60, 50], [1] * 40), strict=True):
+            of_part = ud.Contributions(users, 1)
+            share = of_part.total / 150
+            by_hand += share * ud.projected_error(of_part, part.total_width, eps)
+            clipping = ud.centred_clipping(of_part, part.total_width)
+            bias = share * ud.worst_case_bias(of_part, clipping)
+            assert part.worst_case_bias == pytest.approx(bias)
+            change = share * float(ud.sensitivity(of_part, clipping))
+            assert part.noise_scale == pytest.approx(change * law_scale(eps))
+        assert made.worst_case_error == pytest.approx(by_hand + made.rounding, rel=1e-9)
+        assert made.worst_case_bias == sum(part.worst_case_bias for part in made.parts)
+        assert made.total_width == max(part.total_width for part in made.parts)
+        assert made.rounding < 1e-10
+
+
+def test_projected_error_counts_steps_that_are_coarse(opendp):
+    """The noise is for a width in whole steps; the theory is for the one that is stated."""
+    users, eps = ud.Contributions([2**42], 1), 2.0**-38
+    for width in np.linspace(0.1, 0.9, 9) * 2**42:
+        made = ud.release_mean([2.0**41], users, eps, total_width=width)
+        theory = ud.projected_error(users, made.total_width, eps)
+        step = made.noise_scale * eps / opendp.asked[-1].moved
+        assert theory <= made.worst_case_error - made.rounding <= theory + 1.1 * step / eps
+
+
+# Intervals
+
+
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
+@pytest.mark.parametrize("other", [1.0, 0.999999, 0.5, 0.01, 1e-9, 0.0])
+def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, other):
+    reach = _sum_reach(ud.LaplaceNoise(1), 2.0, 2 * other, level)
+    assert reach == _sum_reach(ud.LaplaceNoise(1), 2 * other, 2.0, level)
+
+    def chance(x):
+        rest = 1.0 if x >= reach else np.exp(-(reach - x) / (2 * other)) if other else 0.0
+        return rest * np.exp(-x / 2) / 2
+
+    ends = [0, max(reach - 80 * other, 0), reach]
+    below = sum(integrate.quad(chance, *pair)[0] for pair in pairwise(ends))
+    assert below + exp(-reach / 2) == pytest.approx(1 - level, abs=1e-8)
+    gauss = _sum_reach(ud.GaussianNoise(1), 2.0, 2 * other, level)
+
+    def density(x):
+        rest = stats.norm.cdf((gauss - x) / (2 * other)) * 2 - 1 if other else 1.0
+        return rest * stats.norm.pdf(x, scale=2) * 2
+
+    held = integrate.quad(density, 0, gauss, points=[max(gauss - 8 * other, 0)])[0]
+    assert held >= level - 1e-9
+    if other == 1:
+        assert held == pytest.approx(level, abs=1e-9)
+
+
+def test_the_smallest_of_three_bounds_is_taken():
+    law, level = ud.LaplaceNoise(1), 0.9
+    small, wide = OfPart(scale=0.01, bias=0.02, most=0.03), OfPart(0.1, 0.3, most=0.97)
+    both = 0.32 + _sum_reach(law, 0.01, 0.1, level)
+    one = 0.03 + noise_reach(law, 0.1, 0.3, level)
+    assert one < both
+    assert parts_reach(law, small, wide, level) == parts_reach(law, wide, small, level) == one
+    near = OfPart(0.1, 0.3, most=9.0)
+    assert parts_reach(law, small._replace(most=9.0), near, level) == both
+
+
+@every_law
+@pytest.mark.parametrize("level", [0.3, 0.95])
+@pytest.mark.parametrize("counts", [[60, 50, *[1] * 40], [100, *[1] * 900], [30, *[2] * 20]])
+def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, opendp):
+    """Where the biases of both parts add up, where they cancel, and where they are none."""
+    users = ud.Contributions(counts, 1)
+    made = release(0.5 * users.counts, users, eps)
+    law = stats.laplace if eps == 3 else stats.norm
+    places = (np.arange(800) + 0.5) / 800
+    shares = np.array([part.n_records for part in made.parts]) / users.total
+    assert len(shares) == 2
+    low, high = made.interval(level)
+    assert low + high == pytest.approx(1)  # the release is 1/2 where there is no noise
+    inner = made.noise_interval(level)
+    known = [
+        OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in made.parts
+    ]
+    of = ud.LaplaceNoise(1) if eps == 3 else ud.GaussianNoise(1)
+    reach = parts_reach(of, *known, level) + made.rounding
+    assert high - low == pytest.approx(min(2 * reach, 1), rel=1e-9)
+    reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + made.rounding
+    assert inner[1] - inner[0] == pytest.approx(min(2 * reach, 1), rel=1e-9)
+    for heavy in (0, 0.5, 1):
+        for light in (0, 0.5, 1):
+            drawn, truth, clipped = [], 0, 0
+            for part, share, x in zip(made.parts, shares, (heavy, light), strict=True):
+                t = share * x - part.worst_case_bias * np.sign(x - 0.5)
+                noisy = t + part.noise_scale * law.ppf(places)
+                drawn.append(np.clip(noisy, 0, share))
+                truth, clipped = truth + share * x, clipped + t
+            off = np.add.outer(*drawn)
+            assert (abs(off - truth) <= (high - low) / 2 + 1e-9).mean() >= level - 0.003
+            assert (abs(off - clipped) <= (inner[1] - inner[0]) / 2 + 1e-9).mean() >= level - 0.003
+
+
+def test_a_part_is_never_farther_off_than_its_share(opendp):
+    """One user with a tenth of the records: that bounds the error better than the noise does."""
+    users = ud.Contributions([100, *[1] * 900], 1)
+    low, high = release(0.5 * users.counts, users, 1).interval()
+    light = noise_reach(ud.LaplaceNoise(1), 1e-3, 0.0, 0.95)
+    assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
+
+
+def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
+    opendp.added = 2**60
+    made = release(0.5 * LED.counts)
+    assert made.mean == 1
+    low, high = made.interval()
+    assert 0 < low < high == 1
+
+
+# Words
+
+
+def test_a_release_in_parts_is_shown_as_one(opendp):
+    made = release(0.5 * LED.counts)
+    heavy, light = made.parts
+    (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
+    assert re.split("  +", noise)[1] == (
+        f"whole numbers by OpenDP, scale {heavy.noise_scale:.4g} from 2 users of at least 50 "
+        f"records and {light.noise_scale:.4g} from 40 users of at least 1 records, "
+        "each released for the whole budget"
+    )
+    assert [clip[:2] for clip in made.clips] == [(60, 1), (50, 1), (1, 40)]
+    published = made.public()
+    assert published["parts"] == [part._asdict() for part in made.parts]
+    assert list(published)[-1] == "parts"
+    text = made.public_sentence("km/h")
+    assert text.startswith("The mean of 150 records of 42 users is 0.5")
+    assert "no outcome would be more than 20.1 times as likely" in text

@@ -1,0 +1,101 @@
+"""Answers of userdp that Coq has proved right: one that is not is refused."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import bridge
+import pytest
+
+PROOFS = Path(__file__).parents[1] / "proofs"
+BUILT = PROOFS.parent / "_build" / "proofs"
+MISSING = shutil.which("coqc") is None
+pytestmark = pytest.mark.skipif(
+    MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
+)
+CLOSED = "Closed under the global context\n"
+LITTLE = Fraction(1, 10**9)
+# What userdp answers in a case of each kind; all else is the question.
+ANSWERS = {
+    "rank": ["rank"],
+    "optimal": ["rank", "threshold", "low", "high", "error"],
+    "clipping": ["bias", "printed", "sensitivity", "error"],
+    "multipliers": ["alpha", "total_width", "lambda_users", "mu_users", "lambda_width"],
+    "residuals": ["residuals"],
+    "akmv": ["rank", "error"],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """The checks and their proofs, compiled."""
+    target = "../_build/proofs/bridge.vo"
+    subprocess.run(["make", "--silent", "-C", PROOFS, target], check=True, capture_output=True)
+
+
+def coq(text, folder):
+    """What Coq says of a file."""
+    file = folder / "cases.v"
+    file.write_text(text, encoding="utf-8")
+    command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", BUILT, "UserDP"]
+    return subprocess.run([*command, file], capture_output=True, text=True)
+
+
+def spoilt(case, name):
+    """The case with an answer that is off by 10^-9, or a rank by one."""
+    value = getattr(case, name)
+    if isinstance(value, list):
+        value = [value[0] + LITTLE, *value[1:]]
+    else:
+        value += 1 if isinstance(value, int) else LITTLE
+    return replace(case, **{name: value})
+
+
+def right_cases(kind, n):
+    """Cases, the last ones drawn; of points with multipliers only those that satisfy all."""
+    some = bridge.cases(kind, n, seed=20)
+    return [case for case in some if kind != "residuals" or not any(case.residuals)]
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_an_answer_that_is_off_is_refused(kind, tmp_path):
+    """Each number of an answer by itself, and where they stand; those that are right are not."""
+    right = right_cases(kind, 12)
+    wrong = [spoilt(case, name) for case in right for name in ANSWERS[kind]]
+    said = coq(bridge.refusals({kind: right + wrong}), tmp_path)
+    assert said.returncode == 0
+    refused = [int(n) for n in re.findall(r"\d+", said.stdout)]
+    assert refused == list(range(len(right), len(right + wrong)))
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_there_is_no_theorem_of_a_wrong_answer(kind, tmp_path):
+    right = right_cases(kind, 0)[:7]
+    said = coq(bridge.document({kind: right}), tmp_path)
+    assert (said.returncode, said.stdout) == (0, CLOSED)
+    wrong = [*right, spoilt(right[0], ANSWERS[kind][-1])]
+    assert coq(bridge.document({kind: wrong}), tmp_path).returncode != 0
+
+
+def test_residuals_of_wrong_points_are_asked_for():
+    some = bridge.cases("residuals", 50, seed=20)
+    wrong = sum(any(case.residuals) for case in some)
+    assert len(some) // 4 < wrong < len(some)
+
+
+def test_a_seed_draws_the_same_again():
+    assert bridge.cases("optimal", 30, seed=1) == bridge.cases("optimal", 30, seed=1)
+    assert bridge.cases("optimal", 30, seed=1) != bridge.cases("optimal", 30, seed=2)
+
+
+def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
+    some = bridge.cases("optimal", 100, seed=20)
+    assert any((2 / case.eps).denominator == 1 for case in some)
+    assert {1, 2} < {len(case.counts) for case in some}
+    assert max(len(case.counts) for case in some) > 100
+    assert any(case.counts.count(max(case.counts)) > 1 for case in some)
+    assert {case.threshold == 0 for case in some} == {True, False}
