@@ -25,12 +25,14 @@ from wording import brief
 
 import userdp as ud
 from userdp import _checks, noise
+from userdp.akmv import Cells
 
 V, T = ValueError, TypeError  # of the right type, and not
 INF, NAN, HUGE, EDGE = float("inf"), float("nan"), 10**400, 2**53 + 1
 SUMS, USERS = [11.0, 4.0], ud.Contributions([2, 1], 10)
 EXACT = ud.Contributions([2, 1], Fraction(10))
-LAW = ud.quantile_cells(SUMS, USERS, rank=1, eps=1)
+# A law of thresholds by hand, one cell between neighbouring sums.
+LAW = Cells(np.array([11.0, 4, 0]), np.array([20.0, 11, 4]), np.array([0.5, 0.3, 0.2]), np.zeros(3))
 
 GOOD = (
     {"sums": SUMS, "users": USERS, "eps": 1, "rng": 0, "n_trials": 10, "rank": 1, "t": [1.0]}
@@ -267,8 +269,16 @@ CASES = [
     for bad, words in (shown(argument, value) for value in values)
     for name in names
 ]
-PLAN, MADE = call("plan"), call("private_mean")
-CHOICES, PROTECTED = call("tradeoff"), call("private_mean_protected_counts")
+
+
+def result_of(name, method, **changed):
+    """A method of what a function returns, which is called when the method is."""
+
+    def run(*arguments):
+        return getattr(call(name, **changed), method)(*arguments)
+
+    run.__qualname__ = f"{name}(...).{method}"
+    return run
 
 
 SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error", "clipped_mean"]
@@ -311,19 +321,19 @@ ALSO_REFUSED = [
     (V, "user", "user='whom'", "user_counts", {"data": {"who": [1]}, "user": "whom"}),
     (V, "total_width", "of floats", EXACT.surplus, [Fraction(HUGE)]),
     (V, "total_width", "be finite and at least 0", USERS.surplus, [INF]),
-    (V, "error", "error=0", PLAN.smallest_eps, [0]),
-    (V, "error", "error=5", PLAN.smallest_eps, [5]),
-    (V, "objective", "l3", PLAN.smallest_eps, [1, "l3"]),
-    (V, "objective", "l2", PLAN.recommend, ["l2"]),
-    (V, "level", "level=1", MADE.interval, [1]),
-    (V, "level", "level=0", MADE.noise_interval, [0]),
-    (V, "level", "level=95", MADE.interval, [95]),
-    (T, "level", "'0.9'", MADE.interval, ["0.9"]),
-    (V, "level", "level=1", PROTECTED.interval, [1]),
-    (V, "weight", "weight=0.5", PROTECTED.worst_case_error_at, [0.5]),
-    (T, "weight", "'many'", PROTECTED.worst_case_error_at, ["many"]),
-    (V, "tau", "tau=-0.1", CHOICES.best, [-0.1]),
-    (V, "tau", "tau=0", call("tradeoff", centres=[1], total_widths=[1]).best, [0]),
+    (V, "error", "error=0", result_of("plan", "smallest_eps"), [0]),
+    (V, "error", "error=5", result_of("plan", "smallest_eps"), [5]),
+    (V, "objective", "l3", result_of("plan", "smallest_eps"), [1, "l3"]),
+    (V, "objective", "l2", result_of("plan", "recommend"), ["l2"]),
+    (V, "level", "level=1", result_of("private_mean", "interval"), [1]),
+    (V, "level", "level=0", result_of("private_mean", "noise_interval"), [0]),
+    (V, "level", "level=95", result_of("private_mean", "interval"), [95]),
+    (T, "level", "'0.9'", result_of("private_mean", "interval"), ["0.9"]),
+    (V, "level", "level=1", result_of(*PROTECTED_COUNTS, "interval"), [1]),
+    (V, "weight", "weight=0.5", result_of(*PROTECTED_COUNTS, "worst_case_error_at"), [0.5]),
+    (T, "weight", "'many'", result_of(*PROTECTED_COUNTS, "worst_case_error_at"), ["many"]),
+    (V, "tau", "tau=-0.1", result_of("tradeoff", "best"), [-0.1]),
+    (V, "tau", "tau=0", result_of("tradeoff", "best", centres=[1], total_widths=[1]), [0]),
     (V, "sensitivity", "-2", LAWS[0].mean_error, [1, -2]),
     (V, "bias", "bias[1]=nan", LAWS[1].mean_error, [[0, NAN]]),
     *[(V, "z", "z[0]=inf", law.log_density, [[INF]]) for law in LAWS],
@@ -413,13 +423,13 @@ ALSO_ACCEPTED = {
         *PROTECTED_COUNTS, value=[NAN, 5, -4], missing="drop", outside="drop"
     ),
     "no rows": lambda: call(*PROTECTED_COUNTS, user=[], value=[]),
-    "the weight of one row": lambda: PROTECTED.worst_case_error_at(1),
+    "the weight of one row": lambda: result_of(*PROTECTED_COUNTS, "worst_case_error_at")(1),
     "a plan for a narrow range": lambda: call("plan", counts=[1], upper=1e-279, eps="0.1"),
     "a plan for a range of eight bits": lambda: call(
         "plan", counts=[1], lower=2.0**52, upper=2.0**52 + 256
     ),
-    "an error just below half the range": lambda: PLAN.smallest_eps(5 - 1e-9),
-    "a level just below 1": lambda: MADE.interval(1 - 1e-9),
+    "an error just below half the range": lambda: result_of("plan", "smallest_eps")(5 - 1e-9),
+    "a level just below 1": lambda: result_of("private_mean", "interval")(1 - 1e-9),
     "a release of 10^15 samples": lambda: ud.release_mean(
         [3], ud.Contributions([10**15], 65), 1, total_width=Fraction(1, 3)
     ),
