@@ -468,7 +468,7 @@ GOOD_CALLS = [(name, {}) for name in FUNCTIONS] + [
 def fault_of_refusal(error, argument, words, function, arguments):
     """A sentence on what is wrong with a refusal; None if nothing is."""
     attempt = as_called(function, arguments)
-    wanted = f"a {error.__name__}, that `{argument}` must be otherwise and got {words!r}"
+    wanted = f"a {error.__name__} about `{argument}` that says {words!r}"
     try:
         function(*arguments) if callable(function) else call(function, **arguments)
     except Exception as refusal:  # whatever it raises is looked at
