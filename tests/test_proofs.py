@@ -49,6 +49,11 @@ SPOILT = {
     "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
     "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
     "further by projection": ("shipped", "<= `|y - f| /\\ `|project y - f| <= «U→U / 2»."),
+    "half of what averages cost": (
+        "averages",
+        "is_worst_case_bias U averaged (Num.max A B / «N→(2 * N)») /\\",
+    ),
+    "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
         "is_sensitivity U (clipped_mean a b) $(said_«sensitivity→bias» c)",
