@@ -615,6 +615,8 @@ Qed.
 Theorem akmv_sound R c : akmv_ok c -> akmv_says R c.
 (* end bridge-akmv-sound *)
 Proof.
+(* The error is a weighed mean over the cells, of numbers from 0 on.  Powers of exp (- eps / 4) are enclosed
+   by whole numbers, so each weight lies between two that are computed, and so does the mean. *)
 rewrite /akmv_ok /akmv_says; set low := low_power _; set high := high_power _.
 set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
 set m := users (counts := counts).

@@ -1,4 +1,13 @@
-"""AKMV and its private quantile: densities by definition, errors by quadrature and simulation."""
+"""AKMV (Section IV-A): its threshold's law, and its errors by quadrature and by simulation.
+
+- The threshold is drawn with density proportional to exp(-eps/2 |c(t) - r|), c(t) the number of
+  sums of at least t, on [0, U m*]: each density and each cell by that definition.
+- The rank counts from the largest sum, and stops at the number of users.
+- Bias and noise given T cost (sum of (s_l - T)^+ + 2T/eps)/N, T averaged out (`akmv_error`, the
+  curve of Figure 1); with the noise integrated out too it is E|error| (`akmv_mean_error`).
+- On the dataset of Figure 1, all samples at U, that is at least twice the optimum of Theorem III.1.
+- Yet AKMV wins on the smallest dataset there is: the abstract's "uniformly" does not hold.
+"""
 
 import math
 from fractions import Fraction

@@ -81,6 +81,50 @@ def test_there_is_no_theorem_of_a_wrong_answer(kind, tmp_path):
     assert coq(bridge.document({kind: wrong}), tmp_path).returncode != 0
 
 
+def test_nothing_true_of_no_users_is_proved(tmp_path):
+    """A question that is none has no right answer, whatever is said; nor do exchanged answers."""
+    best, any_one = bridge.cases("optimal", 0, seed=20)[0], bridge.cases("clipping", 0, seed=20)[0]
+    none = {"counts": [], "low": [], "high": []}
+    asked = {
+        "rank": [replace(bridge.Rank(Fraction(1), 2), eps=Fraction(eps)) for eps in (0, -1)],
+        "optimal": [
+            replace(best, **none),
+            replace(best, counts=[0, 0, 0]),
+            replace(best, upper=-best.upper),
+            replace(best, eps=Fraction(0)),
+            replace(best, low=best.high, high=best.low),
+            replace(best, low=best.low[::-1], high=best.high[::-1]),
+            replace(best, error=best.threshold, threshold=best.error),
+        ],
+        "clipping": [
+            replace(any_one, **none),
+            replace(any_one, eps=Fraction(0)),
+            replace(any_one, low=any_one.high, high=any_one.low),
+            replace(any_one, bias=any_one.sensitivity, sensitivity=any_one.bias),
+        ],
+    }
+    said = coq(bridge.refusals(asked), tmp_path)
+    assert said.returncode == 0
+    refused = re.findall(r"\[::([^\]]*)\]", said.stdout)
+    assert [len(numbers.split(";")) for numbers in refused] == [2, 7, 4]
+
+
+def test_an_answer_that_is_no_fraction_is_not_written_down(monkeypatch):
+    monkeypatch.setattr(bridge.ud, "optimal_error", lambda users, eps: 1.5)
+    with pytest.raises(TypeError, match="which is no Fraction"):
+        bridge.cases("optimal", 0, seed=20)
+
+
+def test_a_slip_in_userdp_is_noticed(monkeypatch, tmp_path):
+    right = bridge.ud.rank
+    monkeypatch.setattr(bridge.ud, "rank", lambda eps: right(eps) + (2 / eps).denominator % 2)
+    some = bridge.cases("rank", 20, seed=20)
+    refused = re.findall(r"\d+", coq(bridge.refusals({"rank": some}), tmp_path).stdout)
+    wrong = [i for i, case in enumerate(some) if case.rank != right(case.eps)]
+    assert [int(n) for n in refused] == wrong
+    assert wrong
+
+
 def test_residuals_of_wrong_points_are_asked_for():
     some = bridge.cases("residuals", 50, seed=20)
     wrong = sum(any(case.residuals) for case in some)

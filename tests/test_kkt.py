@@ -1,4 +1,13 @@
-"""KKT certificates: the repaired multipliers pass exactly, the printed ones fail, HiGHS agrees."""
+"""KKT certificates: that the optimum is one, by the linear program (8) and conditions (9)-(11).
+
+- The repaired multipliers satisfy primal and dual feasibility, stationarity (9)-(10) and
+  complementary slackness (11) with violations of exactly 0; the dual value is N times the optimum.
+- The printed ones fail slackness (11), and no other of these, whenever T is positive: eps >= 2/L.
+- Where 2/eps is a whole number k, all widths between the (k+1)-th and the k-th largest U m_l are
+  optimal; no other width ever is.
+- Each part of each condition is measured by itself, in exact Fractions; in floats to rounding.
+- HiGHS, which knows none of this, finds the same value.
+"""
 
 from fractions import Fraction
 from types import SimpleNamespace

@@ -1,4 +1,16 @@
-"""The mechanisms: their estimators and noise scales by definition; test_privacy.py has more."""
+"""The mechanisms: what each releases without noise, and the scale of its noise.
+
+- `laplace`: the mean (1), with noise for the sensitivity U m*/N of (14).
+- `opt_worst_case`: averages projected to the intervals of Theorem III.1, noise for (6).
+- `akmv`: sums capped at a threshold T drawn with half of the budget, noise of scale 2T/eps over N
+  (Section IV-A; (13) and (15)).
+- `weighted_mean`: weighted averages, noise for the largest weight; its certificate is the worst of
+  all corners.
+- Leading axes are datasets, seeds decide, and nothing that is given is changed.
+
+A `Recorder` in place of the Generator returns each release as value and scale. That each spends its
+budget and no more is in test_privacy.py.
+"""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,12 @@
-"""Collections and what they know of themselves; sums, and budgets with their rank."""
+"""What is public, and how budgets and sums are read (Section II).
+
+- The collections are the paper's (Section IV-B): the geometric one has 2^i users of 2^(M-i)
+  samples, the extreme one a single user of m* samples among users of one.
+- N is the sum of the counts m_l, m* the largest; all results are Fractions where U is one.
+- A float eps stands for its binary value, a text for the decimal number it names. Its rank is k =
+  ceil(2/eps) (Theorem III.1), and k itself where a float was to be 2/k.
+- Sums lie in [0, U m_l], up to rounding; what is beyond is refused by its place.
+"""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +18,7 @@ from hypothesis import strategies as st
 from strategies import GEOMETRIC, collections
 
 import userdp as ud
+from userdp._checks import LARGEST, SMALLEST_NORMAL
 from userdp.model import _ROUNDING, _read_sums, read_eps
 
 
@@ -83,16 +92,6 @@ def test_users_and_clippings_are_shown_in_short():
     assert repr(users) == "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
 
 
-def test_sums_off_by_rounding_are_projected_and_others_refused():
-    users = ud.Contributions([2, 1], 10)
-    largest = users.largest_sums
-    np.testing.assert_array_equal(_read_sums((1 + _ROUNDING) * largest, users), largest)
-    np.testing.assert_array_equal(_read_sums(-_ROUNDING * largest, users), [0, 0])
-    for end, beyond in (((1 + _ROUNDING) * largest, np.inf), (-_ROUNDING * largest, -np.inf)):
-        with pytest.raises(ValueError, match=r"`sums` must be .* got sums\[0\]="):
-            _read_sums(np.nextafter(end, beyond), users)
-
-
 # Reading eps, and k = ceil(2/eps) where floats would get it wrong.
 def test_every_float_two_over_k_has_rank_k():
     wrong = [k for k in range(1, 20_001) if ud.rank(2 / k) != k]
@@ -143,3 +142,96 @@ def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
     assert read_eps(3) == read_eps(np.int64(3)) == 3
     assert ud.threshold(GEOMETRIC, 1e-300) == 0
     assert ud.optimal_error(GEOMETRIC, 1e-300) == 65 / 2
+
+
+# The readers of budgets and of sums, which most functions call.
+HUGE, NAN, INF = 10**400, float("nan"), float("inf")
+NO_BUDGETS = {
+    "be a real number or the text of a decimal number, got eps": [
+        *("a tenth", "", "1/2", True, np.True_, None, 1j, b"0.5", [0.5], np.array([0.5])),
+        np.timedelta64(3),
+    ],
+    "be positive and finite, got eps=": [
+        *(0, -1.0, NAN, INF, -INF, np.float32(INF), "nan", "-0.5", Fraction(-1, 3)),
+        *(Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")),
+    ],
+    "be within the range of normal floats, got eps=": [
+        *(5e-324, 1e-310, Fraction(1, 10**320), HUGE, "1e999999999", Decimal("1e-999999999")),
+    ],
+}
+
+
+def refusal_of(reader, *arguments):
+    try:
+        return f"nothing, and returns {reader(*arguments)!r}"
+    except (TypeError, ValueError) as refusal:
+        return f"{type(refusal).__name__}: {refusal}"
+
+
+@pytest.mark.parametrize("rule", NO_BUDGETS)
+def test_what_is_no_budget_is_refused(rule):
+    for eps in NO_BUDGETS[rule]:
+        error = TypeError if "real" in rule and not isinstance(eps, str) else ValueError
+        got = f"={eps!r}" if isinstance(eps, str) else ""
+        words = f"{error.__name__}: `eps` must {rule.removesuffix('=')}{got}"
+        said = refusal_of(read_eps, eps)
+        assert said.startswith(words), f"read_eps({eps!r}) should say {words!r}; it says {said!r}"
+
+
+@pytest.mark.parametrize("eps", [LARGEST, SMALLEST_NORMAL, Decimal("1e300"), " 0.5 "])
+def test_budgets_at_the_ends_of_floats_are_read(eps):
+    assert read_eps(eps) == Fraction(eps)
+
+
+def test_sums_off_by_rounding_are_projected_and_others_refused():
+    users = ud.Contributions([2, 1], 10)
+    largest = users.largest_sums
+    np.testing.assert_array_equal(_read_sums((1 + _ROUNDING) * largest, users), largest)
+    np.testing.assert_array_equal(_read_sums(-_ROUNDING * largest, users), [0, 0])
+    for end, beyond in (((1 + _ROUNDING) * largest, np.inf), (-_ROUNDING * largest, -np.inf)):
+        with pytest.raises(ValueError, match=r"`sums` must be .* got sums\[0\]="):
+            _read_sums(np.nextafter(end, beyond), users)
+
+
+NO_SUMS = {
+    "of too many": [[4.0, 21.0], "be between 0 and U m_l, got sums[1]=21.0."],
+    "below 0": [[[1.0, 2.0], [3.0, -0.1]], "be between 0 and U m_l, got sums[1, 1]=-0.1."],
+    "not a number": [[4.0, NAN], "be finite, got sums[1]=nan."],
+    "infinite": [[INF, 1.0], "be finite, got sums[0]=inf."],
+    "more than floats hold": [
+        [HUGE, 2],
+        "be within the range of floats, got sums[0]=Fraction(1000",
+    ],
+    "not exact in floats": [
+        [1, 2**63 - 1],
+        "be within +-2^53, which floats hold exactly, got sums[1]",
+    ],
+    "of more users": [
+        [1.0, 2.0, 3.0],
+        "have one entry a user (2) along its last axis, got sums of",
+    ],
+    "of nobody": [1.0, "have one entry a user (2) along its last axis, got sums of shape ()."],
+    "of one user each": [[[1], [2]], "have one entry a user (2) along its last axis, got sums of"],
+}
+
+
+@pytest.mark.parametrize("sums", NO_SUMS)
+def test_sums_that_no_dataset_has_are_refused(sums):
+    given, words = NO_SUMS[sums]
+    said = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
+    wanted = f"ValueError: `sums` must {words}"
+    assert said.startswith(wanted), f"sums {sums} should be refused by {wanted!r}; it says {said!r}"
+
+
+def test_sums_are_taken_as_floats_in_single_precision_up_to_its_rounding():
+    users = ud.Contributions([2, 1], 10)
+    for sums in ([20, 10], [Fraction(20), 10], np.float32([20, 10]), np.float32([20.000002, 10])):
+        taken = _read_sums(sums, users)
+        assert (taken.dtype, taken.tolist()) == (np.float64, [20, 10])
+    # 8 float32 epsilons of 20 are 10 units in the last place above it.
+    assert _read_sums(np.float32([20 + 10 * 2.0**-19, 10]), users).tolist() == [20, 10]
+    with pytest.raises(ValueError, match="between 0 and U m_l"):
+        _read_sums(np.float32([20 + 11 * 2.0**-19, 10]), users)
+    for no_numbers in (["1", "2"], np.ma.array([1, 2], mask=[0, 1])):
+        with pytest.raises(TypeError, match=r"^`sums` must "):
+            _read_sums(no_numbers, users)

@@ -1,4 +1,13 @@
-"""The laws of noise against their densities: moments, tails, errors, draws, and how far they go."""
+"""The laws of noise against their densities: moments, tails, errors, draws, and how far they go.
+
+- Laplace noise of scale 1/eps is eps-DP for sensitivity 1 (Theorem II.1); so is the staircase law;
+  Gaussian noise promises (eps, delta), or rho of zCDP.
+- Of each law E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals over its density;
+  of Laplace noise the last is |d| + s exp(-|d|/s), `noisy_error`.
+- `delta` is what the density exceeds e^eps times its neighbour by; Gaussian noise is calibrated to
+  it from above, within a relative 1e-10, and for zCDP to the next float.
+- A law may stand wherever its budget does, and gives the same; no width beats its threshold.
+"""
 
 import math
 from fractions import Fraction

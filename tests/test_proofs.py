@@ -44,6 +44,30 @@ SPOILT = {
     "half of the budget, for measures": ("reals/measures", "(mu x A <= (expR «eps→(eps / 2)»)%:E"),
     "the chain, for twice as many": ("reals/bounds", "cosh q + n%:R * «sinh q→cosh q»))).\n(* end"),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
+    "half of the noise of Theorem II.1": ("shipped", "laplace exp (D / «eps→(2 * eps)») (g x) in"),
+    "half of the geometric noise": ("shipped", "w%:R / «eps→(2 * eps)» <= s ->"),
+    "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
+    "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
+    "further by projection": ("shipped", "<= `|y - f| /\\ `|project y - f| <= «U→U / 2»."),
+    "half of what averages cost": (
+        "averages",
+        "is_worst_case_bias U averaged (Num.max A B / «N→(2 * N)») /\\",
+    ),
+    "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
+    "bias for sensitivity": (
+        "bridge",
+        "is_sensitivity U (clipped_mean a b) $(said_«sensitivity→bias» c)",
+    ),
+    "no look at the rank": (
+        "bridge",
+        "total counts), «is_rank eps (N.to_nat (said_rank c))→less 0 eps»,",
+    ),
+    "no look at upper ends": (
+        "bridge",
+        "\n                     «&& Qeq_bool (at_user (said_high c) l) (min (end_ l) U)→»)",
+    ),
+    "no look at mu": ("bridge", "«Qle_bool 0 (mu l)→true» & [&& Qeq_bool (lambda l)"),
+    "exp (- eps / 2) for AKMV": ("bridge", "(v m U 1) eps (exp (- (eps / «4→2»))) k in"),
 }
 
 

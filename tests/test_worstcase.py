@@ -1,4 +1,18 @@
-"""Worst-case error and optimal clipping: hand values, definitions, a linear program, properties."""
+"""The worst-case error of clipped means, and the clipping that makes it smallest (Section III).
+
+- Sensitivity is (6): the widest user's intervals over N. Bias is the larger of the two sides of
+  (5), summed over the samples first; (5) as printed is that only where one side wins in every
+  sample, and never less (`printed_bias`).
+- The worst-case error is bias plus sensitivity over eps: Lemma III.1 with that bias.
+- Its smallest value is at Theorem III.1's intervals, centred, of total width T: the k-th largest U
+  m_l, k = ceil(2/eps), or 0 beyond the last user. (12), as printed, divides by m_l, and may be
+  less.
+- The optimum is compared with its definition, with a linear program, and with rivals in the class
+  B; all minimisers are told apart from all others.
+- With a Fraction for U all of this is exact; with floats it is the same, rounded once.
+
+First come values by hand, then the definitions (`oracle.py`), then properties.
+"""
 
 from fractions import Fraction
 

@@ -12,11 +12,16 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 import userdp as ud
 
+DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 Numbers = list[Fraction]
 
 
@@ -24,9 +29,10 @@ BOOK_BUDGETS = [Fraction(eps) for eps in ("0.8", "0.1", "0.5", "1", "1.5", "2", 
 
 
 def book_collections() -> list[ud.Contributions[Fraction]]:
-    """Return the collections of the book's pages, the buses first, but for the 4037 aircraft."""
+    """Return the collections of the book's pages, the buses first."""
     listed = [[4, 2, 1], [4, 2, 2], [4, 2, 2, 1], [4, 1], [2, 1], [1], [5, 3, 8, 5, 2], [64]]
     upper = Fraction(65)
+    flights = pd.read_csv(DATA / "aircraft-averages.csv").flights.tolist()
     return [
         *(ud.Contributions(counts, upper) for counts in listed),
         ud.geometric_collection(M=6, upper=upper),
@@ -34,18 +40,24 @@ def book_collections() -> list[ud.Contributions[Fraction]]:
         ud.extreme_collection(n_users=101, max_count=10, upper=upper),
         ud.Contributions([4] * 20, upper),
         ud.Contributions([500] + 500 * [5], upper),
+        ud.Contributions(flights, Fraction(1)),
     ]
 
 
 def book_questions() -> list[tuple[ud.Contributions[Fraction], Fraction]]:
-    """Return the book's collections with budgets: the buses with all, any other with two."""
+    """Return the book's collections with budgets: the buses with all, others with two or one."""
     buses, *others = book_collections()
     n = len(BOOK_BUDGETS)
     return [(buses, eps) for eps in BOOK_BUDGETS] + [
         (users, BOOK_BUDGETS[(2 * place + i) % n])
         for place, users in enumerate(others)
-        for i in (0, 1)
+        for i in range(1 if users.n_users > 1000 else 2)
     ]
+
+
+def first(users: ud.Contributions[Fraction], n: int) -> ud.Contributions[Fraction]:
+    """Return the first n users, where all of them have too many samples, or sums."""
+    return ud.Contributions(users.counts[:n], users.upper)
 
 
 def some_users(rng: Random) -> ud.Contributions[Fraction]:
@@ -122,6 +134,7 @@ class Clipping:
     @classmethod
     def ask(cls, users: ud.Contributions[Fraction], eps: Fraction, rng: Random) -> Clipping:
         """Draw intervals, and ask for bias, sensitivity and error."""
+        users = first(users, int(np.sum(np.cumsum(users.counts) <= 4000)))
         counts = users.counts.tolist()
         one_a_sample = users.total <= 100 and rng.random() < 0.7
         n = users.total if one_a_sample else users.n_users
@@ -221,7 +234,7 @@ class Akmv:
 
         Of many users a dozen are taken: the weights of the cells have as many digits.
         """
-        counts = users.counts[:12].tolist()
+        counts = first(users, 12).counts.tolist()
         upper = Fraction(max(1, round(8 * users.upper)), 8)
         sums = [
             upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])

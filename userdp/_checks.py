@@ -119,9 +119,12 @@ def integer(name: str, value: object, least: int, most: int | None = None) -> in
 
 def real(name: str, value: object) -> float:
     """A finite real number, as a float."""
-    if not -LARGEST <= number(name, value, numbers.Real, "a real number") <= LARGEST:
+    given = number(name, value, numbers.Real, "a real number")
+    # Made a float first: beside a float32 the limits would be infinite.
+    result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
+    if not -LARGEST <= result <= LARGEST:
         refuse_value(name, "finite and within the range of floats", value)
-    return float(value)  # type: ignore[arg-type]
+    return float(result)
 
 
 def size(name: str, value: object, exact: bool = False) -> Exact:

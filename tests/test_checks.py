@@ -1,0 +1,240 @@
+"""The readers of arguments: which values each takes and as what, and in which words it refuses.
+
+TAKEN and REFUSED are their specification, and stand nowhere else: of a function of `userdp`, the
+other tests ask only which reader it calls. Every refusal names the argument, the rule and what
+broke it: a number or a short text as it is, of anything else type and shape. It is a ValueError
+where the type is right, and a TypeError where it is not.
+"""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from wording import brief
+
+import userdp as ud
+from userdp import _checks as check
+
+INF, NAN, HUGE, HALF = float("inf"), float("nan"), 10**400, Fraction(1, 2)
+LARGEST, SMALLEST = check.LARGEST, check.SMALLEST_NORMAL
+NO_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.timedelta64(3)]
+
+
+READERS = {
+    "truth": check.truth,
+    "one_of": lambda name, value: check.one_of(name, value, ["l1", "mse"]),
+    "instance": lambda name, value: check.instance(name, value, ud.Contributions),
+    "integer": lambda name, value: check.integer(name, value, 1, 9),
+    "integer without end": lambda name, value: check.integer(name, value, 0),
+    "real": check.real,
+    "size": check.size,
+    "exact size": lambda name, value: check.size(name, value, exact=True),
+    "positive": check.positive,
+    "upper": lambda _, value: check.upper(value),
+    "rng": lambda _, value: check.rng(value),
+    "reals": check.reals,
+    "floats": check.floats,
+}
+
+# What a reader makes of a value: equal, and of the same type.
+TAKEN = {
+    "truth": [(True, True), (np.False_, False)],
+    "one_of": [("l1", None)],
+    "instance": [(ud.Contributions([1], 1), None)],
+    "integer": [(1, 1), (9, 9), (np.int8(3), 3)],
+    "integer without end": [(0, 0), (HUGE, HUGE)],
+    "real": [
+        (-2, -2.0),
+        (HALF, 0.5),
+        (np.float32(0.5), 0.5),
+        *((x, x) for x in (LARGEST, -LARGEST)),
+    ],
+    "size": [(0, 0.0), (HALF, 0.5), (3, 3.0), (np.float32(0.5), 0.5), (LARGEST, LARGEST)],
+    "exact size": [
+        *((0, Fraction(0)), (HALF, HALF), (np.int8(3), Fraction(3)), (0.5, 0.5)),
+        (2**1024 - 2**971, Fraction(LARGEST)),
+    ],
+    "positive": [(5e-324, 5e-324), (HALF, 0.5), (7, 7.0)],
+    "upper": [
+        *((65, 65.0), (np.int64(65), 65.0), (np.float32(0.5), 0.5), (2**53, 2.0**53)),
+        *((HALF, HALF), (Fraction(HUGE, 10**100), Fraction(10**300))),
+        *((x, x) for x in (SMALLEST, Fraction(SMALLEST), LARGEST)),
+    ],
+}
+
+A_NUMBER = "be a real number, got x=1j of type complex."
+BEYOND = "within +-2^53, which floats hold exactly, got x"
+MASKED = np.ma.array([1, 2], mask=[0, 1])
+NO_SEED = "be a numpy Generator, a seed or None, got rng"
+
+# The words of a refusal after "`x` must ".
+REFUSED = {
+    "truth": [
+        (TypeError, 1, "be True or False, got x=1 of type int."),
+        (TypeError, None, "be True or False, got x=None of type NoneType."),
+        (TypeError, [True], "be True or False, got x of type list and shape (1,)."),
+    ],
+    "one_of": [
+        (ValueError, "L1", "be one of 'l1', 'mse', got x='L1'."),
+        (ValueError, None, "be one of 'l1', 'mse', got x=None."),
+        (ValueError, ["l1"], "be one of 'l1', 'mse', got x of type list and shape (1,)."),
+        (ValueError, "l" * 101, "be one of 'l1', 'mse', got x of type str."),
+        (ValueError, "l1,mse", "be one of 'l1', 'mse', got x of type str."),
+        (ValueError, "l1\n", "be one of 'l1', 'mse', got x of type str."),
+    ],
+    "instance": [
+        (TypeError, 3, "be a userdp.Contributions, got x of type int."),
+        (TypeError, (2, 1), "be a userdp.Contributions, got x of type tuple and shape (2,)."),
+        (TypeError, np.ones((2, 1)), "be a userdp.Contributions, got x of type ndarray and shape "),
+    ],
+    "integer": [
+        (ValueError, 0, "be at least 1, got x=0."),
+        (ValueError, 10, "be at most 9, got x=10."),
+        (TypeError, 2.0, "be an integer, got x=2.0 of type float."),
+        (TypeError, HALF, "be an integer, got x=Fraction(1, 2) of type Fraction."),
+        *((TypeError, value, "be an integer, got x") for value in NO_NUMBERS),
+    ],
+    "integer without end": [(ValueError, -1, "be at least 0, got x=-1.")],
+    "real": [
+        *(
+            (ValueError, value, f"be finite and within the range of floats, got x={value!r}.")
+            for value in (NAN, INF, -INF, np.float32(INF), HUGE, -HUGE)
+        ),
+        (TypeError, Decimal(1), "be a real number, got x=Decimal('1') of type Decimal."),
+        *((TypeError, value, "be a real number, got x") for value in NO_NUMBERS),
+    ],
+    "size": [
+        *(
+            (ValueError, value, f"be finite and at least 0, got x={value!r}.")
+            for value in (-1, -5e-324, -HALF, NAN, INF, np.float32(INF))
+        ),
+        (ValueError, HUGE, f"be within the range of floats, got x={HUGE}."),
+        (TypeError, 1j, A_NUMBER),
+        (TypeError, Decimal(1), "be a real number, got x=Decimal('1') of type Decimal."),
+        *((TypeError, value, "be a real number, got x") for value in NO_NUMBERS),
+    ],
+    "exact size": [(ValueError, HUGE, f"be within the range of floats, got x={HUGE}.")],
+    "positive": [
+        (ValueError, 0, "be positive, got x=0."),
+        (ValueError, Fraction(1, HUGE), "be positive, got x=Fraction(1, 1000"),
+        (ValueError, -1, "be finite and at least 0, got x=-1."),
+        (TypeError, 1j, A_NUMBER),
+    ],
+    "upper": [
+        *(
+            (ValueError, value, f"be positive and finite, got upper={value!r}.")
+            for value in (0, -1, NAN, INF, Fraction(0))
+        ),
+        *(
+            (ValueError, value, "be within the range of normal floats, got upper=")
+            for value in (5e-324, HUGE, Fraction(HUGE), Fraction(1, HUGE))
+        ),
+        *(
+            (ValueError, value, "be a number that a float holds exactly, or a Fraction, got upper=")
+            for value in (2**53 + 1, np.int64(2**53 + 1))
+        ),
+        (TypeError, "65", "be a positive real number, got upper='65' of type str."),
+        *((TypeError, value, "be a positive real number, got upper") for value in NO_NUMBERS),
+    ],
+    "rng": [
+        (ValueError, -1, "be a numpy Generator, a seed of at least 0 or None, got rng=-1."),
+        (ValueError, np.int64(-1), "be a numpy Generator, a seed of at least 0 or None, got rng="),
+        (TypeError, "seed", NO_SEED + "='seed' of type str."),
+        (TypeError, [1, 2], NO_SEED + " of type list and shape (2,)."),
+        *((TypeError, x, NO_SEED) for x in (1.5, True, np.random, np.random.RandomState(1), [])),
+    ],
+    "reals": [
+        (ValueError, [[1], [1, 2]], "be an array, whose rows are of one length, got x of type "),
+        (ValueError, [1, NAN], "be finite, got x[1]=nan."),
+        (ValueError, [[1.0, 2.0], [-INF, 0]], "be finite, got x[1, 0]=-inf."),
+        (ValueError, [1, 2**53 + 1], f"be {BEYOND}[1]=9007199254740993."),
+        (ValueError, [-(2**53) - 1], f"be {BEYOND}[0]=-9007199254740993."),
+        (ValueError, [2**64 - 1, 2**63], f"be {BEYOND}[0]={2**64 - 1}."),
+        (ValueError, [HUGE, 0], "be within the range of floats, got x[0]=Fraction(1000"),
+        (ValueError, [-HUGE], "be within the range of floats, got x[0]=Fraction(-1000"),
+        (TypeError, [False], "hold real numbers, got x of dtype bool."),
+        (TypeError, ["0"], "hold real numbers, got x of dtype <U1."),
+        (TypeError, [1j], "hold real numbers, got x of dtype complex128."),
+        (TypeError, MASKED, "not be a masked array: drop or fill the masked entries."),
+    ],
+    "floats": [(ValueError, [1, NAN], "be finite, got x[1]=nan.")],
+}
+
+
+def outcome(reader, value):
+    """What a reader does with a value, in words."""
+    try:
+        result = READERS[reader]("x", value)
+    except (TypeError, ValueError) as refusal:
+        return f"{type(refusal).__name__}: {refusal}"
+    return f"{result!r} of type {type(result).__name__}"
+
+
+@pytest.mark.parametrize("reader", TAKEN)
+def test_a_reader_takes_good_values(reader):
+    for value, wanted in TAKEN[reader]:
+        found, words = outcome(reader, value), f"{wanted!r} of type {type(wanted).__name__}"
+        assert found == words, f"`{reader}` should make {words} of {brief(value)}; it says {found}"
+
+
+@pytest.mark.parametrize("reader", REFUSED)
+def test_a_reader_refuses_bad_values_in_these_words(reader):
+    name = reader if reader in ("upper", "rng") else "x"
+    for error, value, words in REFUSED[reader]:
+        found, wanted = outcome(reader, value), f"{error.__name__}: `{name}` must {words}"
+        exact = words.endswith(".")
+        kept = found == wanted if exact else found.startswith(wanted)
+        assert kept, f"`{reader}` should refuse {brief(value)} by {wanted!r}; it says {found!r}"
+
+
+def test_arrays_of_reals_are_fresh_and_exact_only_where_every_entry_is():
+    given = np.array([1.5, 2.0])
+    for read in (check.reals, check.floats):
+        taken = read("x", given)
+        assert (taken.dtype, taken.tolist()) == (np.float64, [1.5, 2.0])
+        assert not np.shares_memory(taken, given)
+    ends = [2**53, -(2**53)]
+    assert check.reals("x", ends).tolist() == [2.0**53, -(2.0**53)]
+    exact = check.reals("x", [[HALF], [2**1024 - 2**971]])
+    assert exact.tolist() == [[HALF], [Fraction(LARGEST)]]
+    assert {type(entry) for entry in exact.flat} == {Fraction}
+    rounded = check.floats("x", [Fraction(1, 3), 2])
+    assert (rounded.dtype, rounded.tolist()) == (np.float64, [1 / 3, 2.0])
+    assert check.reals("x", np.array([], object)).dtype == np.float64
+
+
+def test_an_entry_that_is_no_fraction_is_named_by_its_place():
+    for entries, place, got in (([HALF, 0.5], "[1]", "=0.5"), ([[HALF, True]], "[0, 1]", "=True")):
+        words = f"`x{place}` must be a Fraction or an integer, got x{place}{got} of type "
+        with pytest.raises(TypeError, match="^" + re.escape(words)):
+            check.reals("x", entries)
+
+
+def test_a_seed_is_a_generator_and_none_is_fresh_entropy():
+    drawn = {check.rng(seed).random() for seed in (3, np.int64(3), np.random.SeedSequence(3))}
+    assert drawn == {np.random.default_rng(3).random()}
+    given = np.random.default_rng(1)
+    assert check.rng(given) is given
+    bits = np.random.PCG64(1)
+    assert check.rng(bits).bit_generator is bits
+    assert check.rng(None).random() != check.rng(None).random()
+
+
+def test_of_several_bad_entries_the_first_is_named():
+    entries = np.array([[1.0, -2.0], [-3.0, 4.0]])
+    assert check.refuse_entries("x", "at least 0", entries, entries < -5) is None
+    with pytest.raises(ValueError, match=re.escape("`x` must be at least 0, got x[0, 1]=-2.0.")):
+        check.refuse_entries("x", "at least 0", entries, entries < 0)
+
+
+def test_data_are_not_quoted_where_even_a_number_may_be_one():
+    with pytest.raises(TypeError, match=r"^`x` must be text, got x of type float\.$"):
+        check.refuse_kind("x", "text", 77.125)
+
+
+def test_a_library_that_is_missing_comes_with_what_to_install():
+    assert check.load("math", "Sums need it", "plot").pi > 3
+    with pytest.raises(ImportError, match=r"^Sums need it: pip install 'userdp\[plot\]'\.$"):
+        check.load("no_such_library", "Sums need it", "plot")
