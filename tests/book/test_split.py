@@ -106,3 +106,59 @@ def test_where_a_split_saves():
         S = ud.threshold(users, eps, "l1", noise)
         together = ud.projected_error(users, S, eps, noise)
         assert ud.best_split(users, eps, noise).error < (1 - least) * together
+
+
+# prp-no-width: one user with 1,000 samples, 9,000 with one, eps = 2
+
+HEAVIER = ud.Contributions([1000] + [1] * 9000, upper=1)
+POSSIBLE = Fraction(73, 3540) + Fraction(1, 20_000)
+
+
+def test_a_table_of_six_cells_is_private_and_better_than_every_width():
+    """The error at each mean of a fine grid, at both cells where two meet; all pairs of rows."""
+    table = PAGE.table_of_six()
+    factor, risk = PAGE.factor_and_risk(table)
+    e2_from_below = Fraction(7389, 1000)
+    assert float(e2_from_below) < np.exp(2)
+    for one, other in product(table, repeat=2):
+        assert all(p <= factor * q for p, q in zip(one, other, strict=True))
+    assert factor < e2_from_below
+    worst = max(
+        sum(p * abs(Fraction(k, 6) - Fraction(x, 60)) for k, p in enumerate(row))
+        for cell, row in enumerate(table)
+        for x in range(10 * cell, 10 * cell + 11)
+    )
+    assert worst == risk == Fraction(73, 354)
+    assert risk / 10 + Fraction(1, 20_000) == POSSIBLE
+    assert ud.minimax_lower_bound(HEAVIER, 2) < POSSIBLE
+    assert risk > ud.minimax_lower_bound(ud.Contributions([1], 1), 2)
+    lopsided = [[Fraction(3, 4), Fraction(1, 4)]]
+    assert PAGE.factor_and_risk(lopsided) == (1, Fraction(3, 4)), "the upper end of a cell counts"
+    changed = [[*table[0][:-2], table[0][-2] + table[0][-1] / 2, table[0][-1] / 2], *table[1:]]
+    assert PAGE.factor_and_risk(changed)[0] > e2_from_below
+
+
+def test_at_no_width_is_the_error_of_two_datasets_smaller():
+    """On the two datasets of the proof, from the density; at widths that are not whole, too."""
+    law, N = ud.StaircaseNoise(2), 10_000
+    assert law.mean_size < 0.5
+    steps = np.arange(-40, 41)
+    kinks = np.concatenate([steps, steps + law.gamma, steps - law.gamma])
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    rng = np.random.default_rng(6)
+    widths = [0.01, 0.3, 1, 579, 579.3, 1000, 2500, *rng.uniform(0, 1000, 60)]
+    for S in widths:
+        d, change, largest = max(1000 - S, 0) / (2 * N), S / N, 0.0
+        for f in (0.5, 0.5 + d):
+            cuts = np.concatenate([kinks, [(f - 0.5) / change, -0.5 / change, 0.5 / change]])
+            ends = np.unique(cuts.clip(-40, 40))
+            half = np.diff(ends)[:, None] / 2
+            z = ends[:-1, None] + half * (1 + nodes)
+            off = np.abs(np.clip(0.5 + change * z, 0, 1) - f)
+            error = np.sum(off * np.exp(law.log_density(z)) * half * weights)
+            largest = max(largest, error)
+        assert largest > 1.59 * POSSIBLE
+        if 1 <= S <= 1000:
+            stated = ud.projected_error(HEAVIER, S, 2, "staircase")
+            assert largest == pytest.approx(stated, rel=1e-9)
+    assert ud.best_split(HEAVIER, 2, "staircase").error < 1.1 * POSSIBLE
