@@ -503,9 +503,9 @@ Qed.
 (* AKMV's error on a dataset. *)
 Section Akmv.
 (* begin bridge-akmv *)
-(* Users' sums, and a double that is said to be the error: it is, but for a share of 10^-13 of it that is
+(* Users' sums, and a double that is said to be the error: it is, but for a share of 10^-11 of it that is
    left to rounding.  The exponential is any function that is one. *)
-Definition rounding : Q := 1 # 10000000000000.
+Definition rounding : Q := 1 # 100000000000.
 Record akmv_case := Akmv { akmv_counts : seq BinNums.N; akmv_U : Q; akmv_eps : Q;
   akmv_sums : seq Q; akmv_rank : BinNums.N; said_akmv : Q }.
 Definition akmv_says (R : realFieldType) (c : akmv_case) : Prop :=

@@ -150,6 +150,9 @@ def minutes(name):
         folded.extract()
     code = sum(len(c.text.strip().splitlines()) for c in page.select("div.highlight pre"))
     formulas, pictures = len(page.select("div.math")), len(page.select("img"))
+    # A formula within a line is read as one word; its letters are elements of their own.
+    for formula in page.select("span.math"):
+        formula.string = "x"
     for part in page.select("div.highlight, div.output, div.math, script, .prev-next-footer"):
         part.extract()
     return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3

@@ -76,7 +76,8 @@ def marked(file, code):
     """Return the highlighted code of a file with each unit in an element of its name."""
     head, pre, body = code.partition("<pre>")
     lines = body.split("\n")
-    for name, (first, last) in units(file).items():
+    # The last one first: a unit ends on the line on which the next one may begin.
+    for name, (first, last) in sorted(units(file).items(), key=lambda unit: -unit[1][0]):
         lines[first - 1] = f'<span class="unit" id="{name}">' + lines[first - 1]
         lines[last] = "</span>" + lines[last]  # at the start of the line that follows
     return head + pre + "\n".join(lines)
