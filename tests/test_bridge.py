@@ -46,12 +46,14 @@ def coq(text, folder):
 
 
 def spoilt(case, name):
-    """The case with an answer that is off by 10^-9, or a rank by one."""
+    """The case with an answer that is off by 10^-9, or by this share of it, or a rank by one."""
     value = getattr(case, name)
     if isinstance(value, list):
         value = [value[0] + LITTLE, *value[1:]]
+    elif isinstance(value, int):
+        value += 1
     else:
-        value += 1 if isinstance(value, int) else LITTLE
+        value += LITTLE * max(1, abs(value))
     return replace(case, **{name: value})
 
 
