@@ -80,7 +80,7 @@ def contribution(tmp_path):
     insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
     append(copy / "tests/test_capped.py", block("python", "def test_capped_mean"))
     nbformat.write(chapter(), copy / "book/capped.ipynb")
-    insert(copy / "_toc.yml", "      - file: book/gaussian", block("yaml", "book/capped"))
+    insert(copy / "_toc.yml", "      - file: book/less-noise", block("yaml", "book/capped"))
     append(copy / "book/claims.yml", block("yaml", "capped_mean"))
     return copy
 
