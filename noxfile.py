@@ -52,7 +52,7 @@ def clone(session: nox.Session) -> Path:
 def install_lock(session: nox.Session) -> None:
     """Install what the book is built with, as `make book` does."""
     session.install("setuptools>=77")  # what builds packages that come as source
-    session.install("--no-build-isolation", "--require-hashes", "-r", "requirements.lock")
+    session.install("--no-build-isolation", "--require-hashes", "-r", "requirements/book.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
     warm(session)
 
@@ -90,7 +90,7 @@ def tools() -> list[str]:
         *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
     ]
     names = {re.match(r"[\w-]+", line)[0] for line in asked}
-    files = [ROOT / "requirements.txt", ROOT / "requirements-test.txt"]
+    files = [ROOT / "requirements.txt", ROOT / "requirements" / "tests.txt"]
     kept = [
         line
         for file in files
@@ -124,7 +124,7 @@ def versions(session: nox.Session, libraries: str) -> None:
 def audit(session: nox.Session) -> None:
     """Look the locked packages up in the advisories of PyPI."""
     session.install("pip-audit==2.10.1")
-    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements*.lock"))]
+    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements/*.lock"))]
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
 
 
