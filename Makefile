@@ -122,9 +122,11 @@ notebooks: $(TESTS)
 	@echo "Checking how chapters are stored, and what their outputs hold."
 	@$(BIN) -m pytest --quiet tests/test_book.py
 
-# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe.
+# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe. What
+# nox runs weekly is read here, at least.
 formats: $(TESTS)
 	@echo "Checking the workflows, forms and the file for citing."
+	@$(VENV)/bin/nox --list >/dev/null
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
 	@$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml

@@ -204,9 +204,8 @@ def served(folder: Path) -> Iterator[str]:
 # --- The package, as it goes to PyPI --------------------------------------------------------------
 
 PACKAGES = ROOT / "_build" / "packages"
-FILE, SPARK, COUNTS = re.findall(
-    r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S
-)
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+RELEASE, SHOWN, PLAN, _, SPARK, COUNTS = BLOCKS
 ROWS = "SELECT id % 90 AS user, id % 65e0 AS value FROM range(2000) AS t(id)"
 SESSION = f"""
 from pyspark.sql import SparkSession
@@ -218,7 +217,8 @@ EXAMPLES = {
     "plot": "import userdp.plotting; userdp.plotting.use_book_style()",
     "progress": "import tqdm, userdp",
     "release": COUNTS,
-    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n{FILE}",
+    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n"
+    f"{RELEASE}{SHOWN}{PLAN}",
     "release,spark": SESSION + SPARK,
     "diffprivlib": "import diffprivlib, userdp",
     "pydp": "import pydp, userdp",
