@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 import yaml
-from contents import listed
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "_build" / "html"
@@ -21,7 +20,7 @@ FLAGS = ["--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in WIT
 MINUTE = 60_000  # ms, to wait for what must come: a busy machine is no fault of a page
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-CHAPTERS = [TOC["root"], *listed(c for part in TOC["parts"] for c in part["chapters"])]
+CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
 # Pages of code are all made alike: here are two, which between them have words in every colour.
 CODE = ["code/userdp/worstcase", "code/tests/test_publishing"]
 PAGES = [*CHAPTERS, "404", "genindex", "prf-prf", "search", *CODE]

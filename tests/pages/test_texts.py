@@ -20,7 +20,7 @@ from browser import (
     on_the_built_pages,
 )
 from bs4 import BeautifulSoup
-from contents import ledger, listed
+from contents import ledger
 from playwright.sync_api import expect
 from pybtex.database import parse_string
 
@@ -137,8 +137,8 @@ def test_rows_are_chosen_by_verdict_source_and_formal_proof_from_a_disk_too(page
 
 
 # A book that reads in an afternoon: minutes a page, and the claim with its picture first.
-NUMBERED = listed(c for part in TOC["parts"] if part.get("numbered") for c in part["chapters"])
-PAPER = listed(TOC["parts"][0]["chapters"])
+NUMBERED = [c["file"] for part in TOC["parts"] if part.get("numbered") for c in part["chapters"]]
+PAPER = [c["file"] for c in TOC["parts"][0]["chapters"]]
 PATH = ["setup", "lemma", "optimum", "kkt", "akmv", "experiments"]
 PATH += ["figure-1", "figure-2", "figure-3", "robustness"]
 

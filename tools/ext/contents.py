@@ -10,18 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 
 
-def listed(entries):
-    """Return the files of a list of _toc.yml: each page, and then its sections."""
-    return [file for x in entries for file in (x["file"], *listed(x.get("sections", [])))]
-
-
 @cache
 def parts():
     """Return the names of the pages of each part; the landing page is in the first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
-    inside = {part["caption"]: listed(part["chapters"]) for part in toc["parts"]}
-    return {part: [Path(f).name for f in files if "/" in f] for part, files in inside.items()}
+    inside = lambda some: [Path(c["file"]).name for c in some if "/" in c["file"]]  # noqa: E731
+    return {part["caption"]: inside(part["chapters"]) for part in toc["parts"]}
 
 
 def pages():
