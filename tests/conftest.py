@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
-from wording import LONGEST, brief
+from wording import are_words, brief
 
 settings.register_profile(
     "book",
@@ -18,11 +18,11 @@ settings.load_profile("book")
 
 
 def pytest_make_parametrize_id(config, val, argname):
-    """Ids are words: text and names as they are, anything else as ARGUMENT=VALUE.
+    """Ids are words: text and names as they are, numbers and anything else as ARGUMENT=VALUE.
 
     A value that has no words needs `ids`; a report would speak of `attempt137`.
     """
-    if isinstance(val, str) and len(val) <= LONGEST:
+    if isinstance(val, str) and are_words(val):
         return None
     name = getattr(val, "__name__", None)
     if name == "<lambda>":

@@ -87,11 +87,14 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
 
 
 @both_laws
-@pytest.mark.parametrize("counts", [[5, 3, 3, 1], [90, 40, 11, 7, 3], GEOMETRIC, EXTREME])
+@pytest.mark.parametrize(
+    "users",
+    [SMALL, ud.Contributions([90, 40, 11, 7, 3], upper=10), GEOMETRIC, EXTREME],
+    ids=["four users", "five users", "geometric", "extreme-valued"],
+)
 @pytest.mark.parametrize("eps", [0.3, Fraction(1, 2), Fraction(2, 3), 0.99, 1, 2, 20])
-def test_grid_that_is_made_where_none_is_given(counts, eps, noise):
+def test_grid_that_is_made_where_none_is_given(users, eps, noise):
     """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
-    users = counts if isinstance(counts, ud.Contributions) else ud.Contributions(counts, 10)
     trade = ud.tradeoff(users, eps, ud.uniform_sums, 2, noise=noise, rng=1)
     np.testing.assert_allclose(trade.centres, float(users.upper) * np.arange(21) / 20)
     T, largest = float(ud.threshold(users, eps, noise=noise)), float(max(users.largest_sums))

@@ -42,6 +42,7 @@ def exact(counts, upper=1):
         (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
         (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
     ],
+    ids=["geometric", "extreme-valued", "one user", "two users", "three users"],
 )
 def test_optimal_error_by_hand(users, eps, expected):
     assert ud.optimal_error(users, eps) == expected
