@@ -59,6 +59,15 @@ def test_all_minimisers_at_integer_two_over_eps(users, k, share):
 
 
 @given(users=collections(), data=st.data())
+def test_symmetric_error_is_the_error_of_symmetric_intervals(users, data):
+    eps = data.draw(budgets())
+    S = data.draw(st.fractions(0, 1)) * max(users.largest_sums)
+    width = np.minimum(users.upper, S / users.counts)
+    clipping = ud.Clipping((users.upper - width) / 2, (users.upper + width) / 2)
+    assert ud.symmetric_error(users, S, eps) == ud.worst_case_error(users, clipping, eps)
+
+
+@given(users=collections(), data=st.data())
 def test_no_other_width_is_optimal(users, data):
     eps = data.draw(budgets(users.n_users))
     v = sorted([*users.largest_sums, Fraction(0)], reverse=True)
@@ -133,12 +142,3 @@ def test_the_solver_finds_the_same_value_and_a_certified_point(users, data):
     value = (solution.alpha.sum() + solution.total_width / float(eps)) / users.total
     assert value == pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-9)
     assert max(ud.kkt_certificate(rounded, eps, solution)) <= 1e-7
-
-
-@given(users=collections(), data=st.data())
-def test_symmetric_error_is_the_error_of_symmetric_intervals(users, data):
-    eps = data.draw(budgets())
-    S = data.draw(st.fractions(0, 1)) * max(users.largest_sums)
-    width = np.minimum(users.upper, S / users.counts)
-    clipping = ud.Clipping((users.upper - width) / 2, (users.upper + width) / 2)
-    assert ud.symmetric_error(users, S, eps) == ud.worst_case_error(users, clipping, eps)

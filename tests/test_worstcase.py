@@ -34,22 +34,6 @@ def exact(counts, upper=1):
 
 
 @pytest.mark.parametrize(
-    ("users", "eps", "expected"),
-    [
-        (ud.geometric_collection(6, Fraction(65)), HALF, Fraction(585, 56)),
-        (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
-        (exact([2]), 1, HALF),  # (12) as printed gives 1/4
-        (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
-        (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
-    ],
-    ids=["geometric", "extreme-valued", "one user", "two users", "three users"],
-)
-def test_optimal_error_by_hand(users, eps, expected):
-    assert ud.optimal_error(users, eps) == expected
-    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
-
-
-@pytest.mark.parametrize(
     ("eps", "expected"),
     [("2", 4), (3, 4), (1, 2), (HALF, 1), (Fraction(2, 5), 1), (Fraction(39, 100), 0), (0.1, 0)],
 )
@@ -63,6 +47,22 @@ def test_theorem_intervals_by_hand():
     assert list(clipping.upper) == [48, 64, 64]
     everything_dropped = ud.optimal_clipping(exact([4, 2, 1], 64), Fraction(1, 2))
     assert list(everything_dropped.lower) == list(everything_dropped.upper) == [32, 32, 32]
+
+
+@pytest.mark.parametrize(
+    ("users", "eps", "expected"),
+    [
+        (ud.geometric_collection(6, Fraction(65)), HALF, Fraction(585, 56)),
+        (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
+        (exact([2]), 1, HALF),  # (12) as printed gives 1/4
+        (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
+        (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
+    ],
+    ids=["geometric", "extreme-valued", "one user", "two users", "three users"],
+)
+def test_optimal_error_by_hand(users, eps, expected):
+    assert ud.optimal_error(users, eps) == expected
+    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
 
 
 @given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
