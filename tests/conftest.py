@@ -4,11 +4,13 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from wording import are_words, brief
 
+# Not explained: it takes minutes, and names lines that the failure has nothing to do with.
 settings.register_profile(
     "book",
+    phases=[phase for phase in Phase if phase is not Phase.explain],
     deadline=None,
     derandomize=True,
     max_examples=50,

@@ -34,7 +34,9 @@ def test_density_by_definition(quarters, rank, eps):
     t = np.r_[np.linspace(0.01, 2.99, 53), sums]
     weight = [math.exp(-eps / 2 * abs(sum(s >= x for s in sums) - min(rank, len(sums)))) for x in t]
     log_density = ud.quantile_log_density(t, sums, users, rank, eps)
-    np.testing.assert_allclose(np.diff(log_density), np.diff(np.log(weight)), atol=1e-12)
+    found, steps = np.diff(log_density), np.diff(np.log(weight))
+    told = f"the log density changes by eps/2 = {eps / 2} a rank"
+    np.testing.assert_allclose(found, steps, atol=1e-12, err_msg=told)
     cells = ud.quantile_cells(sums, users, rank, eps)
     assert cells.probability.sum() == pytest.approx(1, rel=1e-12)
     width = cells.upper - cells.lower

@@ -108,6 +108,17 @@ def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_
     assert 0.5 < np.mean(z**2) < 1.6
 
 
+def test_a_generator_moves_on_by_the_same_step_however_large_the_sweep():
+    states = []
+    for n_trials, budgets in [(2, [1]), (5000, [0.1, 0.2])]:
+        rng = np.random.default_rng(3)
+        ud.error_sweep(MECHANISMS, SMALL, budgets, ud.uniform_sums, n_trials, rng=rng)
+        states.append(rng.bit_generator.state)
+    unused = np.random.default_rng(3).bit_generator.state
+    assert states[0] == states[1], "how far a Generator moves on depends on the size of the sweep"
+    assert states[0] != unused, "a sweep does not use the Generator that it is given"
+
+
 def bits(sweep):
     return {name: [part.tolist() for part in sweep[name]] for name in MECHANISMS}
 
@@ -120,15 +131,6 @@ def test_order_and_company_do_not_change_a_bit():
     fewer = ud.error_sweep({"AKMV": ud.akmv}, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
     np.testing.assert_array_equal(fewer["AKMV"].mean, one["AKMV"].mean[[2, 1]])
     np.testing.assert_allclose(fewer["AKMV"].mean, [5.52706930736, 18.9536347289], 1e-9)
-
-
-def test_a_generator_moves_on_by_the_same_step_however_large_the_sweep():
-    states = []
-    for n_trials, budgets in [(2, [1]), (5000, [0.1, 0.2])]:
-        rng = np.random.default_rng(3)
-        ud.error_sweep(MECHANISMS, SMALL, budgets, ud.uniform_sums, n_trials, rng=rng)
-        states.append(rng.bit_generator.state)
-    assert states[0] == states[1]
 
 
 def test_records_hold_one_row_a_mechanism_and_budget():

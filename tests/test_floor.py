@@ -55,7 +55,10 @@ def two_datasets(q):
 
 def test_one_user_at_both_ends_by_hand():
     for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
-        assert two_datasets(q).check() == 1 / (1 + q)
+        certificate = two_datasets(q)
+        proved = certificate._proved()
+        assert proved == 1 / (1 + q), f"the multipliers prove 1/(1 + q) at q = {q}, not {proved}"
+        assert certificate.check() == proved
 
 
 def test_one_user_whose_least_risk_is_known():

@@ -88,8 +88,9 @@ REACHED = 0.999
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     found = spent(name, eps, *AUDITS[name])
-    assert found <= eps * (1 + ROUNDING), f"too little noise: {found:.6g} is spent of {eps}"
-    assert found >= REACHED * eps, f"more noise than {eps} needs: {found:.6g} is spent"
+    less, more = "too little noise for what a user moves", "more noise than a user needs"
+    assert found <= eps * (1 + ROUNDING), f"{less}: {found:.6g} is spent, the budget is {eps}"
+    assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
 
 RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
@@ -175,7 +176,9 @@ def test_influence_on_the_computed_total_never_exceeds_the_width():
         values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
         total, width = grid_sum(values, low, high)
         one, other, width = (Fraction(float(x)) for x in (*total, width))
-        assert abs(other - one) <= width <= Fraction(float(high)) - Fraction(float(low))
+        moved, most = abs(other - one), Fraction(float(high)) - Fraction(float(low))
+        told = f"{n} values: one moves the total by {float(moved)!r}, noise is for {float(width)!r}"
+        assert moved <= width <= most, f"{told}, the interval is {float(most)!r} wide"
         assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
         kept = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
         assert abs(one - kept) <= Fraction(n**2 * max(-low, high)) / 2**50

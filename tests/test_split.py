@@ -41,8 +41,9 @@ def test_each_user_is_in_one_part(users, eps):
     members = np.concatenate([part.users.counts for part in split.parts])
     np.testing.assert_array_equal(np.sort(members), np.sort(users.counts))
     assert sum(part.share for part in split.parts) == 1
-    assert all(part.share == Fraction(part.users.total, users.total) for part in split.parts)
-    assert all(part.users.upper == users.upper for part in split.parts)
+    shares = [Fraction(part.users.total, users.total) for part in split.parts]
+    assert [part.share for part in split.parts] == shares
+    assert {part.users.upper for part in split.parts} == {users.upper}
     if split.heavy_from is not None:
         heavy, others = split.parts
         assert heavy.users.counts.min() == split.heavy_from

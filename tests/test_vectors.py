@@ -83,7 +83,8 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     z = rng.normal(size=(3, d))
     z *= (rng.gamma(d, T / float(eps), 3) / np.linalg.norm(z, axis=-1))[:, None]
     expected = (np.sum(kept, axis=1) + z) / users.total
-    np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9)
+    told = f"sums are clipped to T/2 = {T / 2}, and the noise is for T = {T}"
+    np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9, err_msg=told)
 
 
 def rejected(rows, law):
