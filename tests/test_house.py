@@ -122,11 +122,12 @@ def test_signatures_are_short_and_name_types_as_the_code_does():
 
 
 def test_ids_of_tests_are_words(request):
-    """Of all tests that were collected: none is shown as `attempt137`, or by 400 digits."""
+    """Of all tests that were collected: none is shown as `attempt137`, by 400 digits, or as `3`."""
     named = [item for item in request.session.items if hasattr(item, "callspec")]
     for item in named:
         words = item.callspec.id
-        assert len(words) < 250, f"{item.nodeid[:250]}... needs shorter `ids`"
+        assert len(words) <= 100, f"{item.nodeid[:250]}... needs shorter `ids`"
+        assert re.search("[^-+.0-9e]", words), f"{item.nodeid} is a number: it needs `ids` in words"
         for argument in item.callspec.params:
             counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
             assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"

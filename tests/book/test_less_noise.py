@@ -23,6 +23,35 @@ def mean_size(eps):
     return 0.5 / np.sinh(eps / 2)
 
 
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_size_and_edges_of_the_staircase(eps):
+    """An edge belongs to the lower step."""
+    law, top = ud.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
+    assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
+    assert law.mean_size < 1 / eps
+    edge = np.array([-law.gamma, law.gamma])
+    for points, height in ((np.nextafter(edge, 0), top), (edge, top - eps), ([-1, 1], top - eps)):
+        np.testing.assert_allclose(law.log_density(points), height, rtol=1e-12, atol=1e-12)
+
+
+def steps(z, gamma):
+    whole = abs(z) // 1
+    return int(whole) + (abs(z) - whole >= gamma)
+
+
+@given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
+def test_privacy_in_exact_arithmetic(eps, shifts):
+    """On the edges, and at shifts of exactly one: no shift crosses more than one edge."""
+    gamma = Fraction(ud.StaircaseNoise(eps).gamma)
+    corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
+    points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
+    crossed = {
+        abs(steps(x, gamma) - steps(x + d, gamma)) for x in points for d in [*shifts, -1, 1, gamma]
+    }
+    assert crossed <= {0, 1}
+    assert 1 in crossed
+
+
 @given(collections(), st.integers(1, 16), st.sampled_from([2, 7]))
 def test_noise_of_any_mean_size(users, size, of):
     """Theorem thm-any-noise at all kinks of the error, whole numbers 2w among them."""
@@ -59,35 +88,6 @@ def test_gain_of_the_staircase(users, eps):
     gain = best[0] / best[1]
     assert 1 - 1e-12 <= gain <= bound * (1 + 1e-12)
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
-
-
-@pytest.mark.parametrize("eps", BUDGETS)
-def test_size_and_edges_of_the_staircase(eps):
-    """An edge belongs to the lower step."""
-    law, top = ud.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
-    assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
-    assert law.mean_size < 1 / eps
-    edge = np.array([-law.gamma, law.gamma])
-    for points, height in ((np.nextafter(edge, 0), top), (edge, top - eps), ([-1, 1], top - eps)):
-        np.testing.assert_allclose(law.log_density(points), height, rtol=1e-12, atol=1e-12)
-
-
-def steps(z, gamma):
-    whole = abs(z) // 1
-    return int(whole) + (abs(z) - whole >= gamma)
-
-
-@given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
-def test_privacy_in_exact_arithmetic(eps, shifts):
-    """On the edges, and at shifts of exactly one: no shift crosses more than one edge."""
-    gamma = Fraction(ud.StaircaseNoise(eps).gamma)
-    corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
-    points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
-    crossed = {
-        abs(steps(x, gamma) - steps(x + d, gamma)) for x in points for d in [*shifts, -1, 1, gamma]
-    }
-    assert crossed <= {0, 1}
-    assert 1 in crossed
 
 
 @pytest.mark.parametrize("law", [ud.LaplaceNoise(0.8), ud.StaircaseNoise(1.3)])

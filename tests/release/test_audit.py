@@ -271,8 +271,9 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
     rng = np.random.default_rng(conf.ROWS.index(row))
     for pair, refused in neighbours(row, rng):
         one, other = (observed(row, users, values, tmp_path) for users, values in pair)
-        assert one == other
-        assert one.refused == refused
+        apart = [name for name in Seen._fields if getattr(one, name) != getattr(other, name)]
+        assert not apart, f"neighbours are told apart by what is {' and '.join(apart)}"
+        assert one.refused == refused, f"to be {'refused' if refused else 'released'}: {pair[0]}"
         if refused:
             assert one.scales == []
         elif row["entry"] == "protected":
