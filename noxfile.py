@@ -178,6 +178,7 @@ def travel(session: nox.Session) -> None:
         chapters = sorted((copy / "_build" / "html" / "_sources" / "book").glob("*.ipynb"))
         head = json.loads(chapters[0].read_text("utf-8"))["cells"][0]["source"]
         line = re.search(r'pip install "(.*)"', "".join(head))[1]
+        session.install("pip>=25")  # an older one refuses the address of a folder
         session.install(line)
         for chapter in chapters:
             folder = Path(session.create_tmp()) / "alone"
