@@ -131,7 +131,8 @@ def check_mean(row, made, users, values, asked, answers):
             within = len(users) * unit  # as ends are whole numbers of steps
             noisy = averaged(part, low, noisy, unit / -np.expm1(-1 / scale))
         mean += share * noisy
-    assert made.mean == pytest.approx(mean, rel=1e-13, abs=within)
+    told = f"noise of the scale that is demanded, {made.noise_scale:.6g}, makes {mean!r} of it"
+    assert made.mean == pytest.approx(mean, rel=1e-13, abs=within), told
 
 
 def averaged(part, lower, noisy, beyond):
