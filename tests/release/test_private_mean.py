@@ -21,10 +21,15 @@ GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 
-def test_without_noise_the_mean_of_values_that_are_not_clipped_is_released(opendp):
+def test_the_mean_is_released_and_noise_asked_for_what_the_heaviest_user_can_move(opendp):
+    """At this budget nobody is clipped; `opendp` adds nothing."""
     made = ud.private_mean(USERS, VALUES, lower=1, upper=7, eps=4)
     assert made.mean == pytest.approx(np.mean(VALUES), abs=made.rounding)
     assert made.worst_case_bias == pytest.approx(0, abs=made.rounding)
+    (asked,) = opendp.asked
+    levels, told = 4 * read_grid(1, 7).top, f"four values from end to end; it is for {asked.moved}"
+    assert asked.moved == levels, f"noise for {levels} levels: {told}"
+    assert asked.budget == 4
 
 
 ODD_ROWS = {
