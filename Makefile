@@ -170,7 +170,7 @@ floors: $(READY)
 	@$(BIN) tools/floors.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
-# break some modules only: make mutate MODULES="noise table"
+# break some modules only: make mutate MODULES="noise floor"
 # break the code in thousands of ways, and count what the tests notice
 mutate: $(TESTS)
 	@echo "Mutation testing (about an hour on two cores); the counts go to book/data."
