@@ -188,6 +188,15 @@ def travel(session: nox.Session) -> None:
             session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
 
 
+@nox.session(python="3.11")
+def data(session: nox.Session) -> None:
+    """Read the archive of all data with Frictionless: all columns, types, sizes and sums."""
+    copy = clone(session)
+    session.run("make", "preview", external=True)
+    session.install("frictionless==5.21.0")
+    session.run("frictionless", "validate", str(copy / "_build" / "html" / "userdp-data.zip"))
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder that may be made later, and say where."""
