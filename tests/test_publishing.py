@@ -22,7 +22,7 @@ import rerun
 import travel
 import webpages
 import yaml
-from contents import ROOT
+from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pybtex.database import parse_file, parse_string
@@ -39,9 +39,10 @@ ADDRESS = "https://github.com/some-one/a.fork"
 COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
-READERS = ["at-scale", "claims", "decide", "libraries", "lower-bound", "trust"]
-"""The chapters that read what other pages, or scripts, write."""
 PARTS += [".git_archival", ".gitattributes", "userdp"]
+READERS = [name for name in pages() if (ROOT / "book" / f"{name}.ipynb").exists()]
+READERS = [name for name in READERS if travel.asked(name)]
+"""The chapters that read what other pages, or scripts, write."""
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +125,13 @@ def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkey
     monkeypatch.setattr(ud, "__file__", nowhere)
     with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
         exec(cell.source, {})
+
+
+def test_the_first_page_names_the_chapters_that_read_files_of_others():
+    (said,) = (cell.source for cell in page("index").cells if "(rerun)=" in cell.source)
+    sentence = said[said.index("Some chapters read") : said.index("A downloaded copy")]
+    assert {*re.findall(r"\((.*?)\.ipynb\)", sentence)} == {*READERS}
+    assert len(READERS) > 5
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -344,9 +352,9 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
     stamp = {"date-released": date(1970, 1, 2), "commit": head}
     assert yaml.safe_load(made["CITATION.cff"]) == CFF | stamp
 
-    page = clone / "_build" / "html" / "book" / "a.html"
-    page.touch()
-    page.chmod(0o600)
+    changed = clone / "_build" / "html" / "book" / "a.html"
+    changed.touch()
+    changed.chmod(0o600)
     git("config", "tar.umask", "0077")
     again = released(clone)
     assert [file for file in made if made[file] != again[file]] == []
