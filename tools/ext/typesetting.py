@@ -14,6 +14,7 @@ LEFT_OUT = {
     "CHANGELOG",
     "book/reference",
     "book/record",
+    "book/dictionary",
     "book/proofs",
     "book/benchmarks",
     "CONTRIBUTING",
