@@ -170,12 +170,12 @@ floors: $(READY)
 	@$(BIN) tools/floors.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
-# break some modules only: make mutate MODULES="noise floor"
+# break some modules only: make mutate MODULES="noise floor"; after a stop: make mutate GO_ON=--go-on
 # break the code in thousands of ways, and count what the tests notice
 mutate: $(TESTS)
-	@echo "Mutation testing (about an hour on two cores); the counts go to book/data."
+	@echo "Mutation testing (hours on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
-	@$(BIN) tools/mutate.py $(MODULES)
+	@$(BIN) tools/mutate.py $(GO_ON) $(MODULES)
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
