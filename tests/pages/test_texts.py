@@ -4,6 +4,7 @@ import os
 import re
 from html import unescape
 
+import cards
 import metadata
 import pytest
 import yaml
@@ -21,6 +22,7 @@ from browser import (
 )
 from bs4 import BeautifulSoup
 from contents import ledger
+from PIL import Image
 from playwright.sync_api import expect
 from pybtex.database import parse_string
 
@@ -59,6 +61,29 @@ def test_pages_say_what_they_are_about_and_of_which_version_with_a_picture_and_a
         path = file.removeprefix(os.environ.get("BOOK_URL", "").rstrip("/") + "/")
         assert (here.parent / path).exists() or (BUILT / path).exists()
     assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
+
+
+def drawn(name):
+    """The alternative texts of what a page has drawn, in their order."""
+    page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
+    return [image["alt"] for image in page.select('.bd-article img[src*="_images/"]')]
+
+
+@every_page
+def test_a_link_to_a_page_is_previewed_by_its_first_picture_in_words_too(name):
+    """Of a page that has none, by that of the first page."""
+    said = meta(name)
+    path = said["og:image"].removeprefix(os.environ.get("BOOK_URL", "").rstrip("/") + "/")
+    card = BUILT / path.removeprefix("../")
+    own = drawn(name)
+    assert card.stem == (name.rpartition("/")[2] if own else "index")
+    assert unescape(said["og:image:alt"]) == (own or drawn("book/index"))[0]
+    assert said["twitter:image:alt"] == said["og:image:alt"]
+    assert said["twitter:card"] == "summary_large_image"
+    with Image.open(card) as picture:
+        assert (picture.format, picture.size) == ("PNG", cards.SIZE)
+        assert [said[f"og:image:{side}"] for side in ("width", "height")] == [*map(str, cards.SIZE)]
+        assert picture.getextrema() != ((255, 255),) * 3, "nothing is drawn"
 
 
 @every_chapter
