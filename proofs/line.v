@@ -104,6 +104,14 @@ case: (leP y c) => yc /=; first by rewrite andbT (le_trans yc cb) andbT addr0.
 by rewrite andbF add0r (le_lt_trans ac yc).
 Qed.
 
+Lemma between_join a b c h : a <= c -> c <= b -> H (between a c h) -> H (between c b h) ->
+  H (between a b h) /\ J (between a b h) = J (between a c h) + J (between c b h).
+Proof.
+move=> ac cb Hl Hr; have [Hs <-] := line_add Hl Hr; apply: (line_ext Hs) => y; rewrite /between.
+case: (leP y c) => yc /=; first by rewrite andbT (le_trans yc cb) andbT addr0.
+by rewrite andbF add0r (le_lt_trans ac yc).
+Qed.
+
 Lemma between_one a b : a <= b -> H (between a b (fun=> 1)) /\ J (between a b (fun=> 1)) = b - a.
 Proof.
 case: HJ => _ lengths _ _ _ ab; apply: lengths => // y; rewrite /between.

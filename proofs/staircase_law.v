@@ -1,0 +1,246 @@
+(* The staircase law: its mass, its privacy, its mean size and mean square, and that no other first edge
+   gives a smaller mean size. *)
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
+From UserDP Require Import definitions linear chain exponential composition release line geometric.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* begin def-staircase *)
+(* j z is how many of the edges c, 1 + c, 2 + c, ... are at most |z|: those before the j z-th. *)
+Definition counts_edges (R : realFieldType) (c : R) (j : R -> nat) : Prop :=
+  forall z i, (i%:R + c <= `|z|) = (i < j z)%N.
+(* The law of centre + scale Z, where Z has the staircase law; h stands for exp (eps / 2), so that
+   h ^- 2 is exp (- eps), and gamma is 1 / (1 + h). *)
+Definition gamma (R : realFieldType) (h : R) : R := 1 / (1 + h).
+Definition staircase (R : realFieldType) (h : R) (j : R -> nat) (scale centre y : R) : R :=
+  sinh h * (h ^- 2) ^+ j ((y - centre) / scale) / scale.
+(* With the first edge at c, and whatever makes the mass 1. *)
+Definition staircase_from (R : realFieldType) (c h : R) (j : R -> nat) (z : R) : R :=
+  (1 - h ^- 2) / (2 * (c + (1 - c) * h ^- 2)) * (h ^- 2) ^+ j z.
+(* end def-staircase *)
+
+Section Sums.
+Variable R : realFieldType.
+Variable r : R.
+Hypothesis r01 : 0 < r < 1.
+
+Let r0 : 0 < r. Proof. by case/andP: r01. Qed.
+Let r1 : 0 < 1 - r. Proof. by case/andP: r01; rewrite subr_gt0. Qed.
+Let ne : 1 - r != 0. Proof. by rewrite gt_eqF. Qed.
+
+(* Sums of powers, and what remains of them. *)
+Lemma sum0 n : \sum_(i < n) r ^+ i = 1 / (1 - r) - r ^+ n * (1 / (1 - r)).
+Proof.
+elim: n => [|n IH]; first by rewrite big_ord0 expr0; field.
+by rewrite big_ord_recr /= IH [r ^+ n.+1]exprS; move: (r ^+ n) => p; field.
+Qed.
+
+Lemma sum1 n : \sum_(i < n) i%:R * r ^+ i = r / (1 - r) ^+ 2 - r ^+ n * (n%:R / (1 - r) + r / (1 - r) ^+ 2).
+Proof.
+elim: n => [|n IH]; first by rewrite big_ord0 expr0; field.
+by rewrite big_ord_recr /= IH [r ^+ n.+1]exprS -[n.+1]addn1 natrD; move: (r ^+ n) => p; field.
+Qed.
+
+Lemma sum2 n : \sum_(i < n) i%:R ^+ 2 * r ^+ i
+  = r * (1 + r) / (1 - r) ^+ 3 - r ^+ n * (n%:R ^+ 2 / (1 - r) + 2 * n%:R * r / (1 - r) ^+ 2 + r * (1 + r) / (1 - r) ^+ 3).
+Proof.
+elim: n => [|n IH]; first by rewrite big_ord0 expr0; field.
+by rewrite big_ord_recr /= IH [r ^+ n.+1]exprS -[n.+1]addn1 natrD; move: (r ^+ n) => p; field.
+Qed.
+End Sums.
+
+Section Vanish.
+Variables (R : realFieldType) (h : R).
+Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
+Hypothesis h1 : 1 < h.
+
+Let h0 : 0 < h. Proof. exact: lt_trans ltr01 h1. Qed.
+
+Lemma square_below n : n%:R * (n%:R - 1) * (h - 1) ^+ 2 / 2 + n%:R * (h - 1) + 1 <= h ^+ n.
+Proof.
+elim: n => [|n IH]; first by rewrite expr0 !mul0r !add0r.
+have d0 : 0 < h - 1 by rewrite subr_gt0.
+have := ler_wpmul2l (ltW h0) IH; rewrite -exprS -[n.+1]addn1 natrD; apply: le_trans.
+have n0 := ler0n R n; have cube : 0 <= n%:R * (n%:R - 1) * (h - 1) ^+ 3.
+  rewrite mulr_ge0 ?exprn_ge0 ?(ltW d0) //; case: (n) => [|k]; first by rewrite mul0r.
+  by rewrite mulr_ge0 ?ler0n // subr_ge0 ler1n.
+move: (n%:R) n0 cube => k k0; rewrite !exprS !expr0 !mulr1; set d := h - 1; have -> : h = 1 + d by rewrite /d; ring.
+by linear.
+Qed.
+
+(* n h ^ - n is as small as is asked for. *)
+Lemma linear_vanishes e : 0 < e -> exists2 n : nat, (0 < n)%N & n%:R * h^-1 ^+ n <= e.
+Proof.
+move=> e0; have d0 : 0 < h - 1 by rewrite subr_gt0.
+have d2 : 0 < (h - 1) ^+ 2 by rewrite exprn_gt0.
+have [n big] := archi (2 / (e * (h - 1) ^+ 2)); exists n.+1 => //.
+rewrite exprVn ler_pdivr_mulr ?exprn_gt0 //; have := square_below n.+1.
+have n0 : 0 < n.+1%:R :> R by rewrite ltr0n.
+move/(ler_wpmul2l (ltW e0)); apply: le_trans.
+move: big; rewrite ler_pdivr_mulr ?mulr_gt0 // -[n.+1]addn1 natrD addrK; have := ler0n R n.
+move: (n%:R) (h - 1) d0 ((h - 1) ^+ 2) d2 => k d d0 d2 d20 k0 big.
+have u : 0 <= (k + 1) * (k * (e * d2) - 2) by rewrite mulr_ge0 ?subr_ge0 // addr_ge0 ?ler01.
+have w : 0 <= e * ((k + 1) * d) by rewrite mulr_ge0 ?(ltW e0) // mulr_ge0 ?(ltW d0) // addr_ge0 ?ler01.
+by linear.
+Qed.
+
+(* So is what remains of the sums. *)
+Lemma rest_vanishes a b c e : 0 < e -> 0 <= a -> 0 <= b -> 0 <= c ->
+  exists n : nat, (h ^- 2) ^+ n * (a * n%:R ^+ 2 + b * n%:R + c) <= e.
+Proof.
+move=> e0 a0 b0 c0; pose s := a + b + c; have s1 : 0 < s + 1 by rewrite ltr_paddl ?ltr01 // !addr_ge0.
+pose d := Num.min 1 (e / (s + 1)); have d0 : 0 < d by rewrite lt_minr ltr01 divr_gt0.
+have [n n0 small] := linear_vanishes d0; exists n.
+have nR : 1 <= n%:R :> R by rewrite ler1n.
+set x := n%:R * h^-1 ^+ n in small; set p := h^-1 ^+ n in x small.
+have p0 : 0 <= p by rewrite exprn_ge0 // invr_ge0 ltW.
+have -> : (h ^- 2) ^+ n = p ^+ 2 by rewrite /p -exprVn -!exprM mulnC.
+have x0 : 0 <= x by rewrite mulr_ge0 // (le_trans _ nR) ?ler01.
+have px : p <= x by rewrite /x ler_pemull.
+have x1 : x <= 1 by apply: le_trans small _; rewrite le_minl lexx.
+have xe : x * (s + 1) <= e.
+  by rewrite -ler_pdivl_mulr //; apply: le_trans small _; rewrite le_minl lexx orbT.
+have x2 : x ^+ 2 <= x by rewrite expr2 ler_pimulr.
+have -> : p ^+ 2 * (a * n%:R ^+ 2 + b * n%:R + c) = a * x ^+ 2 + b * (p * x) + c * p ^+ 2.
+  by rewrite /x; ring.
+have px2 : p * x <= x ^+ 2 by rewrite expr2 ler_wpmul2r.
+have p2 : p ^+ 2 <= x ^+ 2 by rewrite ler_pexpn2r.
+apply: le_trans xe; rewrite mulrDr mulr1; apply: (@le_trans _ _ (s * x ^+ 2)).
+  rewrite /s !mulrDl; apply: ler_add; first apply: ler_add => //; exact: ler_wpmul2l.
+have s0 : 0 <= s by rewrite !addr_ge0.
+by rewrite [x * s]mulrC; have := ler_wpmul2l s0 x2; move: (s * _) => q; linear.
+Qed.
+End Vanish.
+
+(* A power's slope. *)
+Lemma power_slope (R : realFieldType) (k : nat) (u w : R) : 0 <= u -> u <= w ->
+  u ^+ k * (w - u) <= (w ^+ k.+1 - u ^+ k.+1) / k.+1%:R <= w ^+ k * (w - u).
+Proof.
+move=> u0 uw; have w0 := le_trans u0 uw; have k0 : 0 < k.+1%:R :> R by rewrite ltr0n.
+have d0 : 0 <= w - u by rewrite subr_ge0.
+rewrite ler_pdivl_mulr // ler_pdivr_mulr // subrXX.
+have term (i : 'I_k.+1) : u ^+ k <= w ^+ (k.+1.-1 - i) * u ^+ i <= w ^+ k.
+  have e : k = (k.+1.-1 - i + i)%N by rewrite /= subnK // -ltnS.
+  rewrite [X in u ^+ X]e [X in _ <= w ^+ X]e !exprD; apply/andP; split.
+    by apply: ler_wpmul2r; [exact: exprn_ge0 | apply: ler_expn2r].
+  by apply: ler_wpmul2l; [exact: exprn_ge0 | apply: ler_expn2r].
+have -> : u ^+ k * (w - u) * k.+1%:R = (w - u) * \sum_(i < k.+1) u ^+ k.
+  by rewrite sumr_const card_ord -mulr_natr; ring.
+have -> : w ^+ k * (w - u) * k.+1%:R = (w - u) * \sum_(i < k.+1) w ^+ k.
+  by rewrite sumr_const card_ord -mulr_natr; ring.
+by apply/andP; split; apply: ler_wpmul2l => //; apply: ler_sum => i _; case/andP: (term i).
+Qed.
+
+(* One side of the law, times a power of the distance from the centre. *)
+Section Side.
+Variables (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
+Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
+Hypothesis HJ : is_line_integral H J.
+Variables (c h : R) (j : R -> nat) (D c0 : R).
+Hypothesis c01 : 0 <= c <= 1.
+Hypothesis h1 : 1 < h.
+Hypothesis edges : counts_edges c j.
+Hypothesis D0 : 0 < D.
+Notation r := (h ^- 2).
+
+Let r01 : 0 < r < 1.
+Proof.
+have h0 : 0 < h by exact: lt_trans ltr01 h1.
+by rewrite invr_gt0 exprn_gt0 //= invf_lt1 ?exprn_gt0 // exprn_egt1.
+Qed.
+
+Lemma count_first (i : nat) z : i%:R < z -> z < i%:R + c -> j z = i.
+Proof.
+move=> iz zc; have z0 : 0 <= z by apply: le_trans (ltW iz).
+have e := edges z; rewrite ger0_norm // in e; apply/eqP; rewrite eqn_leq; apply/andP; split.
+  by rewrite leqNgt -e -ltNge.
+case: i iz zc => // i iz zc; rewrite -e; apply: le_trans (ltW iz); rewrite -[i.+1]addn1 natrD ler_add2l.
+by case/andP: c01.
+Qed.
+
+Lemma count_second (i : nat) z : i%:R + c < z -> z < i.+1%:R -> j z = i.+1.
+Proof.
+case/andP: (c01) => c_ge0 _ iz zc; have z0 : 0 <= z by apply: le_trans (ltW iz); rewrite addr_ge0 ?ler0n.
+have e := edges z; rewrite ger0_norm // in e; apply/eqP; rewrite eqn_leq -e (ltW iz) andbT.
+by rewrite leqNgt -e -ltNge; apply: lt_le_trans zc _; rewrite ler_addl.
+Qed.
+
+Let f (k : nat) (y : R) := ((y - c0) / D) ^+ k * r ^+ j ((y - c0) / D).
+
+Lemma cell (k e : nat) x x' : 0 <= x -> x <= x' -> (forall z, x < z -> z < x' -> j z = e) ->
+  H (between (c0 + D * x) (c0 + D * x') (f k))
+  /\ J (between (c0 + D * x) (c0 + D * x') (f k)) = D * (r ^+ e * ((x' ^+ k.+1 - x ^+ k.+1) / k.+1%:R)).
+Proof.
+move=> x0 xx count; have Dne : D != 0 by rewrite gt_eqF.
+have ab : c0 + D * x <= c0 + D * x' by rewrite ler_add2l ler_pmul2l.
+pose g y := ((y - c0) / D) ^+ k; pose G y := D * (((y - c0) / D) ^+ k.+1 / k.+1%:R).
+have at_ u : (c0 + D * u - c0) / D = u by field.
+have ge0 y : c0 + D * x <= y -> 0 <= (y - c0) / D.
+  by move=> xy; rewrite divr_ge0 ?(ltW D0) // subr_ge0; apply: le_trans xy; rewrite ler_addl mulr_ge0 // ltW.
+have le u w : u <= w -> (u - c0) / D <= (w - c0) / D by move=> uw; rewrite ler_pmul2r ?invr_gt0 // ler_add2r.
+have [u w au uw _|u w au uw _|Hg Jg] := growing_integral HJ archi (h := g) (G := G) ab.
+- by apply: ler_expn2r; rewrite ?nnegrE ?ge0 ?le // (le_trans au).
+- have := power_slope k (ge0 u au) (le u w uw) => /andP [lo hi].
+  have e1 : w - u = D * ((w - c0) / D - (u - c0) / D) by field.
+  rewrite /g /G -mulrBr -mulrBl e1; apply/andP; split.
+    by rewrite mulrCA ler_pmul2l.
+  by rewrite [leRHS]mulrCA ler_pmul2l.
+have [Hs Js] := line_scale HJ (r ^+ e) Hg.
+have [|Hf ->] := line_but_one HJ (a := c0 + D * x') (h' := between (c0 + D * x) (c0 + D * x') (f k)) Hs.
+  move=> y ne; rewrite /between; case: ifP => [/andP [lo hi]|_]; last by rewrite mulr0.
+  rewrite /f (count ((y - c0) / D)); first exact: mulrC.
+    by rewrite ltr_pdivl_mulr // ltr_subr_addl mulrC.
+  by rewrite ltr_pdivr_mulr // ltr_subl_addl mulrC lt_neqAle ne hi.
+split=> //; rewrite Js Jg /G !at_.
+by move: (x' ^+ k.+1) (x ^+ k.+1) (k.+1%:R^-1) (r ^+ e) => X' X K p; ring.
+Qed.
+
+Definition cells (k n : nat) : R := \sum_(i < n)
+  (r ^+ i * (((i%:R + c) ^+ k.+1 - i%:R ^+ k.+1) / k.+1%:R)
+   + r ^+ i.+1 * ((i.+1%:R ^+ k.+1 - (i%:R + c) ^+ k.+1) / k.+1%:R)).
+
+Lemma upto k n : H (between c0 (c0 + D * n%:R) (f k)) /\ J (between c0 (c0 + D * n%:R) (f k)) = D * cells k n.
+Proof.
+case/andP: (c01) => c_ge0 c_le1; elim: n => [|n [Hn Jn]].
+  have none z : 0 < z -> z < 0 -> j z = 0%N by move=> lo hi; move: (lt_trans lo hi); rewrite ltxx.
+  have [Hc Jc] := cell k (lexx 0) (lexx 0) none; rewrite mulr0 addr0 in Hc Jc.
+  by rewrite mulr0 addr0; split=> //; rewrite Jc /cells big_ord0 subrr mul0r !mulr0.
+have n0 := ler0n R n; have nc : n%:R <= n%:R + c by rewrite ler_addl.
+have cn : n%:R + c <= n.+1%:R by rewrite -[n.+1]addn1 natrD ler_add2l.
+have [H1 J1] := cell k n0 nc (@count_first n).
+have [H2 J2] := cell k (le_trans n0 nc) cn (@count_second n).
+have up u w : u <= w -> c0 + D * u <= c0 + D * w by move=> uw; rewrite ler_add2l ler_pmul2l.
+have [H3 J3] := between_join HJ (up _ _ nc) (up _ _ cn) H1 H2.
+have start : c0 <= c0 + D * n%:R by rewrite ler_addl mulr_ge0 // ltW.
+have [H4 J4] := between_join HJ start (up _ _ (le_trans nc cn)) Hn H3.
+by split=> //; rewrite J4 Jn J3 J1 J2 /cells big_ord_recr /= !mulrDr.
+Qed.
+
+Lemma side k M a b e : 0 <= a -> 0 <= b -> 0 <= e ->
+  (forall n, cells k n = M - r ^+ n * (a * n%:R ^+ 2 + b * n%:R + e)) ->
+  H (beyond c0 (f k)) /\ J (beyond c0 (f k)) = D * M.
+Proof.
+move=> a0 b0 e0 sums; have f0 y : c0 < y -> 0 <= f k y.
+  move=> cy; rewrite mulr_ge0 ?exprn_ge0 ?divr_ge0 ?subr_ge0 ?(ltW cy) ?(ltW D0) //.
+  by case/andP: r01 => /ltW.
+apply: (beyond_integral HJ) => // [b' cb|d dM].
+  have [n big] := archi ((b' - c0) / D); have [Hn Jn] := upto k n.
+  have bn : b' <= c0 + D * n%:R by rewrite -ler_subl_addl mulrC -ler_pdivr_mulr.
+  have [Hb Hb' Js] := between_split HJ cb bn Hn; split=> //.
+  have rest : 0 <= J (between b' (c0 + D * n%:R) (f k)).
+    apply: (line_ge0 HJ) => // y; rewrite /between; case: ifP => // /andP [by_ _].
+    exact: f0 (le_lt_trans cb by_).
+  have : J (between c0 (c0 + D * n%:R) (f k)) <= D * M.
+    rewrite Jn ler_pmul2l // sums ler_subl_addr ler_addl mulr_ge0 ?exprn_ge0 //; first by case/andP: r01 => /ltW.
+    by rewrite !addr_ge0 ?mulr_ge0 ?exprn_ge0 ?ler0n.
+  by rewrite Js; apply: le_trans; rewrite ler_addl.
+have [|n small] := rest_vanishes archi h1 (e := M - d / D) _ a0 b0 e0.
+  by rewrite subr_gt0 ltr_pdivr_mulr // mulrC.
+exists (c0 + D * n%:R); first by rewrite ler_addl mulr_ge0 ?ler0n ?ltW.
+have [_ ->] := upto k n; rewrite sums -ler_pdivr_mull // mulrC; move: small.
+by move: (_ ^+ n * _) (d / D) => x y; linear.
+Qed.
+End Side.
