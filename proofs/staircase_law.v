@@ -244,3 +244,111 @@ have [_ ->] := upto k n; rewrite sums -ler_pdivr_mull // mulrC; move: small.
 by move: (_ ^+ n * _) (d / D) => x y; linear.
 Qed.
 End Side.
+
+(* Both sides. *)
+Section Both.
+Variables (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
+Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
+Hypothesis HJ : is_line_integral H J.
+Variables (c h : R) (j : R -> nat) (D c0 : R).
+Hypothesis c01 : 0 <= c <= 1.
+Hypothesis h1 : 1 < h.
+Hypothesis edges : counts_edges c j.
+Hypothesis D0 : 0 < D.
+Notation r := (h ^- 2).
+
+Let r01 : 0 < r < 1.
+Proof.
+have h0 : 0 < h by exact: lt_trans ltr01 h1.
+by rewrite invr_gt0 exprn_gt0 //= invf_lt1 ?exprn_gt0 // exprn_egt1.
+Qed.
+
+Lemma count_even z : j (- z) = j z.
+Proof.
+apply/eqP; rewrite eqn_leq; apply/andP; split; rewrite leqNgt.
+  by rewrite -[X in ~~ X](edges (- z)) normrN edges ltnn.
+by rewrite -[X in ~~ X](edges z) -[`|z|]normrN edges ltnn.
+Qed.
+
+Lemma both k M a b e : 0 <= a -> 0 <= b -> 0 <= e ->
+  (forall n, cells c h k n = M - r ^+ n * (a * n%:R ^+ 2 + b * n%:R + e)) ->
+  let f y := `|y - c0| ^+ k * r ^+ j ((y - c0) / D) in
+  H f /\ J f = 2 * D ^+ k.+1 * M.
+Proof.
+move=> a0 b0 e0 sums f; have Dk : D ^+ k != 0 by rewrite expf_neq0 // gt_eqF.
+have [Hr Jr] := side archi HJ c0 c01 h1 edges D0 a0 b0 e0 sums.
+have [Hl Jl] := side archi (mirror HJ) (- c0) c01 h1 edges D0 a0 b0 e0 sums.
+have [Ha Ja] := line_add HJ Hr Hl; have [Hs Js] := line_scale HJ (D ^+ k) Ha.
+have [|Hf ->] := line_but_one HJ (a := c0) (h' := f) Hs; last first.
+  by split=> //; rewrite Js Ja Jr Jl exprS; ring.
+move=> y; rewrite neq_lt /mirrored /beyond /f ltr_opp2 => /orP [] yc; rewrite yc ltNge (ltW yc) /= ?addr0 ?add0r.
+  have -> : (- y - - c0) / D = - ((y - c0) / D) by rewrite -mulNr; congr (_ / _); ring.
+  rewrite count_even mulrA -exprMn ler0_norm ?subr_le0 ?(ltW yc) //.
+  by congr (_ ^+ _ * _); rewrite mulrN mulrC divfK // gt_eqF.
+rewrite mulrA -exprMn ger0_norm ?subr_ge0 ?(ltW yc) //.
+by congr (_ ^+ _ * _); rewrite mulrC divfK // gt_eqF.
+Qed.
+
+(* The mass below the first edge and after it, and what they are about on average. *)
+Let t := c + (1 - c) * r.
+Let u := c ^+ 2 + r * (1 - c ^+ 2).
+Let w := c ^+ 3 + r * (1 - c ^+ 3).
+
+Lemma weights : [/\ 0 < t, 0 <= u & 0 <= w].
+Proof.
+have [[c_ge0 c_le1] [r0 r1]] := (andP c01, andP r01).
+have pw k : 0 <= c ^+ k <= 1 by rewrite exprn_ge0 // exprn_ile1.
+have pos k : 0 <= c ^+ k + r * (1 - c ^+ k).
+  by have /andP [p0 p1] := pw k; rewrite addr_ge0 // mulr_ge0 ?subr_ge0 // ltW.
+split; rewrite ?pos // /t; have := mulr_ge0 c_ge0 (ltW r0); have := r0; have := r1; move: (r) => r'.
+case: (ltP 0 c) => cp; last by have -> : c = 0 by [apply: le_anti; rewrite cp c_ge0]; linear.
+by move=> r1' r0' _; rewrite ltr_paddr // mulr_ge0 ?subr_ge0 // ltW.
+Qed.
+
+Lemma mass : let f y := r ^+ j ((y - c0) / D) in H f /\ J f = 2 * D * (t / (1 - r)).
+Proof.
+move=> f; have [t0 u0 w0] := weights; have /andP [r0 r1] := r01; have g : 0 < 1 - r by rewrite subr_gt0.
+have e0 : 0 <= t / (1 - r) by rewrite divr_ge0 // ltW.
+have [n|Hf Jf] := @both 0 (t / (1 - r)) 0 0 (t / (1 - r)) (lexx 0) (lexx 0) e0.
+  rewrite /cells /t; move: (r) g => r' g; elim: n => [|n IH]; first by rewrite big_ord0; ring.
+  by rewrite big_ord_recr /= IH [r' ^+ n.+1]exprS -[n.+1]addn1 natrD; move: (r' ^+ n) (n%:R) => p k; field; rewrite gt_eqF.
+have [|Hf' ->] := line_ext HJ Hf (h' := f); first by move=> y; rewrite expr0 mul1r.
+by rewrite Jf expr1.
+Qed.
+
+Lemma mean_size : let f y := `|y - c0| * r ^+ j ((y - c0) / D) in
+  H f /\ J f = 2 * D ^+ 2 * (t * r / (1 - r) ^+ 2 + u / (2 * (1 - r))).
+Proof.
+move=> f; have [t0 u0 w0] := weights; have /andP [r0 r1] := r01; have g : 0 < 1 - r by rewrite subr_gt0.
+have b0 : 0 <= t / (1 - r) by rewrite divr_ge0 // ltW.
+have e0 : 0 <= t * r / (1 - r) ^+ 2 + u / (2 * (1 - r)).
+  by apply: addr_ge0; apply: divr_ge0 => //; rewrite ?mulr_ge0 ?exprn_ge0 ?ler0n ?ltW.
+have [n|Hf Jf] := @both 1 (t * r / (1 - r) ^+ 2 + u / (2 * (1 - r))) 0 _ _ (lexx 0) b0 e0.
+  rewrite /cells /t /u; move: (r) g => r' g; elim: n => [|n IH]; first by rewrite big_ord0; ring.
+  rewrite big_ord_recr /= IH [r' ^+ n.+1]exprS -[n.+1]addn1 natrD; move: (r' ^+ n) (n%:R) => p k.
+  by field; rewrite gt_eqF.
+have [|Hf' ->] := line_ext HJ Hf (h' := f); first by move=> y; rewrite expr1.
+by rewrite Jf.
+Qed.
+
+Lemma mean_square : let f y := (y - c0) ^+ 2 * r ^+ j ((y - c0) / D) in
+  H f /\ J f = 2 * D ^+ 3 * (t * (r * (1 + r) / (1 - r) ^+ 3) + u * (r / (1 - r) ^+ 2) + w / (3%:R * (1 - r))).
+Proof.
+move=> f; have [t0 u0 w0] := weights; have /andP [r0 r1] := r01; have g : 0 < 1 - r by rewrite subr_gt0.
+have a0 : 0 <= t / (1 - r) by rewrite divr_ge0 // ltW.
+have b0 : 0 <= 2 * t * r / (1 - r) ^+ 2 + u / (1 - r).
+  by apply: addr_ge0; apply: divr_ge0 => //; rewrite ?mulr_ge0 ?exprn_ge0 ?ler0n ?ltW.
+have e0 : 0 <= t * (r * (1 + r) / (1 - r) ^+ 3) + u * (r / (1 - r) ^+ 2) + w / (3%:R * (1 - r)).
+  have s0 : 0 <= r * (1 + r) / (1 - r) ^+ 3.
+    by apply: divr_ge0; [rewrite mulr_ge0 ?addr_ge0 ?ler01 ?(ltW r0) | rewrite exprn_ge0 // ltW].
+  have s1 : 0 <= r / (1 - r) ^+ 2 by apply: divr_ge0; rewrite ?exprn_ge0 ?ltW.
+  have s2 : 0 <= w / (3%:R * (1 - r)) by apply: divr_ge0 => //; rewrite mulr_ge0 ?ler0n ?ltW.
+  by apply: addr_ge0 s2; apply: addr_ge0; apply: mulr_ge0 => //; exact: ltW.
+have [n|Hf Jf] := @both 2 (t * (r * (1 + r) / (1 - r) ^+ 3) + u * (r / (1 - r) ^+ 2) + w / (3%:R * (1 - r))) _ _ _ a0 b0 e0.
+  rewrite /cells /t /u /w; move: (r) g => r' g; elim: n => [|n IH]; first by rewrite big_ord0 expr0; ring.
+  rewrite big_ord_recr /= IH [r' ^+ n.+1]exprS -[n.+1]addn1 natrD; move: (r' ^+ n) (n%:R) => p k.
+  by field; rewrite gt_eqF.
+have [|Hf' ->] := line_ext HJ Hf (h' := f); first by move=> y; rewrite real_normK ?num_real.
+by rewrite Jf.
+Qed.
+End Both.
