@@ -352,3 +352,66 @@ have [|Hf' ->] := line_ext HJ Hf (h' := f); first by move=> y; rewrite real_norm
 by rewrite Jf.
 Qed.
 End Both.
+
+Section Numbers.
+Variables (R : realFieldType) (h : R).
+Hypothesis h1 : 1 < h.
+
+Lemma h_gt0 : 0 < h. Proof. exact: lt_trans ltr01 h1. Qed.
+Lemma h_minus : 0 < h - 1. Proof. by rewrite subr_gt0. Qed.
+Lemma h_plus : 0 < 1 + h. Proof. by rewrite addr_gt0 ?ltr01 ?h_gt0. Qed.
+Lemma square_minus : 0 < h ^+ 2 - 1. Proof. by rewrite subr_gt0 exprn_egt1. Qed.
+
+Lemma gamma01 : 0 <= gamma h <= 1.
+Proof. by rewrite /gamma divr_ge0 ?ler01 ?(ltW h_plus) // ler_pdivr_mulr ?h_plus // mul1r ler_addl ltW ?h_gt0. Qed.
+
+Lemma gamma_weight : gamma h + (1 - gamma h) * h ^- 2 = h^-1.
+Proof. by rewrite /gamma; field; rewrite !gt_eqF ?h_gt0 ?h_plus. Qed.
+
+Lemma sinhE : sinh h = (h ^+ 2 - 1) / (2 * h).
+Proof. by rewrite /sinh; field; rewrite gt_eqF ?h_gt0. Qed.
+End Numbers.
+
+(* begin thm-staircase *)
+(* The law is one; 2 and 3, its mean size and its mean square, with G = 1 / (exp eps - 1).  All of them for
+   the law of centre + scale Z, so those of Z at the scale 1 and the centre 0. *)
+Theorem staircase_moments (R : realFieldType) (h : R) (j : R -> nat) (scale centre : R)
+    (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
+  1 < h -> counts_edges (gamma h) j -> 0 < scale ->
+  let p := staircase h j scale centre in
+  let G := 1 / (h ^+ 2 - 1) in
+  [/\ forall y, 0 <= p y,
+      H p /\ J p = 1,
+      H (fun y => `|y - centre| * p y) /\ J (fun y => `|y - centre| * p y) = scale * (1 / (2 * sinh h))
+    & H (fun y => (y - centre) ^+ 2 * p y) /\ J (fun y => (y - centre) ^+ 2 * p y)
+        = scale ^+ 2 * (G * (1 + 2 * G + 2 * gamma h) + gamma h * (1 + 2 * gamma h) / 3%:R)].
+(* end thm-staircase *)
+Proof.
+move=> archi HJ h1 edges s0 p G; have g01 := gamma01 h1; have h0 := h_gt0 h1; have sq := square_minus h1.
+have hp := h_plus h1; pose k := sinh h / scale.
+have pE y : p y = k * (h ^- 2) ^+ j ((y - centre) / scale) by rewrite /p /staircase /k mulrAC.
+have law f v : H (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale))
+    /\ J (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale)) = v ->
+    H (fun y => f y * p y) /\ J (fun y => f y * p y) = k * v.
+  move=> [Hf Jf]; have [Hs <-] : H (fun y => k * (f y * (h ^- 2) ^+ j ((y - centre) / scale)))
+      /\ J (fun y => k * (f y * (h ^- 2) ^+ j ((y - centre) / scale))) = k * v.
+    by have [Hs Js] := line_scale HJ k Hf; rewrite Js Jf.
+  by apply: (line_ext HJ Hs) => y; rewrite pE mulrCA.
+have hE : 1 - h ^- 2 = (h ^+ 2 - 1) / h ^+ 2 by field; rewrite gt_eqF.
+have q0 : h ^+ 2 - 1 != 0 by rewrite gt_eqF.
+have [Hm Jm] := mass archi HJ centre g01 h1 edges s0.
+split.
+- move=> y; rewrite pE mulr_ge0 // ?exprn_ge0 ?invr_ge0 ?exprn_ge0 ?(ltW h0) //.
+  by rewrite /k sinhE // !divr_ge0 ?mulr_ge0 ?ler0n ?ltW.
+- have [|Hp Jp] := law (fun=> 1) (2 * scale * (h^-1 / (1 - h ^- 2))).
+    have [|Hm' ->] := line_ext HJ Hm (h' := fun y => 1 * (h ^- 2) ^+ j ((y - centre) / scale)).
+      by move=> y; rewrite mul1r.
+    by split=> //; rewrite Jm gamma_weight.
+  have [|Hp' ->] := line_ext HJ Hp (h' := p); first by move=> y; rewrite mul1r.
+  by split=> //; rewrite Jp /k sinhE // hE; field; rewrite q0 !gt_eqF.
+- have [Hp ->] := law (fun y => `|y - centre|) _ (mean_size archi HJ centre g01 h1 edges s0).
+  by split=> //; rewrite gamma_weight // /k sinhE // hE /gamma; field; rewrite q0 !gt_eqF //.
+have [Hp ->] := law (fun y => (y - centre) ^+ 2) _ (mean_square archi HJ centre g01 h1 edges s0).
+by split=> //; rewrite gamma_weight // /k sinhE // hE /G /gamma; field; rewrite q0 !gt_eqF //.
+Qed.
