@@ -415,3 +415,147 @@ split.
 have [Hp ->] := law (fun y => (y - centre) ^+ 2) _ (mean_square archi HJ centre g01 h1 edges s0).
 by split=> //; rewrite gamma_weight // /k sinhE // hE /G /gamma; field; rewrite q0 !gt_eqF //.
 Qed.
+
+(* Moving by at most the scale crosses one edge at most. *)
+Lemma one_edge (R : realFieldType) (c : R) (j : R -> nat) (z z' : R) :
+  counts_edges c j -> `|z - z'| <= 1 -> (j z' <= (j z).+1)%N.
+Proof.
+move=> edges near; rewrite leqNgt; apply/negP; rewrite -(edges z') -[X in X%:R]addn1 natrD => far.
+have tri : `|z'| <= `|z| + `|z - z'|.
+  have := ler_norm_add z (z' - z); rewrite [`|z' - z|]distrC.
+  by have -> : z + (z' - z) = z' by ring.
+have := edges z (j z); rewrite ltnn => /negP; apply.
+by move: (`|z|) (`|z'|) (`|_|) near tri far => a b d; linear.
+Qed.
+
+Lemma staircase_ratio (R : realFieldType) (c h : R) (j : R -> nat) (scale a a' y : R) :
+  1 < h -> counts_edges c j -> 0 < scale -> `|a - a'| <= scale ->
+  staircase h j scale a y <= h ^+ 2 * staircase h j scale a' y.
+Proof.
+move=> h1 edges s0 near; have h0 := h_gt0 h1; have r0 : 0 < h ^- 2 by rewrite invr_gt0 exprn_gt0.
+have r1 : h ^- 2 <= 1 by rewrite invf_le1 ?exprn_gt0 // exprn_ege1 // ltW.
+have k0 : 0 <= sinh h / scale by rewrite sinhE // !divr_ge0 ?mulr_ge0 ?ler0n ?ltW ?square_minus.
+have -> : staircase h j scale a y = sinh h / scale * (h ^- 2) ^+ j ((y - a) / scale).
+  by rewrite /staircase mulrAC.
+have -> : h ^+ 2 * staircase h j scale a' y = sinh h / scale * (h ^+ 2 * (h ^- 2) ^+ j ((y - a') / scale)).
+  by rewrite /staircase; move: ((h ^- 2) ^+ _) => p; ring.
+apply: ler_wpmul2l => //; have le1 : (j ((y - a') / scale) <= (j ((y - a) / scale)).+1)%N.
+  apply: (one_edge edges); rewrite -mulrBl normrM [`|scale^-1|]gtr0_norm ?invr_gt0 // ler_pdivr_mulr // mul1r.
+  by have -> : y - a - (y - a') = - (a - a') by [ring]; rewrite normrN.
+have := ler_wiexpn2l (ltW r0) r1 le1; rewrite -(ler_pmul2l (exprn_gt0 2 h0)) [(h ^- 2) ^+ (j _).+1]exprS mulrA.
+by rewrite divff ?mul1r // gt_eqF // exprn_gt0.
+Qed.
+
+(* begin thm-staircase *)
+(* 1: g of sensitivity at most D, with the noise D Z; without noise, where no user moves g. *)
+Theorem staircase_private (R : realFieldType) (h : R) (j : R -> nat) L (m : 'I_L -> nat) (U D : R)
+    (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
+  1 < h -> counts_edges (gamma h) j -> sensitivity_at_most U g D ->
+  (0 < D -> let density x := staircase h j D (g x) in
+     is_mechanism U (drawn U H density) (draw J density)
+     /\ is_private U (drawn U H density) (h ^+ 2) (draw J density))
+  /\ (D = 0 -> is_private U (fun=> True) (h ^+ 2) (fun x f => f (g x))).
+(* end thm-staircase *)
+Proof.
+move=> archi HJ h1 edges sens; split=> [D0 density|D0 x x' xr xr' xx f _ f0]; last first.
+  have := sens x x' xr xr' xx; rewrite D0 normr_le0 subr_eq0 => /eqP ->.
+  by rewrite ler_pemull // exprn_ege1 // ltW.
+have HI := line_integral HJ; split.
+  apply: (density_mechanism HI) => x xr.
+  by have [pos [Hp Jp] _ _] := staircase_moments (g x) archi HJ h1 edges D0.
+apply: (density_private HI) => x x' y xr xr' xx.
+by apply: (staircase_ratio _ h1 edges D0); exact: sens.
+Qed.
+
+(* begin thm-staircase *)
+(* 2: the mean size is below that of Laplace noise. *)
+Theorem staircase_smaller (R : realFieldType) (exp : R -> R) (eps : R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> 0 < eps ->
+  1 / (2 * sinh (exp (eps / 2))) < 1 / eps.
+(* end thm-staircase *)
+Proof.
+(* sinh v is at least v - v ^ 2 / 2, and at least twice sinh (v / 2), so at least v; then cosh is above 1. *)
+move=> archi is_exp e0; have half v : exp v = exp (v / 2) ^+ 2.
+  by rewrite expr2 -(exp_split is_exp); congr exp; linear.
+have double v : sinh (exp v) = 2 * sinh (exp (v / 2)) * cosh (exp (v / 2)).
+  by rewrite [exp v]half /sinh /cosh; field; rewrite gt_eqF // exp_gt0.
+have cosh_gt1 v : 0 < v -> 1 < cosh (exp v).
+  move=> v0; have E1 := exp_gt1 is_exp v0; have E0 := exp_gt0 is_exp v; rewrite /cosh ltr_pdivl_mulr ?ltr0n //.
+  have -> : exp v + (exp v)^-1 = 2 + (exp v - 1) ^+ 2 / exp v by field; rewrite gt_eqF.
+  by rewrite mul1r ltr_addl divr_gt0 // exprn_gt0 // subr_gt0.
+have sinh_pos v : 0 < v -> 0 < sinh (exp v) by move=> v0; rewrite sinhE ?(exp_gt1 is_exp) // divr_gt0 ?mulr_gt0 ?ltr0n ?square_minus ?(exp_gt1 is_exp) ?(exp_gt0 is_exp).
+have near n v : 0 < v -> (v - sinh (exp v)) * (2 ^+ n * 2) <= v ^+ 2.
+  elim: n v => [|n IH] v v0.
+    have E1 := exp_ge is_exp v; have E0 := exp_gt0 is_exp v; have i0 : 0 < (exp v)^-1 by rewrite invr_gt0.
+    have iE : (exp v)^-1 <= 1 - v + v ^+ 2.
+      rewrite -(ler_pmul2r E0) mulVf ?gt_eqF //; apply: (@le_trans _ _ ((1 - v + v ^+ 2) * (1 + v))).
+        have -> : (1 - v + v ^+ 2) * (1 + v) = 1 + v ^+ 3 by ring.
+        by rewrite ler_addl exprn_ge0 // ltW.
+      apply: ler_wpmul2l => //; have := sqr_ge0 (v - 1 / 2); rewrite !expr2; linear.
+    by rewrite /sinh expr0 mul1r; move: (v ^+ 2) (exp v) (_^-1) E1 iE => s e i; linear.
+  have v2 : 0 < v / 2 by rewrite divr_gt0 ?ltr0n.
+  rewrite [2 ^+ n.+1]exprS -mulrA; have := IH _ v2; have p0 : 0 < 2 ^+ n * 2 :> R by rewrite mulr_gt0 ?exprn_gt0 ?ltr0n.
+  have more : 2 * sinh (exp (v / 2)) <= sinh (exp v).
+    rewrite [leRHS]double ler_pmulr; first by exact/ltW/cosh_gt1.
+    by rewrite mulr_gt0 ?ltr0n // sinh_pos.
+  have := ler_wpmul2r (ltW p0) more; rewrite !expr2.
+  by move: (2 ^+ n * 2) (sinh (exp v)) (sinh (exp (v / 2))) => p s s'; linear.
+have above v : 0 < v -> v <= sinh (exp v).
+  move=> v0; rewrite leNgt; apply/negP => lt; have d0 : 0 < v - sinh (exp v) by rewrite subr_gt0.
+  suff z : v - sinh (exp v) = 0 by move: d0; rewrite z ltxx.
+  apply: (small_zero archi (c := v ^+ 2)) (ltW d0) _ => n; apply: le_trans (near n v v0); rewrite ler_pmul2l //.
+  by rewrite -natrX -natrM ler_nat; apply: leq_trans (ltnW (ltn_expl n (isT : (1 < 2)%N))) _; rewrite leq_pmulr.
+have e2 : 0 < eps / 2 by rewrite divr_gt0 ?ltr0n.
+have e4 : 0 < eps / 2 / 2 by rewrite divr_gt0 ?ltr0n.
+have strict : eps < 2 * sinh (exp (eps / 2)).
+  rewrite double; have := above _ e4; have := cosh_gt1 _ e4; have := sinh_pos _ e4.
+  move: (sinh _) (cosh _) => s c s0 c1 se; have : 0 < s * (c - 1) by rewrite mulr_gt0 ?subr_gt0.
+  by linear.
+by rewrite ltr_pdivr_mulr ?(lt_trans e0) // mulrAC mul1r ltr_pdivl_mulr // mul1r.
+Qed.
+
+(* begin thm-staircase *)
+(* 4: with the first edge anywhere in [0, 1], and the others a unit apart, the mean size is no smaller. *)
+Theorem staircase_first_edge (R : realFieldType) (c h : R) (j : R -> nat)
+    (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
+  1 < h -> 0 <= c <= 1 -> counts_edges c j ->
+  let p := staircase_from c h j in
+  [/\ H p /\ J p = 1, H (fun z => `|z| * p z) & 1 / (2 * sinh h) <= J (fun z => `|z| * p z)].
+(* end thm-staircase *)
+Proof.
+move=> archi HJ h1 c01 edges p; have h0 := h_gt0 h1; have sq := square_minus h1.
+have [t0 _ _] := weights c01 h1 ltr01; set t := c + (1 - c) * h ^- 2 in t0.
+have [Hm Jm] := mass archi HJ 0 c01 h1 edges ltr01; have [Hs Js] := mean_size archi HJ 0 c01 h1 edges ltr01.
+have same z : (z - 0) / 1 = z by rewrite subr0 divr1.
+have hE : 1 - h ^- 2 = (h ^+ 2 - 1) / h ^+ 2 by field; rewrite gt_eqF.
+pose k := (1 - h ^- 2) / (2 * t); have [Hk Jk] := line_scale HJ k Hm; have [Hl Jl] := line_scale HJ k Hs.
+have [|Hp Jp] := line_ext HJ Hk (h' := p); first by move=> z; rewrite same.
+have [|Hz Jz] := line_ext HJ Hl (h' := fun z => `|z| * p z); first by move=> z; rewrite same subr0 mulrCA.
+split=> //; first split=> //.
+  by rewrite Jp Jk Jm -/t /k hE; field; rewrite !gt_eqF.
+rewrite Jz Jl Js -/t /k sinhE //; pose u := c ^+ 2 + h ^- 2 * (1 - c ^+ 2).
+have -> : (1 - h ^- 2) / (2 * t) * (2 * 1 ^+ 2 * (t * h ^- 2 / (1 - h ^- 2) ^+ 2 + u / (2 * (1 - h ^- 2))))
+    = 1 / (h ^+ 2 - 1) + u / (2 * t) by rewrite hE; field; rewrite !gt_eqF.
+have -> : 1 / (2 * ((h ^+ 2 - 1) / (2 * h))) = 1 / (h ^+ 2 - 1) + 1 / (1 + h).
+  by field; rewrite !gt_eqF ?h_plus.
+rewrite ler_add2l ler_pdivr_mulr ?h_plus // mulrAC ler_pdivl_mulr ?mulr_gt0 ?ltr0n // mul1r.
+have -> : u * (1 + h) = 2 * t + (h - 1) / h ^+ 2 * ((1 + h) * c - 1) ^+ 2.
+  by rewrite /u /t; field; rewrite gt_eqF.
+by rewrite ler_addl mulr_ge0 ?sqr_ge0 // divr_ge0 ?exprn_ge0 ?(ltW h0) // ltW // h_minus.
+Qed.
+
+(* begin thm-staircase *)
+(* And the numbers of edges are there. *)
+Theorem edges_can_be_counted (R : realFieldType) (c : R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> 0 <= c -> exists j, counts_edges c j.
+(* end thm-staircase *)
+Proof.
+move=> archi c_ge0; have beyond_ (z : R) : exists n : nat, `|z| < n%:R + c.
+  have [n zn] := archi `|z|; exists n.+1; apply: le_lt_trans zn _.
+  by rewrite -[n.+1]addn1 natrD -addrA ltr_addl ltr_paddr ?ltr01.
+exists (fun z => ex_minn (beyond_ z)) => z i; case: ex_minnP => n zn least.
+apply/idP/idP => [iz|]; first by rewrite -(ltr_nat R) -(ltr_add2r c); exact: le_lt_trans zn.
+by apply: contraTT; rewrite -ltNge -leqNgt => /least.
+Qed.
