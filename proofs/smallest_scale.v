@@ -50,21 +50,24 @@ by rewrite subr_ge0 ler_pdivr_mulr.
 Qed.
 
 (* begin thm-laplace-tight *)
-(* Theorem II.1, last sentence: where g with Laplace noise of scale s is private, its sensitivity is at most
-   eps s, so that s is at least the sensitivity divided by eps.  And g without noise (the scale 0) is private
-   only if no user moves it. *)
+(* Theorem II.1, last sentence: where g with Laplace noise of scale s is private in every event (h is 0 or 1),
+   its sensitivity is at most eps s, so that s is at least the sensitivity divided by eps.  And g without
+   noise (the scale 0) is private only if no user moves it. *)
 Theorem no_smaller_scale (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J ->
   (forall s, 0 < s -> let density x := laplace exp s (g x) in
-     is_private U (drawn U H density) (exp eps) (draw J density) -> sensitivity_at_most U g (eps * s))
-  /\ (is_private U (fun=> True) (exp eps) (fun x h => h (g x)) -> sensitivity_at_most U g 0).
+     (forall x x', in_range U x -> in_range U x' -> neighbours x x' ->
+        forall h, drawn U H density h -> (forall y, h y = 0 \/ h y = 1) ->
+        draw J density x h <= exp eps * draw J density x' h) -> sensitivity_at_most U g (eps * s))
+  /\ ((forall x x', in_range U x -> in_range U x' -> neighbours x x' ->
+        forall h, (forall y, h y = 0 \/ h y = 1) -> h (g x) <= exp eps * h (g x')) -> sensitivity_at_most U g 0).
 (* end thm-laplace-tight *)
 Proof.
 move=> archi is_exp HJ; split=> [s s0 density priv x x' xr xr' xx|priv x x' xr xr' xx]; last first.
-  have := priv x x' xr xr' xx (fun y => if y == g x then 1 else 0) I; rewrite eqxx; case: eqP => [->|_].
+  have := priv x x' xr xr' xx (fun y => if y == g x then 1 else 0); rewrite eqxx; case: eqP => [->|_].
     by rewrite subrr normr0.
-  by rewrite mulr0 ler10 => /(_ (fun y => ltac:(by case: ifP; rewrite ?ler01))).
+  by rewrite mulr0 ler10 => /(_ (fun y => ltac:(by case: ifP; [right | left]))).
 have mass z : H (density z) by have [] := laplace_mass archi is_exp HJ (g z) s0.
 case: (leP (g x') (g x)) => gg.
   rewrite ger0_norm ?subr_ge0 //; apply: (told_apart archi is_exp HJ s0 gg).
@@ -73,7 +76,7 @@ case: (leP (g x') (g x)) => gg.
   have Hh z : H (beyond (g x) (density z)) by exact: (beyond_part HJ).
   have [_ <-] := line_ext HJ (Hh x) (e x); have [_ <-] := line_ext HJ (Hh x') (e x').
   apply: (priv x x' xr xr' xx h) => [z zr|y]; first by have [] := line_ext HJ (Hh z) (e z).
-  by rewrite /h; case: ifP; rewrite ?ler01.
+  by rewrite /h; case: ifP; [right | left].
 have HM := mirror HJ; rewrite ler0_norm ?subr_le0 ?(ltW gg) //.
 have -> : - (g x - g x') = - g x - - g x' by ring.
 apply: (told_apart archi is_exp HM s0); first by rewrite ler_opp2 ltW.
@@ -85,5 +88,5 @@ have Hh z : H (mirrored (beyond (- g x) (laplace exp s (- g z)))).
   by apply: (beyond_part HM); have [] := laplace_mass archi is_exp HM (- g z) s0.
 have [_ <-] := line_ext HJ (Hh x) (e x); have [_ <-] := line_ext HJ (Hh x') (e x').
 apply: (priv x x' xr xr' xx h) => [z zr|y]; first by have [] := line_ext HJ (Hh z) (e z).
-by rewrite /h; case: ifP; rewrite ?ler01.
+by rewrite /h; case: ifP; [right | left].
 Qed.
