@@ -90,3 +90,26 @@ move=> H J HT I; have HJ := lebesgue_is_line_integral R; have ex := real_exponen
 have [h1 h2 h3 [h4 h5 h6]] := line_serves_release m U (@natural_above R) ex HJ.
 by split.
 Qed.
+
+(* begin thm-l1-reals *)
+(* The number that says by how much the paper's measure overstates the error is there. *)
+Theorem l1_root (R : realType) : exists r : R, 0 < r /\ expR r = r + 2.
+(* end thm-l1-reals *)
+Proof.
+pose f (y : R) := expR y - y; have ex := real_exponential R.
+have cf : {within `[0, 2], continuous f}.
+  by apply: continuous_subspaceT => y; apply: continuousB; [exact: continuous_expR | exact: cvg_id].
+have f0 : f 0 = 1 by rewrite /f expR0 subr0.
+have f2 : 2 <= f 2.
+  have E2 : expR 2 = expR 1 * expR 1 :> R by rewrite -expRD; congr expR; rewrite -[2]/(2%:R) natrD.
+  have E1 : 2 <= expR 1 :> R by have := exp_ge ex 1; rewrite -[2]/(2%:R) (natrD _ 1 1).
+  have : 2 * 2 <= expR 1 * expR 1 :> R by apply: ler_pmul.
+  by rewrite /f E2; move: (expR 1 * expR 1) => e; linear.
+have [||r rI rE] := @IVT R f 0 2 2 _ cf; first exact: ler0n.
+  rewrite f0 le_minl le_maxr f2 orbT andbT; apply/orP; left; linear.
+have r0 : 0 <= r by move: rI; rewrite in_itv /= => /andP [].
+have rE' : expR r = r + 2 by move: rE; rewrite /f; move: (expR r) => e h; linear.
+exists r; split=> //; rewrite lt_neqAle r0 andbT; apply/eqP => z.
+have : 1 < 2 :> R by rewrite ltr1n.
+by rewrite -rE -z f0 ltxx.
+Qed.
