@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv chain kkt lattice levels minimax one_line open_domain optimum privacy release_error shipped weighing within.
+From UserDP Require Import definitions linear counts akmv chain kkt lattice levels losses minimax one_line open_domain optimum privacy release_error shipped weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -136,3 +136,4 @@ Definition weighing_best := @weighing.weighing_best R 3 m U 2 U0 Npos.
 Definition mean_sensitivity := @shipped.mean_sensitivity R 3 m U U_ge0 Npos.
 Definition any_noise := @shipped.any_noise R 3 m U U_ge0 Npos.
 Definition class_b := @shipped.class_b R 3 m U U_ge0 Npos.
+Definition class_b_losses := @losses.class_b_losses R 3 m U U_ge0 Npos.

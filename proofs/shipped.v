@@ -111,6 +111,35 @@ Definition has_geometric (H : (int -> R) -> Prop) (J : (int -> R) -> R) : Prop :
   forall r n, 0 < r < 1 -> H (geometric r n) /\ J (geometric r n) = 1.
 (* end def-safe-release *)
 
+(* exp (- 1 / s) is a rate, and what it moves by in w steps. *)
+Lemma rate_range (s : R) : is_exponential exp -> 0 < s -> 0 < exp (- (1 / s)) < 1.
+Proof.
+move=> is_exp s0; have is0 : 0 < 1 / s by rewrite divr_gt0 ?ltr01.
+rewrite (exp_gt0 is_exp) /=.
+have := exp_gt1 is_exp is0; have := exp_split is_exp (1 / s) (- (1 / s)); rewrite subrr (exp0 is_exp) => e g.
+by rewrite -(ltr_pmul2l (exp_gt0 is_exp (1 / s))) -e mulr1.
+Qed.
+
+Lemma geometric_ratio (s eps : R) (w : nat) (n n' z : int) :
+  is_exponential exp -> 0 < s -> w%:R / eps <= s -> 0 < eps -> (absz (n - n') <= w)%N ->
+  geometric (exp (- (1 / s))) n z <= exp eps * geometric (exp (- (1 / s))) n' z.
+Proof.
+move=> is_exp s0 ws e0 moves; have /andP [r0 r1] := rate_range is_exp s0.
+have rw : exp (- eps) <= exp (- (1 / s)) ^+ w.
+  have -> : exp (- (1 / s)) ^+ w = exp (- (w%:R / s)).
+    elim: (w) => [|k IH]; first by rewrite expr0 mul0r oppr0 (exp0 is_exp).
+    by rewrite exprS IH -(exp_split is_exp) -opprD -mulrDl -mulrS.
+  by apply: (exp_mono is_exp); rewrite ler_opp2 ler_pdivr_mulr // mulrC -ler_pdivr_mulr.
+move: (exp (- (1 / s))) r0 r1 rw => r r0 r1 rw.
+have c0 : 0 <= (1 - r) / (1 + r) by apply: divr_ge0; linear.
+rewrite /geometric mulrCA; apply: ler_wpmul2l => //; set a := absz _; set b := absz _.
+have near : (b <= a + w)%N by rewrite /a /b; lia.
+have up : r ^+ (a + w) <= r ^+ b by apply: ler_wiexpn2l; rewrite ?(ltW r0) ?(ltW r1).
+apply: (@le_trans _ _ (exp eps * r ^+ (a + w))); last by apply: ler_wpmul2l up; exact/ltW/exp_gt0.
+rewrite exprD mulrCA ler_pmulr ?exprn_gt0 //; apply: le_trans (ler_wpmul2l (ltW (exp_gt0 is_exp eps)) rw).
+by rewrite -(exp_split is_exp) subrr (exp0 is_exp).
+Qed.
+
 (* begin prp-safe-release *)
 (* A total in whole numbers that one user moves by w at most, with geometric noise of r = exp (- 1 / s),
    s >= w / eps; and whatever is computed from it without the data. *)
@@ -122,30 +151,11 @@ Theorem safe_release (T : Type) (F : int -> T) (total : dataset R m -> int) (w :
   /\ is_private U (space_afterwards F (drawn U H law)) (exp eps) (afterwards F (draw J law)).
 (* end prp-safe-release *)
 Proof.
-move=> is_exp s0 ws e0 HJ geo moves law.
-have is0 : 0 < 1 / s by rewrite divr_gt0 ?ltr01.
-have r0 : 0 < exp (- (1 / s)) by exact: exp_gt0.
-have r1 : exp (- (1 / s)) < 1.
-  have := exp_gt1 is_exp is0; have := exp_split is_exp (1 / s) (- (1 / s)); rewrite subrr (exp0 is_exp) => e g.
-  by rewrite -(ltr_pmul2l (exp_gt0 is_exp (1 / s))) -e mulr1.
-have rw : exp (- eps) <= exp (- (1 / s)) ^+ w.
-  have -> : exp (- (1 / s)) ^+ w = exp (- (w%:R / s)).
-    elim: (w) => [|n IH]; first by rewrite expr0 mul0r oppr0 (exp0 is_exp).
-    by rewrite exprS IH -(exp_split is_exp) -opprD -mulrDl -mulrS.
-  by apply: (exp_mono is_exp); rewrite ler_opp2 ler_pdivr_mulr // mulrC -ler_pdivr_mulr.
-move: (exp (- (1 / s))) r0 r1 rw @law => r r0 r1 rw law.
-have c0 : 0 <= (1 - r) / (1 + r) by apply: divr_ge0; linear.
+move=> is_exp s0 ws e0 HJ geo moves law; have /andP [r0 r1] := rate_range is_exp s0.
 apply: private_afterwards.
-  apply: (density_mechanism HJ) => x xr; have [|Hg Jg] := geo r (total x); first by rewrite r0.
-  by split=> // z; rewrite mulr_ge0 // exprn_ge0 // ltW.
-apply: (density_private HJ) => x x' z xr xr' xx; rewrite /law /geometric mulrCA.
-apply: ler_wpmul2l => //; set a := absz _; set b := absz _.
-have near : (b <= a + w)%N.
-  by have := moves x x' xr xr' xx; rewrite /a /b; move: (total x) (total x') => n n'; lia.
-have up : r ^+ (a + w) <= r ^+ b by apply: ler_wiexpn2l; rewrite ?(ltW r0) ?(ltW r1).
-apply: (@le_trans _ _ (exp eps * r ^+ (a + w))); last by apply: ler_wpmul2l up; exact/ltW/exp_gt0.
-rewrite exprD mulrCA ler_pmulr ?exprn_gt0 //; apply: le_trans (ler_wpmul2l (ltW (exp_gt0 is_exp eps)) rw).
-by rewrite -(exp_split is_exp) subrr (exp0 is_exp).
+  apply: (density_mechanism HJ) => x xr; have [|Hg Jg] := geo (exp (- (1 / s))) (total x); first by rewrite r0.
+  split=> // z; rewrite /law /geometric mulr_ge0 ?exprn_ge0 ?(ltW r0) // divr_ge0 //; move: (exp _) r0 r1 => r; linear.
+apply: (density_private HJ) => x x' z xr xr' xx; apply: (geometric_ratio z is_exp s0 ws e0); exact: moves.
 Qed.
 End Whole.
 

@@ -53,6 +53,20 @@ SPOILT = {
         "averages",
         "is_worst_case_bias U averaged (Num.max A B / «N→(2 * N)») /\\",
     ),
+    "half of the staircase's size": (
+        "staircase_law",
+        "J (fun y => `|y - centre| * p y) = scale * (1 / («2→4» * sinh h))",
+    ),
+    "a first edge anywhere": ("staircase_law", "1 < h -> «0 <= c <= 1→0 <= c» -> counts_edges"),
+    "a scale that is larger than needed": (
+        "smallest_scale",
+        "-> sensitivity_at_most U g (eps * «s→(s / 2)»))",
+    ),
+    "rho with a smaller part": ("felt", "(r + 2) / (r + «1→2») * E1]."),
+    "noise that makes losses small": ("losses", "«`|d| <= `|d'|→`|d'| <= `|d|» -> 0 <= b -> b <="),
+    "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
+    "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
+    "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
