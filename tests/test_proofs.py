@@ -53,6 +53,14 @@ SPOILT = {
         "averages",
         "is_worst_case_bias U averaged (Num.max A B / «N→(2 * N)») /\\",
     ),
+    "half of the grid's sums in a double": (
+        "grid_sum",
+        "(maxn L «2→1»)%:R * Num.max (- a) b < 2 ^+ 53 * spacing.",
+    ),
+    "half of what dropping costs": (
+        "strategies",
+        "(dropping k kept) (U * (N - N_k R m k) / «N→(2 * N)»)",
+    ),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
