@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv chain grid_sum kkt lattice levels minimax one_line open_domain optimum privacy release_error shipped strategies weighing within.
+From UserDP Require Import definitions linear counts akmv centre chain grid_sum kkt lattice levels minimax one_line open_domain optimum privacy range release_error shipped strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -165,3 +165,11 @@ Definition strategy_drop := @strategies.strategy_drop R 3 m U U0 m0 Npos.
 Definition strategy_cap := @strategies.strategy_cap R 3 m U U0 Npos.
 Definition strategy_winsorise := @strategies.strategy_winsorise R 3 m U U0 Npos.
 Definition strategy_shrink := @strategies.strategy_shrink R 3 m U U0 Npos.
+
+Definition centre_guarantee := @centre.centre_guarantee R 3 m U 100%:R eps Npos S0.
+Definition centre_middle := @centre.centre_middle R 3 m U 100%:R eps U0 Npos S0 eps0.
+Definition centre_off := @centre.centre_off R 3 m U 100%:R eps U0 Npos S0 eps0.
+Definition centre_dataset := @centre.centre_dataset R 3 m U 100%:R eps Npos S0 eps0.
+Definition range_mechanism := @range.range_mechanism R 3 m (- U) U Npos.
+Definition range_every := @range.range_every R 3 m (- U) U Npos.
+Definition range_optimum := @range.range_optimum R 3 m (- U) U Npos.

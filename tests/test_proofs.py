@@ -61,6 +61,15 @@ SPOILT = {
         "strategies",
         "(dropping k kept) (U * (N - N_k R m k) / «N→(2 * N)»)",
     ),
+    "weights without a cap": ("protected", ": nat := «minn (size (x l)) cap→size (x l)»."),
+    "half of what a centre costs": (
+        "centre",
+        "<= guarantee (U / 2) + «kappa→kappa / 2» * `|c - U / 2| /\\ kappa <= 1.",
+    ),
+    "half of the optimum in a range": (
+        "range",
+        "let E := (hi - lo) / («2→4» * N) * M m (2 / eps) in",
+    ),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
