@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv chain kkt lattice levels losses minimax one_line open_domain optimum privacy release_error shipped weighing within.
+From UserDP Require Import akmv centre chain counts definitions grid_sum kkt lattice levels linear losses minimax one_line open_domain optimum privacy range release_error shipped strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -41,6 +41,30 @@ Definition thm_minimax := @minimax.thm_minimax R 3 m U q U0 q1 Npos.
 Definition cor_chain := @within.cor_chain R 3 m U q U_ge0 q1 Npos.
 Definition cor_chain_staircase := @within.cor_chain_staircase R 3 m U q U_ge0 q1 Npos.
 Definition cor_chain_equal := @within.cor_chain_equal R 3 m U q U_ge0 q1 Npos.
+
+(* grid_sum: from -5/2 to 5/2 in steps of 1. *)
+Definition half_five : R := 5%:R / 2%:R.
+Lemma ends_around : - half_five <= 0 <= half_five.
+Proof. by rewrite /half_five; apply/andP; split; linear. Qed.
+Lemma step_range : - Posz 1074 <= 0 <= Posz 971. Proof. by []. Qed.
+Lemma spacing_is : grid_sum.spacing R 0 = 1. Proof. by []. Qed.
+Lemma sum_small p : (3 <= p)%N ->
+  (maxn 3 2)%:R * Num.max (- - half_five) half_five < 2 ^+ p * grid_sum.spacing R 0.
+Proof.
+move=> p3; rewrite spacing_is mulr1 opprK maxxx; apply: (@lt_le_trans _ _ (2 ^+ 3)).
+  have -> : 2 ^+ 3 = 8%:R :> R by rewrite -natrX.
+  by rewrite /half_five /maxn /=; linear.
+by rewrite ler_weexpn2l ?ler1n.
+Qed.
+Lemma three : (3 <= 53)%N. Proof. by []. Qed.
+Lemma two_steps : - 2%:R - 1 < - half_five / 1 <= - 2%:R /\ 2%:R <= half_five / 1 < 2%:R + 1.
+Proof. by rewrite !divr1 /half_five; split; linear. Qed.
+Lemma low_in_steps : (- Posz 2)%:~R - 1 < - half_five / grid_sum.spacing R 0 <= (- Posz 2)%:~R.
+Proof. by case: two_steps. Qed.
+Lemma high_in_steps : (Posz 2)%:~R <= half_five / grid_sum.spacing R 0 < (Posz 2)%:~R + 1.
+Proof. by case: two_steps. Qed.
+Definition grid_sum := @grid_sum.grid_sum R 3 (- half_five) half_five 0 (- Posz 2) (Posz 2)
+  ends_around step_range (sum_small three) low_in_steps high_in_steps.
 
 (* kkt: 2 / eps = 5/2, so k = 3. *)
 Lemma eps0 : 0 < eps. Proof. by rewrite divr_gt0 ?ltr0n. Qed.
@@ -137,3 +161,16 @@ Definition mean_sensitivity := @shipped.mean_sensitivity R 3 m U U_ge0 Npos.
 Definition any_noise := @shipped.any_noise R 3 m U U_ge0 Npos.
 Definition class_b := @shipped.class_b R 3 m U U_ge0 Npos.
 Definition class_b_losses := @losses.class_b_losses R 3 m U U_ge0 Npos.
+
+Definition strategy_drop := @strategies.strategy_drop R 3 m U U0 m0 Npos.
+Definition strategy_cap := @strategies.strategy_cap R 3 m U U0 Npos.
+Definition strategy_winsorise := @strategies.strategy_winsorise R 3 m U U0 Npos.
+Definition strategy_shrink := @strategies.strategy_shrink R 3 m U U0 Npos.
+
+Definition centre_guarantee := @centre.centre_guarantee R 3 m U 100%:R eps Npos S0.
+Definition centre_middle := @centre.centre_middle R 3 m U 100%:R eps U0 Npos S0 eps0.
+Definition centre_off := @centre.centre_off R 3 m U 100%:R eps U0 Npos S0 eps0.
+Definition centre_dataset := @centre.centre_dataset R 3 m U 100%:R eps Npos S0 eps0.
+Definition range_mechanism := @range.range_mechanism R 3 m (- U) U Npos.
+Definition range_every := @range.range_every R 3 m (- U) U Npos.
+Definition range_optimum := @range.range_optimum R 3 m (- U) U Npos.

@@ -67,6 +67,23 @@ SPOILT = {
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
     "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
     "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
+    "half of the grid's sums in a double": (
+        "grid_sum",
+        "(maxn L «2→1»)%:R * Num.max (- a) b < 2 ^+ 53 * spacing.",
+    ),
+    "half of what dropping costs": (
+        "strategies",
+        "(dropping k kept) (U * (N - N_k R m k) / «N→(2 * N)»)",
+    ),
+    "weights without a cap": ("protected", ": nat := «minn (size (x l)) cap→size (x l)»."),
+    "half of what a centre costs": (
+        "centre",
+        "<= guarantee (U / 2) + «kappa→kappa / 2» * `|c - U / 2| /\\ kappa <= 1.",
+    ),
+    "half of the optimum in a range": (
+        "range",
+        "let E := (hi - lo) / («2→4» * N) * M m (2 / eps) in",
+    ),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
