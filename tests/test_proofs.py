@@ -29,6 +29,14 @@ SPOILT = {
     "factor 3 for AKMV": ("akmv", "«2→3» * E_OPT m U eps <= akmv_error"),
     "K with a third": ("within", "cosh q) / «2→3» + sinh q / eps)).\n(* end"),
     "one number of the certificate": ("lattice", "- u q n + «1→2») / (2 *"),
+    "all blocks agree": (
+        "certificate",
+        "\\sum_v «minn→maxn» (standing group (stands c) g v)",
+    ),
+    "half of the factor of a limit": (
+        "certificate",
+        "(forall c d, «q ^+ apart c d→q ^+ apart c d / 2» <=",
+    ),
     "one digit of the factor": ("factor", "then 261 else if j <? 1200 then «267→266» else"),
     "twice the gain of the staircase": ("no_constant", "E_OPT m U eps = «2→4» * sinh h / eps * r"),
     "n users for one less": ("minimax", "one_user_risk_at_least (q ^+ «n→n.-1») b"),
