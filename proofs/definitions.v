@@ -13,6 +13,7 @@ Variable L : nat.                (* the users are l = 0, ..., L - 1 *)
 Variable m : 'I_L -> nat.        (* user l has m l samples *)
 Variable U : R.                  (* samples lie in [0, U] *)
 
+(* begin def-setting *)
 (* x l j is sample j of user l.  N is the number of samples, as an element of R. *)
 Definition dataset := forall l : 'I_L, 'I_(m l) -> R.
 Definition N : R := (\sum_l m l)%:R.
@@ -82,5 +83,6 @@ Definition E_OPT (eps : R) : R := U / (2 * N) * M (2 / eps).
 
 (* k = ceil x, without a function ceil, which not every ordered field has. *)
 Definition is_ceil (k : nat) (x : R) := (k%:R - 1 < x) /\ (x <= k%:R).
+(* end def-setting *)
 
 End Setting.

@@ -77,7 +77,45 @@ rewrite /= sumrN !telescope_sumr // ger0_norm ?subr_ge0 ?mono // /G.
 have h1 := ler_norm (t n - y); have h2 := ler_norm (y - t 0%N).
 by rewrite distrC in h2; linear.
 Qed.
+(* A mean of Y, spread over the nodes: it brings Y no farther from any of them. *)
+Lemma spread H E : is_class H -> is_mean H E ->
+  [/\ forall k, H (hat k), forall k, 0 <= E (hat k), \sum_(k < n.+1) E (hat k) = 1
+    & forall j, (j <= n)%N -> \sum_(k < n.+1) `|t j - t k| * E (hat k) <= E (fun y => `|t j - y|)].
+Proof.
+move=> [sH Habs] mE; have [ext H1 lin] := sH; have [E1 _ mono] := mE.
+have Hramp k : H (ramp k).
+  case: k => [|k]; first exact: H1.
+  rewrite /ramp; case: ltnP => kn; last by apply: ext (space_scale 0 sH H1) _ => y; rewrite mul0r.
+  apply: ext (lin (1 / (2 * (t k.+1 - t k))) _ _ (lin (-1) _ _ (Habs (t k.+1))
+    (lin 1 _ _ (Habs (t k)) (space_scale (t k.+1 - t k) sH H1))) (space_scale 0 sH H1)) _ => y /=.
+  by move: (`|t k - y|) (`|t k.+1 - y|) (2 * _) => a b d; linear.
+have Hhat k : H (hat k) by apply: ext (lin (-1) _ _ (Hramp k.+1) (Hramp k)) _ => y; rewrite /hat; linear.
+split=> // [k||j jn]; first by apply: (mean_ge0 sH) => // y; exact: hat_ge0.
+  have [Hs Es] := mean_sum (fun k : 'I_n.+1 => 1) sH mE (fun k => Hhat k).
+  rewrite -[RHS]E1 -[LHS](eq_bigr _ (fun k _ => mul1r _)) -Es.
+  have e y : \sum_(k < n.+1) 1 * hat k y = 1 by rewrite (eq_bigr _ (fun k _ => mul1r _)) hats_one.
+  by apply: le_anti; rewrite !mono // => y; rewrite e.
+have [Hd <-] := mean_sum (fun k : 'I_n.+1 => `|t j - t k|) sH mE (fun k => Hhat k).
+apply: mono => // y; apply: le_trans (hats_distance y jn).
+by apply: ler_sum => k _; rewrite mulrC.
+Qed.
 End Hats.
+
+(* The values of a function, in order. *)
+Lemma nodes (R : realFieldType) (K : finType) (theta : K -> R) : K -> exists n t,
+  [/\ forall k, (k < n)%N -> t k < t k.+1, forall k, (k < n.+1)%N -> exists i, t k = theta i
+    & forall i, exists2 j, (j <= n)%N & t j = theta i].
+Proof.
+move=> i0; pose s := sort <=%O (undup (codom theta)).
+have mem i : theta i \in s by rewrite mem_sort mem_undup codom_f.
+have sz : size s = (size s).-1.+1 by rewrite prednK //; case: (s) (mem i0).
+exists (size s).-1, (nth 0 s); split=> [k kn|k|i].
+- have up : sorted <%O s by rewrite sort_lt_sorted undup_uniq.
+  have kn' : (k.+1 < size s)%N by rewrite sz.
+  exact: (sorted_ltn_nth lt_trans 0 up k k.+1 (ltnW kn') kn' (ltnSn k)).
+- by rewrite -sz => /(mem_nth 0); rewrite mem_sort mem_undup => /codomP.
+by exists (index (theta i) s); [rewrite -ltnS -sz index_mem | rewrite nth_index].
+Qed.
 
 Section OneUser.
 Variable R : realFieldType.
@@ -125,29 +163,13 @@ pose D i : one_sample := fun _ _ => theta i.
 have Dr i : in_range 1 (D i) by move=> l j; exact: th01.
 have DD i k : neighbours (D i) (D k) by exists ord0 => l; rewrite ord1 eqxx.
 have mD i : is_mean H (E (D i)) by exact: mE.
-(* the nodes *)
-pose nodes := sort <=%O (undup (codom theta)); pose t k := nth 0 nodes k; pose n := (size nodes).-1.
-have mem i : theta i \in nodes by rewrite mem_sort mem_undup codom_f.
-have sz : size nodes = n.+1 by rewrite prednK //; case: (nodes) (mem i0).
-have grows k : (k < n)%N -> t k < t k.+1.
-  move=> kn; have up : sorted <%O nodes by rewrite sort_lt_sorted undup_uniq.
-  have kn' : (k.+1 < size nodes)%N by rewrite sz.
-  exact: (sorted_ltn_nth lt_trans 0 up k k.+1 (ltnW kn') kn' (ltnSn k)).
-have t01 k : (k < n.+1)%N -> 0 <= t k <= 1.
-  rewrite -sz => /(mem_nth 0); rewrite mem_sort mem_undup /t => /codomP [i ->]; exact: th01.
-have at_node i : exists2 j, (j <= n)%N & t j = theta i.
-  by exists (index (theta i) nodes); [rewrite -ltnS -sz index_mem | rewrite /t nth_index].
-have [ext H1 lin] := sH.
-have Hramp k : H (ramp t n k).
-  case: k => [|k]; first exact: H1.
-  rewrite /ramp; case: ltnP => kn; last by apply: ext (space_scale 0 sH H1) _ => y; rewrite mul0r.
-  apply: ext (lin (1 / (2 * (t k.+1 - t k))) _ _ (lin (-1) _ _ (Habs (t k.+1))
-    (lin 1 _ _ (Habs (t k)) (space_scale (t k.+1 - t k) sH H1))) (space_scale 0 sH H1)) _ => y /=.
-  by move: (`|t k - y|) (`|t k.+1 - y|) (2 * _) => a b d; linear.
-have Hhat k : H (hat t n k) by apply: ext (lin (-1) _ _ (Hramp k.+1) (Hramp k)) _ => y; rewrite /hat; linear.
+have [n [t [grows t_theta at_node]]] := nodes theta i0.
+have t01 k : (k < n.+1)%N -> 0 <= t k <= 1 by move=> /t_theta [i ->].
 pose p i (k : 'I_n.+1) := E (D i) (hat t n k).
-have p0 i k : 0 <= p i k by apply: (mean_ge0 sH) => // y; exact: hat_ge0.
-have ratio i j k : p i k <= q * p j k by apply: priv => // y; exact: hat_ge0.
+have out i := spread grows (conj sH Habs) (mD i).
+have p0 i k : 0 <= p i k by have [_ h _ _] := out i; exact: h.
+have ratio i j k : p i k <= q * p j k.
+  by apply: priv => // [|y]; [have [h _ _ _] := out i | exact: hat_ge0].
 have pos k : 0 <= \sum_i weight i * p i k * (`|theta i - t k| - r).
   case: (arg_minP (P := predT) (i0 := i0) (fun i => p i k)) => // z _ kmin.
   apply: (@le_trans _ _ (p z k * \sum_i weight i * psi (`|theta i - t k| - r))).
@@ -161,21 +183,13 @@ have pos k : 0 <= \sum_i weight i * p i k * (`|theta i - t k| - r).
 have : 0 <= \sum_(k < n.+1) \sum_i weight i * p i k * (`|theta i - t k| - r) by exact: sumr_ge0.
 rewrite exchange_big /=.
 have le_i i : \sum_(k < n.+1) weight i * p i k * (`|theta i - t k| - r) <= weight i * (R0 - r).
-  have [E1 _ mono] := mD i; have [j jn tj] := at_node i.
-  have [Hd Ed] := mean_sum (fun k : 'I_n.+1 => `|theta i - t k|) sH (mD i) (fun k => Hhat k).
-  have [Hs Es] := mean_sum (fun k : 'I_n.+1 => 1) sH (mD i) (fun k => Hhat k).
-  have one : \sum_k p i k = 1.
-    rewrite -E1 -[LHS](eq_bigr _ (fun k _ => mul1r _)) -Es.
-    have e y : \sum_(k < n.+1) 1 * hat t n k y = 1.
-      by rewrite (eq_bigr _ (fun k _ => mul1r _)) hats_one.
-    by apply: le_anti; rewrite !mono // => y; rewrite e.
+  have [j jn tj] := at_node i; have [_ _ one near] := out i.
   have -> : \sum_(k < n.+1) weight i * p i k * (`|theta i - t k| - r)
       = weight i * (\sum_(k < n.+1) `|theta i - t k| * p i k - r).
     have {2}-> : r = \sum_k p i k * r by rewrite -mulr_suml one mul1r.
     by rewrite -sumrB mulr_sumr; apply: eq_bigr => k _; ring.
-  apply: ler_wpmul2l => //; rewrite ler_add2r -Ed; apply: le_trans (risk _ (Dr i)).
-  rewrite mean_one; apply: mono => // y; rewrite /D -tj; apply: le_trans (hats_distance grows y jn).
-  by apply: ler_sum => k _; rewrite mulrC.
+  apply: ler_wpmul2l => //; rewrite ler_add2r; apply: le_trans (risk _ (Dr i)).
+  by rewrite mean_one; have := near j jn; rewrite tj.
 move/le_trans => /(_ _ (ler_sum _ (fun i _ => le_i i))); rewrite -mulr_suml.
 by rewrite pmulr_rge0 // subr_ge0.
 Qed.

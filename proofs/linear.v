@@ -38,6 +38,7 @@ split; rewrite /le /lt.
 - by move/eqP; rewrite eq_sym oner_eq0.
 Qed.
 
+(* begin def-fractions *)
 (* Whole and rational numbers, as members of R. *)
 Definition of_Z (z : Z) : R :=
   match z with Z0 => 0 | Zpos p => (Pos.to_nat p)%:R | Zneg p => - (Pos.to_nat p)%:R end.
@@ -48,6 +49,7 @@ Definition of_Q (x : Q) : R :=
   | Zpos xH, d => (of_Z (Zpos d))^-1
   | n, d => of_Z n / of_Z (Zpos d)
   end.
+(* end def-fractions *)
 
 Lemma of_pos p : 0 < of_Z (Zpos p).
 Proof. by rewrite /= ltr0n; apply/ssrnat.ltP/Pos2Nat.is_pos. Qed.

@@ -1,4 +1,5 @@
-# Prints the theorems between marks, each with the hypotheses of the sections that are open there.
+# Prints the theorems between marks, each with the hypotheses of the sections that are open there; or,
+# with -v asked=definitions, what is defined there.
 # Between marks every sentence begins at the margin, with one of the words below: a statement of
 # another kind would not be asked about, and an assumption of another kind not be looked for.
 FNR == 1 { depth = marked = 0 }
@@ -15,13 +16,19 @@ marked && /\. +(Theorem|Lemma|Variables?|Hypothesis) [^ ]+ .*:/ { refuse() }
 # Outside sections these go with the file, and could have Coq print what is not so.
 depth == 0 && /(Notation|Infix) "[^$]|Coercion|Canonical/ && !/^Local Notation/ && !/^ *\(\*/ { refuse() }
 
-marked && /^Theorem / {
+marked && asked == "definitions" && /^(Definition|Fixpoint|Inductive|Record) / { print module() "." $2 }
+
+marked && asked != "definitions" && /^Theorem / {
   assumed = ""
   for (i = 1; i <= depth; i++) assumed = assumed hypotheses[i]
+  print module() "." $2 assumed
+}
+
+function module(file) {
   file = FILENAME
   sub(/\.v$/, "", file)
   gsub("/", ".", file)
-  print file "." $2 assumed
+  return file
 }
 
 function refuse() {

@@ -170,6 +170,23 @@ def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
     assert "\n       0 <= U ->\n       (0 < \\sum_l m l)%N ->\n" in main
 
 
+def test_each_definition_between_marks_is_shown():
+    shown = sources.units("proofs/defined.txt") | sources.units("proofs/reals/defined.txt")
+    """With all that it says; `make -C proofs` compares what Coq prints now."""
+    files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("*.v")]
+    between = "\n".join(text for file in files for _, text in proofs.BLOCK.findall(file))
+    defined = re.findall(r"^(?:Definition|Fixpoint|Inductive|Record) (\w+)", between, re.M)
+    units = sources.units("proofs/defined.txt")
+    shown = [*units, *sources.units("proofs/reals/defined.txt")]
+    assert sorted(name.rpartition(".")[2] for name in shown) == sorted(defined)
+    lines = (proofs.PROOFS / "defined.txt").read_text("utf-8").splitlines()
+    first, last = units["is_private"]
+    assert lines[first - 1] == "is_private ="
+    assert "E x h <= q * E x' h" in lines[first + 7]
+    assert lines[last - 1].startswith("       ")
+    assert not lines[last]
+
+
 def test_the_table_of_what_coq_checked_is_complete():
     """It names every statement that the ledger does, and each of its rows is read."""
     named = {row["label"] for row in ledger()}

@@ -1,7 +1,7 @@
 (* What no mechanism can beat, for the reals: probability measures, private in every event. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp.analysis Require Import reals sequences exp.
-From UserDP Require Import definitions linear exponential chain lattice within minimax factor staircase reals.measures.
+From UserDP Require Import definitions linear exponential certificate chain lattice within minimax factor staircase reals.measures.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -42,6 +42,24 @@ Theorem lattice_for_reals n k : (0 < n <= L)%N -> (2 <= k)%N -> 1 / k.+1%:R <= s
 Proof.
 rewrite expRMm => nL k2 sk least; apply/bounds_hold_for_measures.
 by have [_] := thm_minimax U0 q1 Npos nL; apply.
+Qed.
+
+(* begin thm-certificate *)
+(* A certificate: whatever the weights, the loads and the factors Q, the costs mu bound the risk. *)
+Theorem certificate_for_reals (G V B K : finType) (group : B -> G) (block : 'I_L -> option B) (k : G -> nat)
+    (level : G -> V -> R) (stands : K -> B -> V)
+    (weight mu : K -> R) (load : K -> K -> R -> R) (Q : K -> K -> R) :
+  let f := mean_of m group level stands in
+  (forall b, #|[pred l | block l == Some b]| = k (group b)) ->
+  (forall b v, 0 <= level (group b) v <= U * (samples_in m block b)%:R) ->
+  (forall c, 0 <= weight c) -> 0 < \sum_c weight c -> (forall c d e, 0 <= load c d (f e)) ->
+  (forall c d, expR ((apart group k stands c d)%:R * eps) <= Q c d) ->
+  (forall c e, mu c <= weight c * `|f c - f e| + \sum_d load c d (f e) - \sum_d Q d c * load d c (f e)) ->
+  real_minimax_risk_at_least m U eps ((\sum_c mu c) / \sum_c weight c).
+(* end thm-certificate *)
+Proof.
+move=> f sizes reached w0 W0 load0 Qq least; apply/bounds_hold_for_measures.
+by apply: (thm_certificate U_ge0 q1 sizes reached w0 W0 load0) least => c d; rewrite -expRMm.
 Qed.
 
 (* begin thm-factor-reals *)

@@ -19,8 +19,11 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
-CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v", "proofs/**/closed.txt"]
-STATED = r"^(\w+)\n(?: .*\n)+"  # as Coq prints a theorem
+CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
+CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]
+# As Coq prints a theorem, or what is defined.
+STATED = r"^(\w+)\n(?: .*\n)+"
+DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
 
 
@@ -35,7 +38,8 @@ def units(file):
         tags = ModuleAnalyzer.for_file(str(ROOT / file), file).find_tags()
         return {name: lines for name, (_, *lines) in tags.items()}
     text = (ROOT / file).read_text("utf-8")
-    start = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else STATED
+    printed = DEFINED if file.endswith("defined.txt") else STATED
+    start = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else printed
     line = lambda place: text.count("\n", 0, place)  # noqa: E731
     found = re.finditer(start, text, re.MULTILINE)
     return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in found}
