@@ -118,6 +118,8 @@ Lemma private_in_section :
         protected J x h <= exp spent * protected J x' h /\ spent <= eps
         /\ protected J x h <= exp eps * protected J x' h].
 Proof.
+(* A release is a pair: the weights with noise, and then the sum with noise, each as private as its share
+   of the budget; a user with fewer records than the cap moves both by less. *)
 have w_ge0 x n : 0 <= noisy_weight x n by exact: laplace_ge0.
 have s_ge0 x y : 0 <= noisy_sum x y by exact: laplace_ge0.
 have Hn x : H (noisy_weight x) /\ J (noisy_weight x) = 1 by exact: lap.
