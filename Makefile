@@ -122,9 +122,11 @@ notebooks: $(TESTS)
 	@echo "Checking how chapters are stored, and what their outputs hold."
 	@$(BIN) -m pytest --quiet tests/test_book.py
 
-# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe.
+# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe. What
+# nox runs weekly is read here, at least.
 formats: $(TESTS)
 	@echo "Checking the workflows, forms and the file for citing."
+	@$(VENV)/bin/nox --list >/dev/null
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
 	@$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
@@ -135,12 +137,12 @@ SCHEMA = $(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor
 # One resolution for all supported versions of Python and all platforms, with the hash of each file.
 LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-emit-package userdp --custom-compile-command "make lock"
-lock: $(TESTS) ## resolve requirements*.txt, and all that they bring along, into requirements*.lock
-	@echo "Resolving; the versions and hashes go to requirements*.lock."
-	@$(LOCKED) requirements.txt --output-file requirements.lock
-	@$(LOCKED) requirements-test.txt --constraint requirements.lock --output-file requirements-test.lock
-	@$(LOCKED) requirements-extras.txt --constraint requirements.lock --constraint requirements-test.lock \
-	  --output-file requirements-extras.lock
+lock: $(TESTS) ## resolve what is required, and all that it brings along, into requirements/
+	@echo "Resolving; the versions and hashes go to requirements/*.lock."
+	@$(LOCKED) requirements.txt --output-file requirements/book.lock
+	@$(LOCKED) requirements/tests.txt --constraint requirements/book.lock --output-file requirements/tests.lock
+	@$(LOCKED) requirements/extras.txt --constraint requirements/book.lock --constraint requirements/tests.lock \
+	  --output-file requirements/extras.lock
 
 # Some only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
@@ -168,12 +170,12 @@ floors: $(READY)
 	@$(BIN) tools/floors.py
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
-# break some modules only: make mutate MODULES="noise table"
+# break some modules only: make mutate MODULES="noise floor"; after a stop: make mutate GO_ON=--go-on
 # break the code in thousands of ways, and count what the tests notice
 mutate: $(TESTS)
-	@echo "Mutation testing (about an hour on two cores); the counts go to book/data."
+	@echo "Mutation testing (hours on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
-	@$(BIN) tools/mutate.py $(MODULES)
+	@$(BIN) tools/mutate.py $(GO_ON) $(MODULES)
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
@@ -185,7 +187,7 @@ clean: ## remove the built book and the environments
 # compiles what it imports, once; all that is installed would be 200 MB.
 unexport PYTHONDONTWRITEBYTECODE
 ADD = $(PIP) install --no-compile --require-hashes --no-build-isolation -r
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements/book.lock pyproject.toml
 	@$(NEED_PYTHON)
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
@@ -193,21 +195,21 @@ $(READY): requirements.lock pyproject.toml
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
 	@# First what builds packages that come as source: pip would fetch it again, without a hash.
-	@sed -n '/^setuptools==/,/# via/p' requirements.lock > $(VENV)/builder.txt
+	@sed -n '/^setuptools==/,/# via/p' requirements/book.lock > $(VENV)/builder.txt
 	@$(ADD) $(VENV)/builder.txt
-	@$(ADD) requirements.lock
+	@$(ADD) requirements/book.lock
 	@.binder/slim $(BIN)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
 	@touch $@
 
-$(TESTS): requirements-test.lock $(READY)
+$(TESTS): requirements/tests.lock $(READY)
 	@echo "Adding what tests and linters need to the environment (once, a minute)."
-	@$(ADD) requirements-test.lock
+	@$(ADD) requirements/tests.lock
 	@touch $@
 
-$(EXTRAS): requirements-extras.lock $(TESTS)
+$(EXTRAS): requirements/extras.lock $(TESTS)
 	@echo "Adding Spark and other libraries to the environment (once, some minutes)."
-	@$(ADD) requirements-extras.lock
+	@$(ADD) requirements/extras.lock
 	@touch $@

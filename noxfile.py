@@ -52,7 +52,7 @@ def clone(session: nox.Session) -> Path:
 def install_lock(session: nox.Session) -> None:
     """Install what the book is built with, as `make book` does."""
     session.install("setuptools>=77")  # what builds packages that come as source
-    session.install("--no-build-isolation", "--require-hashes", "-r", "requirements.lock")
+    session.install("--no-build-isolation", "--require-hashes", "-r", "requirements/book.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
     warm(session)
 
@@ -90,7 +90,7 @@ def tools() -> list[str]:
         *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
     ]
     names = {re.match(r"[\w-]+", line)[0] for line in asked}
-    files = [ROOT / "requirements.txt", ROOT / "requirements-test.txt"]
+    files = [ROOT / "requirements.txt", ROOT / "requirements" / "tests.txt"]
     kept = [
         line
         for file in files
@@ -124,7 +124,7 @@ def versions(session: nox.Session, libraries: str) -> None:
 def audit(session: nox.Session) -> None:
     """Look the locked packages up in the advisories of PyPI."""
     session.install("pip-audit==2.10.1")
-    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements*.lock"))]
+    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements/*.lock"))]
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
 
 
@@ -178,6 +178,7 @@ def travel(session: nox.Session) -> None:
         chapters = sorted((copy / "_build" / "html" / "_sources" / "book").glob("*.ipynb"))
         head = json.loads(chapters[0].read_text("utf-8"))["cells"][0]["source"]
         line = re.search(r'pip install "(.*)"', "".join(head))[1]
+        session.install("pip>=25")  # an older one refuses the address of a folder
         session.install(line)
         for chapter in chapters:
             folder = Path(session.create_tmp()) / "alone"
@@ -213,9 +214,8 @@ def served(folder: Path) -> Iterator[str]:
 # --- The package, as it goes to PyPI --------------------------------------------------------------
 
 PACKAGES = ROOT / "_build" / "packages"
-FILE, SPARK, COUNTS = re.findall(
-    r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S
-)
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+RELEASE, SHOWN, PLAN, _, SPARK, COUNTS = BLOCKS
 ROWS = "SELECT id % 90 AS user, id % 65e0 AS value FROM range(2000) AS t(id)"
 SESSION = f"""
 from pyspark.sql import SparkSession
@@ -227,7 +227,8 @@ EXAMPLES = {
     "plot": "import userdp.plotting; userdp.plotting.use_book_style()",
     "progress": "import tqdm, userdp",
     "release": COUNTS,
-    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n{FILE}",
+    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n"
+    f"{RELEASE}{SHOWN}{PLAN}",
     "release,spark": SESSION + SPARK,
     "diffprivlib": "import diffprivlib, userdp",
     "pydp": "import pydp, userdp",

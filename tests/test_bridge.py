@@ -57,6 +57,20 @@ def spoilt(case, name):
     return replace(case, **{name: value})
 
 
+def test_a_seed_draws_the_same_again():
+    assert bridge.cases("optimal", 30, seed=1) == bridge.cases("optimal", 30, seed=1)
+    assert bridge.cases("optimal", 30, seed=1) != bridge.cases("optimal", 30, seed=2)
+
+
+def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
+    some = bridge.cases("optimal", 100, seed=20)
+    assert any((2 / case.eps).denominator == 1 for case in some)
+    assert {1, 2} < {len(case.counts) for case in some}
+    assert max(len(case.counts) for case in some) > 100
+    assert any(case.counts.count(max(case.counts)) > 1 for case in some)
+    assert {case.threshold == 0 for case in some} == {True, False}
+
+
 def right_cases(kind, n):
     """Cases, the last ones drawn; of points with multipliers only those that satisfy all."""
     some = bridge.cases(kind, n, seed=20)
@@ -131,17 +145,3 @@ def test_residuals_of_wrong_points_are_asked_for():
     some = bridge.cases("residuals", 50, seed=20)
     wrong = sum(any(case.residuals) for case in some)
     assert len(some) // 4 < wrong < len(some)
-
-
-def test_a_seed_draws_the_same_again():
-    assert bridge.cases("optimal", 30, seed=1) == bridge.cases("optimal", 30, seed=1)
-    assert bridge.cases("optimal", 30, seed=1) != bridge.cases("optimal", 30, seed=2)
-
-
-def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
-    some = bridge.cases("optimal", 100, seed=20)
-    assert any((2 / case.eps).denominator == 1 for case in some)
-    assert {1, 2} < {len(case.counts) for case in some}
-    assert max(len(case.counts) for case in some) > 100
-    assert any(case.counts.count(max(case.counts)) > 1 for case in some)
-    assert {case.threshold == 0 for case in some} == {True, False}

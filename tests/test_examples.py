@@ -73,14 +73,16 @@ def contribution(tmp_path):
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
     (copy / ".venv").symlink_to(sys.prefix)
     append(copy / "userdp/mechanisms.py", "\n\n" + block("python", "def capped_mean"))
-    kkt = "from userdp.kkt import printed_solution as printed_solution"
-    insert(copy / "userdp/__init__.py", kkt, block("python", "as capped_mean"))
+    exported = copy / "userdp/__init__.py"
+    insert(exported, "from userdp import vectors as vectors", block("python", "as capped_mean"))
+    ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--select=I", "--fix", exported]
+    subprocess.run(ruff, check=True)  # to where it belongs, whatever stands there
     above = ".. autofunction:: clipped_mean_error"
     insert(copy / "book/reference.md", above, block("rst", "capped_mean"))
     insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
-    append(copy / "tests/test_capped.py", block("python", "def test_capped_mean"))
+    append(copy / "tests/test_capped_mean.py", block("python", "def test_capped_mean"))
     nbformat.write(chapter(), copy / "book/capped.ipynb")
-    insert(copy / "_toc.yml", "      - file: book/gaussian", block("yaml", "book/capped"))
+    insert(copy / "_toc.yml", "      - file: book/less-noise", block("yaml", "book/capped"))
     append(copy / "book/claims.yml", block("yaml", "capped_mean"))
     return copy
 
@@ -101,7 +103,7 @@ def run(command, copy):
 
 @pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
 def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
-    for command in block("sh", "tests/test_capped.py").splitlines():
+    for command in block("sh", "tests/test_capped_mean.py").splitlines():
         done = run(command, contribution)
         assert done.returncode == 0, done.stdout
     module = contribution / "userdp/mechanisms.py"
@@ -109,7 +111,7 @@ def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contri
     assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
     code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
     module.write_text(code, "utf-8")
-    done = run(".venv/bin/python -m pytest tests/test_capped.py", contribution)
+    done = run(".venv/bin/python -m pytest tests/test_capped_mean.py", contribution)
     assert done.returncode == 1
     assert "AssertionError: too little noise: a release spends 1, eps is 0.5" in done.stdout
 

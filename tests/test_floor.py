@@ -1,4 +1,17 @@
-"""Certified floors: by hand, against programs written from the definition, and spoilt."""
+"""Certified floors: an error that no private mechanism stays below, and what proves it.
+
+- Weights and loads of a few datasets prove a bound, whatever they are: `check` evaluates it in
+  Fractions, from counts and datasets alone, with e^eps taken from above (thm-certificate).
+- By hand: one user with one sample, at 0 or at U, has U/(1 + e^eps). The least risk of one user is
+  a third where e^eps = 1 + sqrt(2).
+- A floor is at least the closed bound (thm-minimax, of thm-chain and thm-lattice), and at most what
+  any release promises, or any mechanism that a program finds (prp-bracket).
+- Programs written from the definition find the same for small families, and never less than
+  multipliers of any kind prove.
+- A spoilt certificate is refused, for its own reason.
+- Stored certificates hold; equal users tend to 1/(2 sinh(eps/2)), alone (thm-many) and inside a
+  collection (cor-many). A new search finds what is stored.
+"""
 
 import json
 import math
@@ -21,22 +34,6 @@ import userdp as ud
 from userdp import _programs, floor
 from userdp.floor import FloorCertificate, UserGroup
 
-FLOORS = Path(__file__).resolve().parent.parent / "book" / "data" / "floors"
-BUDGETS = [Fraction(x) for x in ("0.1", "0.25", "0.5", "1", "2", "3")]
-STORED = {
-    "geometric": GEOMETRIC.counts,
-    "extreme": EXTREME.counts,
-    "aircraft": pd.read_csv(FLOORS.parent / "aircraft-averages.csv").flights,
-    "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
-    "two-levels": [5] * 2 + [2] * 9,
-    "eight-equal": [1] * 8,
-    "one-heavy": [100] + [1] * 900,
-}
-PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
-PARTS = _programs.PARTS
-ROUNDING = 1 + 1e-9
-SOLVER = 1e-6
-
 
 def two_datasets(q):
     """One user with one sample, at 0 or at U; multipliers of the bound U / (1 + q) for any q."""
@@ -54,6 +51,85 @@ def two_datasets(q):
         weights=(n + d, n + d),
         loads=((0, 1, 0, d), (1, 0, 1, d)),
     )
+
+
+def test_one_user_at_both_ends_by_hand():
+    for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
+        certificate = two_datasets(q)
+        proved = certificate._proved()
+        assert proved == 1 / (1 + q), f"the multipliers prove 1/(1 + q) at q = {q}, not {proved}"
+        assert certificate.check() == proved
+
+
+def test_one_user_whose_least_risk_is_known():
+    """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
+    proved = ud.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
+    assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
+
+
+@pytest.mark.parametrize("x", ["1e-6", "0.3", "4", "64", "200"])
+def test_upper_bound_on_the_exponential_is_one_and_tight(x):
+    bound = floor._exp_above(Fraction(x))
+    terms = [Fraction(1)]
+    for n in range(1, 900):
+        terms.append(terms[-1] * Fraction(x) / n)
+    lower = sum(terms)
+    assert lower < bound < lower * (1 + Fraction(1, 2**70))
+
+
+@pytest.mark.parametrize("eps", [65, 1e300])
+def test_with_so_large_budgets_the_floor_is_zero(eps):
+    assert ud.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
+
+
+def test_floor_scales_with_the_range_and_knows_no_order():
+    certificate = ud.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
+    larger = ud.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
+    assert larger.bound == certificate.bound * Fraction(65, 3)
+    assert larger.check() == larger.bound
+    assert ud.minimax_certificate(ud.Contributions([2, 2, 5], 1.0), 1) == certificate
+
+
+ROUNDING = 1 + 1e-9
+
+
+def smallest_guarantee(users, eps):
+    """The smallest error that a release of the package promises."""
+    l1 = [ud.optimal_error(users, eps, "l1", noise) for noise in ("laplace", "staircase")]
+    top = float(users.upper * users.max_count)
+    widths = [*np.linspace(top / 8, top, 8), float(ud.threshold(users, eps, "l1"))]
+    return float(min(*l1, *(ud.projected_error(users, S, eps, "staircase") for S in widths)))
+
+
+@settings(max_examples=12, deadline=None)
+@given(collections(max_samples=12), st.floats(0.03, 7))
+def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
+    certificate = ud.minimax_certificate(users, eps)
+    proved = certificate.check()
+    assert proved == certificate.bound
+    assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+    assert proved <= smallest_guarantee(users, eps) * ROUNDING
+    assert FloorCertificate.from_json(certificate.to_json()) == certificate
+
+
+@pytest.mark.parametrize("eps", ["1e-300", 1e-4, 9, 20])
+def test_beyond_the_programs_a_floor_is_still_between_the_bounds(eps):
+    users = ud.Contributions([2**40, 3], 1)
+    proved = float(ud.minimax_certificate(users, eps).check())
+    if eps == 20:  # where thm-lattice does not take part
+        assert proved == pytest.approx(1 / (1 + math.exp(20)), rel=1e-9)
+    else:
+        assert proved >= ud.minimax_lower_bound(users, eps) / ROUNDING
+        assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
+
+
+# Families of datasets, by programs from the definition.
+PARTS = _programs.PARTS
+SOLVER = 1e-6
+ENDS = [Fraction(0), Fraction(1)]
+HALVES = [Fraction(0), Fraction(1, 2), Fraction(1)]
+MIXED = [3, 2, 2, 1, 1]
+BLOCKS = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, 3 * PARTS))]
 
 
 def family(counts, groups, eps):
@@ -94,17 +170,6 @@ def least_risk(counts, shares, eps):
     goal = np.zeros(n * k + 1)
     goal[-1] = 1
     return optimize.linprog(goal, np.array(limits), np.zeros(len(limits)), sums, np.ones(n)).fun
-
-
-ENDS = [Fraction(0), Fraction(1)]
-HALVES = [Fraction(0), Fraction(1, 2), Fraction(1)]
-MIXED = [3, 2, 2, 1, 1]
-BLOCKS = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, 3 * PARTS))]
-
-
-def test_one_user_at_both_ends_by_hand():
-    for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
-        assert two_datasets(q).check() == 1 / (1 + q)
 
 
 @pytest.mark.parametrize("eps", [0.2, 1, 2.5])
@@ -162,6 +227,31 @@ def test_datasets_are_as_far_apart_as_their_nearest_arrangements():
         assert certificate._apart(c, d) == nearest
 
 
+PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
+def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
+    """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
+    ends = np.arange(n * cells + 1) / (n * cells)
+    found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
+    proved = float(ud.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
+    assert 0.9 * found < proved <= found + SOLVER
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 1], [3, 2]], ids=str)
+def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
+    """cor-many by programs from the definition; shares of the heaviest are m_(n) / m_i."""
+    shares = [Fraction(k, 6) for k in (0, 2, 3, 4, 6)] if counts == [3, 2] else HALVES
+    risk = least_risk(counts, shares, eps)
+    for n in range(1, len(counts) + 1):
+        tau = n * least_risk([1] * n, ENDS, eps)
+        assert risk >= counts[n - 1] / sum(counts) * tau - SOLVER
+
+
+# What is refused.
 def first_load(certificate, load):
     first, *others = certificate.loads
     return replace(certificate, loads=((*first[:3], load), *others))
@@ -247,75 +337,6 @@ def test_closed_forms_are_refused_where_they_do_not_hold(source):
         replace(certificate, factors=((users, q - Fraction(1, 2**59)),)).check()
 
 
-@pytest.mark.parametrize("x", ["1e-6", "0.3", "4", "64", "200"])
-def test_upper_bound_on_the_exponential_is_one_and_tight(x):
-    bound = floor._exp_above(Fraction(x))
-    terms = [Fraction(1)]
-    for n in range(1, 900):
-        terms.append(terms[-1] * Fraction(x) / n)
-    lower = sum(terms)
-    assert lower < bound < lower * (1 + Fraction(1, 2**70))
-
-
-def smallest_guarantee(users, eps):
-    """The smallest error that a release of the package promises."""
-    l1 = [ud.optimal_error(users, eps, "l1", noise) for noise in ("laplace", "staircase")]
-    top = float(users.upper * users.max_count)
-    widths = [*np.linspace(top / 8, top, 8), float(ud.threshold(users, eps, "l1"))]
-    return float(min(*l1, *(ud.projected_error(users, S, eps, "staircase") for S in widths)))
-
-
-@settings(max_examples=12, deadline=None)
-@given(collections(max_samples=12), st.floats(0.03, 7))
-def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
-    certificate = ud.minimax_certificate(users, eps)
-    proved = certificate.check()
-    assert proved == certificate.bound
-    assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
-    assert proved <= smallest_guarantee(users, eps) * ROUNDING
-    assert FloorCertificate.from_json(certificate.to_json()) == certificate
-
-
-def test_one_user_whose_least_risk_is_known():
-    """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
-    proved = ud.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
-    assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
-
-
-@pytest.mark.parametrize("eps", [0.5, 1, 2])
-@pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
-def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
-    """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
-    ends = np.arange(n * cells + 1) / (n * cells)
-    found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
-    proved = float(ud.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
-    assert 0.9 * found < proved <= found + SOLVER
-
-
-def test_floor_scales_with_the_range_and_knows_no_order():
-    certificate = ud.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
-    larger = ud.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
-    assert larger.bound == certificate.bound * Fraction(65, 3)
-    assert larger.check() == larger.bound
-    assert ud.minimax_certificate(ud.Contributions([2, 2, 5], 1.0), 1) == certificate
-
-
-@pytest.mark.parametrize("eps", ["1e-300", 1e-4, 9, 20])
-def test_budgets_beyond_the_programs(eps):
-    users = ud.Contributions([2**40, 3], 1)
-    proved = float(ud.minimax_certificate(users, eps).check())
-    if eps == 20:  # where thm-lattice does not take part
-        assert proved == pytest.approx(1 / (1 + math.exp(20)), rel=1e-9)
-    else:
-        assert proved >= ud.minimax_lower_bound(users, eps) / ROUNDING
-        assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
-
-
-@pytest.mark.parametrize("eps", [65, 1e300])
-def test_with_so_large_budgets_the_floor_is_zero(eps):
-    assert ud.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
-
-
 @pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"counts": ["1 x"]}'])
 def test_a_text_that_is_no_certificate_is_refused(text):
     with pytest.raises(ValueError, match="`text` must be a certificate"):
@@ -328,9 +349,31 @@ def test_a_certificate_as_text_has_no_numbers_but_in_strings():
     assert {type(value) for value in values} == {str}
 
 
+# The certificates of the book.
+FLOORS = Path(__file__).resolve().parent.parent / "book" / "data" / "floors"
+BUDGETS = [Fraction(x) for x in ("0.1", "0.25", "0.5", "1", "2", "3")]
+STORED = {
+    "geometric": GEOMETRIC.counts,
+    "extreme": EXTREME.counts,
+    "aircraft": pd.read_csv(FLOORS.parent / "aircraft-averages.csv").flights,
+    "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
+    "two-levels": [5] * 2 + [2] * 9,
+    "eight-equal": [1] * 8,
+    "one-heavy": [100] + [1] * 900,
+}
+
+
 def stored(name):
     lines = (FLOORS / f"{name}.jsonl").read_text("utf-8").splitlines()
     return [FloorCertificate.from_json(line) for line in lines]
+
+
+def test_certificates_are_stored_for_these_collections_and_small():
+    files = [*FLOORS.iterdir()]
+    names = [*STORED, "many-users"]
+    assert {path.name for path in files} == {f"{name}.jsonl" for name in names}
+    assert sum(path.stat().st_size for path in files) < 1_200_000
+    assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -350,14 +393,6 @@ def test_stored_certificates_hold_for_the_collections_of_the_book(name):
             assert proved <= ud.best_split(users, eps, noise).error
 
 
-def test_certificates_are_stored_for_these_collections_and_small():
-    files = [*FLOORS.iterdir()]
-    names = [*STORED, "many-users"]
-    assert {path.name for path in files} == {f"{name}.jsonl" for name in names}
-    assert sum(path.stat().st_size for path in files) < 1_200_000
-    assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
-
-
 @pytest.mark.parametrize(("eps", "most"), [(1, 32), (2, 16)])
 def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
     """thm-many: never above it, above the chain, and at last within a twentieth."""
@@ -372,25 +407,6 @@ def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
     assert np.all(np.diff(shares) > 0)
     assert np.all(shares > chain)
     assert 0.95 * limit < shares[-1] < limit
-
-
-def test_a_larger_program_is_searched_anew():
-    """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
-    (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
-    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
-    assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
-    assert again.bound > ud.minimax_certificate(certificate.users, 2).bound
-
-
-@pytest.mark.parametrize("eps", [0.5, 1, 2])
-@pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 1], [3, 2]], ids=str)
-def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
-    """cor-many by programs from the definition; shares of the heaviest are m_(n) / m_i."""
-    shares = [Fraction(k, 6) for k in (0, 2, 3, 4, 6)] if counts == [3, 2] else HALVES
-    risk = least_risk(counts, shares, eps)
-    for n in range(1, len(counts) + 1):
-        tau = n * least_risk([1] * n, ENDS, eps)
-        assert risk >= counts[n - 1] / sum(counts) * tau - SOLVER
 
 
 @settings(max_examples=20, deadline=None)
@@ -411,6 +427,14 @@ def test_a_new_search_finds_what_is_stored(name, place):
     certificate = stored(name)[place]
     again = ud.minimax_certificate(certificate.users, certificate.eps)
     assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
+
+
+def test_a_larger_program_is_searched_anew():
+    """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
+    (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
+    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
+    assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
+    assert again.bound > ud.minimax_certificate(certificate.users, 2).bound
 
 
 # In parts of U, from random searches of many families for each budget.

@@ -29,8 +29,9 @@ FUNCTIONS = {
     for name in module.__all__
     if inspect.isfunction(getattr(module, name))
 }
-DRAWING = ["akmv", "clipped_mean", "laplace", "opt_worst_case", "private_quantile"]
-DRAWING += ["weighted_mean", "mean_in_ball"]
+PARAMETERS = {name: {*inspect.signature(f).parameters} for name, f in FUNCTIONS.items()}
+RELEASING = {"sums", "users", "rng"}  # errors of releases are no releases
+DRAWING = [name for name, has in PARAMETERS.items() if has >= RELEASING and "error" not in name]
 HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 
@@ -84,6 +85,25 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
         assert "replacing one user" in words or "differ in all samples of one user" in words
 
 
+def test_every_mechanism_has_an_audit():
+    """A test that asks `userdp.audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
+    tests = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py")]
+    audits = "".join(text for text in tests if "import audit" in text)
+    missing = []
+    for name in DRAWING:
+        density = f"{name.removeprefix('private_')}_log_density"
+        if not re.search(rf"\b(ud|vectors)\.({name}|{density})\b", audits):
+            missing.append(name)
+    assert not missing, f"draws noise from sums, and no test audits it: {missing}"
+
+
+def test_the_house_of_contributing_names_every_module():
+    guide = (HOUSE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    house = guide.split("## The house")[1].split("\n## ")[0]
+    named = set(re.findall(r"\b[a-z_]+\b", house))
+    assert {room.rpartition(".")[2] for room in ROOMS} <= named
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_described_in_place_and_in_order(name):
     """By its name, its type, and words below: none refers to another function for what it is."""
@@ -125,11 +145,12 @@ def test_signatures_are_short_and_name_types_as_the_code_does():
 
 
 def test_ids_of_tests_are_words(request):
-    """Of all tests that were collected: none is shown as `attempt137`, or by 400 digits."""
+    """Of all tests that were collected: none is shown as `attempt137`, by 400 digits, or as `3`."""
     named = [item for item in request.session.items if hasattr(item, "callspec")]
     for item in named:
         words = item.callspec.id
-        assert len(words) < 250, f"{item.nodeid[:250]}... needs shorter `ids`"
+        assert len(words) <= 100, f"{item.nodeid[:250]}... needs shorter `ids`"
+        assert re.search("[^-+.0-9e]", words), f"{item.nodeid} is a number: it needs `ids` in words"
         for argument in item.callspec.params:
             counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
             assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"

@@ -1,4 +1,16 @@
-"""Privacy: exact audits, the calls made of the Generator, samplers, and sums."""
+"""Each mechanism spends its budget, and no more (Definition II.1), by the code's own densities.
+
+1. The ruler: noise whose centre moves by x times its scale has the log ratio x if it is Laplace
+   (Theorem II.1, thm-laplace), eps ceil(x) if it is a staircase (thm-staircase).
+2. Mechanisms: over neighbours that are hard on them the largest log ratio is eps (prp-finite-audit;
+   in a ball cor-ball-error); with Gaussian noise the zCDP is rho (prp-gaussian-vector). A quantile
+   of exponent eps/2 a rank spends eps below rank L and half of it from there on (thm-quantile);
+   AKMV spends 3/4 where all sums count (prop-akmv-private).
+3. Sums: one user moves the computed total by the interval's width at most (lem-grid-sum).
+4. Samplers are the inverses of the densities that were audited.
+5. Neighbours make the same calls of the Generator, and of all else.
+6. The audit: its pairs are neighbours, its figure is right for each pair, it sees faults.
+"""
 
 import itertools
 import sys
@@ -14,11 +26,26 @@ import userdp as ud
 from userdp import audit, mechanisms, noise
 from userdp.mechanisms import grid_steps, grid_sum
 
-AKMV = sys.modules["userdp.akmv"]  # what the package calls by this name is the mechanism
-ROUNDING = 1e-9
-REACHED = 0.999
+
+# 1. The ruler
+@pytest.mark.parametrize("eps", [0.5, 2, 5])
+def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
+    law = ud.StaircaseNoise(eps)
+    shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
+    pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
+    z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
+    expected = [np.max(law.log_density(z) - law.log_density(z + shift)) for shift in shifts]
+
+    def release(sums, users, rng):
+        return [audit.Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
+
+    found = audit.mean_log_ratio(release, pairs, law)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(found, eps * np.ceil(shifts), rtol=1e-12)
+    np.testing.assert_allclose(audit.mean_log_ratio(release, pairs), shifts, rtol=1e-12)
 
 
+# 2. Mechanisms
 def clipped(sums, users, eps, width, centre, **options):
     U = users.upper
     return ud.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
@@ -48,6 +75,22 @@ GAUSSIAN = {
     "clipped off centre gaussian": partial(clipped, width=1.7, centre=0.3),
     "ball gaussian": ud.vectors.mean_in_ball,
 }
+
+# (pairs, seed)
+AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
+AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
+every_eps = pytest.mark.parametrize("eps", BUDGETS)
+ROUNDING = 1e-9
+REACHED = 0.999
+
+
+@every_eps
+@pytest.mark.parametrize("name", AUDITS)
+def test_mechanisms_spend_their_budget_and_no_more(name, eps):
+    found = spent(name, eps, *AUDITS[name])
+    less, more = "too little noise for what a user moves", "more noise than a user needs"
+    assert found <= eps * (1 + ROUNDING), f"{less}: {found:.6g} is spent, the budget is {eps}"
+    assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
 
 RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
@@ -82,18 +125,17 @@ def spent(name, eps, n_pairs, seed=1):
     return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
 
-every_eps = pytest.mark.parametrize("eps", BUDGETS)
-# (pairs, seed)
-AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
-AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
-
-
 @every_eps
-@pytest.mark.parametrize("name", AUDITS)
-def test_mechanisms_spend_their_budget_and_no_more(name, eps):
-    found = spent(name, eps, *AUDITS[name])
-    assert found <= eps * (1 + ROUNDING), f"too little noise: {found:.6g} is spent of {eps}"
-    assert found >= REACHED * eps, f"more noise than {eps} needs: {found:.6g} is spent"
+def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
+    ratio = lambda pairs: audit.quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
+    beyond = audit.largest_log_ratio(ratio, 500, rng=2)
+    assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
+
+
+def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
+    first, second = np.zeros((2, 3)), np.array([[1e-9, 0, 0], [4, 0, 0]])
+    pairs = audit.Pairs(ud.Contributions([4, 1, 1], 1), first, second)
+    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
 
 
 MANY = ud.Contributions([40, *[3] * 20_000], 2)
@@ -123,17 +165,164 @@ def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
     assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
 
+# 3. Sums
+def test_influence_on_the_computed_total_never_exceeds_the_width():
+    rng = np.random.default_rng(12)
+    for _ in range(1500):
+        n, high = int(rng.choice([1, 2, 3, 7, 100])), rng.random() * 10.0 ** rng.integers(-5, 17)
+        low = rng.choice([0.0, -1.0, -rng.random(), -1e-300])
+        values = (rng.random((2, n)) - 0.5) * 10.0 ** rng.integers(0, 18, n)
+        values[1, 1:] = values[0, 1:]
+        values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
+        total, width = grid_sum(values, low, high)
+        one, other, width = (Fraction(float(x)) for x in (*total, width))
+        moved, most = abs(other - one), Fraction(float(high)) - Fraction(float(low))
+        told = f"{n} values: one moves the total by {float(moved)!r}, noise is for {float(width)!r}"
+        assert moved <= width <= most, f"{told}, the interval is {float(most)!r} wide"
+        assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
+        kept = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
+        assert abs(one - kept) <= Fraction(n**2 * max(-low, high)) / 2**50
+
+
+def test_totals_do_not_depend_on_the_order():
+    rng = np.random.default_rng(15)
+    for scale in (1, 1e15, 1e-300):
+        values = rng.random(200_001) * scale * 10.0 ** rng.integers(-6, 1, 200_001)
+        totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(9)}
+        assert len(totals) == 1
+
+
+@pytest.mark.parametrize("n_users", [1, 2, 3, 6])
+def test_grid_is_as_fine_as_exact_sums_allow(n_users):
+    """Of one user both ends may be 2^53 steps away, and an odd difference of more is no float."""
+    for largest in 2.0 ** np.linspace(-3, 3, 25):
+        _, _, step = grid_steps(np.zeros(n_users), -largest, largest)
+        assert 2.0**52 * step <= max(n_users, 2) * largest < 2.0**53 * step
+    rng = np.random.default_rng(13)
+    for low, high in zip(-0.5 - rng.random(300) / 2, 0.5 + rng.random(300) / 2, strict=True):
+        steps, width, _ = grid_steps(np.array([[low], [high]]), low, high)
+        assert int(steps[1]) - int(steps[0]) <= int(width)
+
+
+# 4. Samplers
+def distribution(law, z):
+    tail = law.tail(np.abs(z))
+    return np.where(z < 0, tail, 1 - tail)
+
+
 @every_eps
-def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
-    ratio = lambda pairs: audit.quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
-    beyond = audit.largest_log_ratio(ratio, 500, rng=2)
-    assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
+def test_laplace_sampler_is_the_inverse_of_its_density(eps):
+    """Numpy makes a Laplace variable of the uniform number that `random` would return."""
+    law = ud.LaplaceNoise(eps)
+    draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
+    uniforms = np.random.default_rng(9).random(10_000)
+    np.testing.assert_allclose(distribution(law, draws), uniforms, rtol=0, atol=1e-12)
+    release = ud.laplace(np.broadcast_to(SUMS, (10_000, 6)), USERS, eps, rng=9)
+    noise = (release * USERS.total - SUMS.sum()) / 50
+    np.testing.assert_allclose(distribution(law, noise), uniforms, rtol=0, atol=1e-12)
 
 
-def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
-    first, second = np.zeros((2, 3)), np.array([[1e-9, 0, 0], [4, 0, 0]])
-    pairs = audit.Pairs(ud.Contributions([4, 1, 1], 1), first, second)
-    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
+@every_eps
+def test_staircase_sampler_is_the_inverse_of_its_density(eps):
+    """Whole units by an exponential; then which part of a unit, and where in it."""
+    law = ud.StaircaseNoise(eps)
+    whole, chosen, place = np.meshgrid(
+        np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
+    )
+    beyond = chosen < law.gamma
+    for sign in (-1.0, 1.0):
+        rng = audit.Recorder(
+            exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
+        )
+        z = law.draw(2.0, whole.shape, rng) / 2.0
+        assert rng.calls[0].numbers == (1 / eps,)
+        assert rng.calls[-1].numbers == (-1.0, 1.0)
+        part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
+        size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
+        np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
+
+
+AKMV = sys.modules["userdp.akmv"]  # what the package calls by this name is the mechanism
+
+
+def law_of(cells, t):
+    inside = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
+    return np.sum(inside * np.exp(cells.log_density), axis=-1)
+
+
+@every_eps
+def test_quantile_sampler_is_the_inverse_of_its_density(eps):
+    levels, places = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
+    shape, rank = levels.shape, ud.rank(eps)
+    for pairs in audit.hard_pairs(40, rng=7):
+        for sums in np.concatenate([pairs.first, pairs.second[:1]]):
+            cells = ud.quantile_cells(sums, pairs.users, rank, eps)
+            many = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
+            (cell, T), again = (
+                AKMV._draw_from(law, audit.Recorder(random=[levels, places]), shape)
+                for law in (cells, many)
+            )
+            np.testing.assert_array_equal((cell, T), again)
+            below = law_of(cells, cells.lower[cell])
+            chance = cells.probability[cell]
+            assert np.all(chance > 0)
+            np.testing.assert_allclose(
+                law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
+            )
+            # A cell is chosen by the levels that its probability covers, counted from the top.
+            above = np.cumsum(cells.probability)[cell]
+            assert np.all(levels <= above + 1e-12)
+            assert np.all(levels >= above - chance - 1e-12)
+
+
+# 5. Calls
+@pytest.mark.parametrize("eps", [0.1, 2])
+@pytest.mark.parametrize("name", MEANS)
+def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
+    """And a batch of datasets gets what each of them gets alone."""
+    wanted = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
+    for users, first, second in audit.hard_pairs(80, rng=5):
+        batch = MEANS[name](first, users, eps, rng=audit.Recorder())
+        for alone, *pair in zip(batch, first, second, strict=True):
+            recorders = audit.Recorder(), audit.Recorder()
+            made = [MEANS[name](x, users, eps, rng=r) for x, r in zip(pair, recorders, strict=True)]
+            one, other = (rng.calls for rng in recorders)
+            assert one == other
+            assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
+            assert made[0] == alone
+
+
+@pytest.mark.parametrize("name", [*MEANS, "akmv", "ball"])
+def test_what_is_called_does_not_tell_who_is_clipped(name):
+    """Time is not promised, but no function is called for one user and not for another."""
+    users = ud.Contributions([9, *[2] * 39], 1)
+    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
+    mechanism = (RELEASES | {"akmv": ud.akmv})[name]
+    seen = []
+    for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
+        sums = users.largest_sums * np.repeat(ends, [1, 39])
+        if name == "ball":
+            sums = sums[:, None] - users.largest_sums[:, None] / 2
+        seen.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
+    assert len(seen[0]) > 20
+    assert seen == [seen[0]] * 4
+
+
+# 6. The audit
+@pytest.mark.parametrize("law", ["laplace", "normal"])
+def test_recorder_answers_without_any_numbers_and_refuses_other_uses(law):
+    rng, one = audit.Recorder(), audit.Noisy(Fraction(0), Fraction(1))
+    draw = getattr(rng, law)
+    assert (draw(), rng.exponential()) == (one, 1)
+    assert draw(scale=[1.0, 1.0]).tolist() == draw(0.0, 1.0, (2,)).tolist() == [one] * 2
+    numbers = [(law, (0.0, 1.0), ()), ("exponential", (1.0,), ())]
+    assert rng.calls == [*numbers, *[(law, (0.0, 1.0, *more), (2,)) for more in ([1.0], [])]]
+    assert (rng.gamma(3).item(), rng.standard_normal((3,)).tolist()) == (one, [1, 0, 0])
+    with pytest.raises(TypeError):
+        np.clip(rng.laplace(0, 1, (3,)), 0, 1)
+    for name in ("standard_gamma", "bit_generator"):
+        with pytest.raises(AssertionError, match=name):
+            getattr(rng, name)
 
 
 def test_hard_pairs_are_neighbours_and_hard():
@@ -176,6 +365,82 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
 
 BALL = ud.vectors
 INF, GAMMA = np.inf, audit.Recorder.gamma
+
+
+@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (ud.StaircaseNoise(1), 1)])
+def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
+    scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
+    pairs = audit.Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
+
+    def release(sums, users, rng):
+        places = zip(sums[:, 0].astype(int), scales, strict=True)
+        return [audit.Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in places]
+
+    spent = audit.mean_log_ratio(release, pairs, noise)
+    assert spent.dtype == np.float64
+    assert spent.tolist() == [1, INF, INF, INF, last]
+
+
+@pytest.mark.parametrize("upper", [1, 0.1])
+@pytest.mark.parametrize("eps", [0.3, 0.5, 2, 3])
+def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
+    """On cells that all count, some of no width: at their upper ends, and just above the lower."""
+    users, rng, ranks = ud.Contributions([3, 2, 2], upper), np.random.default_rng(25), (1, 2, 3)
+    first = rng.choice([0, 0.5, 1, 0.3], (60, 3)) * rng.choice([1, rng.random()], (60, 1))
+    second = first.copy()
+    second[np.arange(60), rng.integers(3, size=60)] = rng.random(60)
+    pairs = audit.Pairs(users, first * users.largest_sums, second * users.largest_sums)
+    of_ranks, of_akmv = [], []
+    for both in zip(pairs.first, pairs.second, strict=True):
+        ends = np.unique([*both, users.largest_sums, [0, 0, 0]])
+        T = np.r_[ends[1:], ends[1:-1] * (1 + 1e-12)]
+        log_densities = lambda *law: [ud.quantile_log_density(T, x, users, *law) for x in both]  # noqa: B023, E731
+        of_ranks.append([abs(np.subtract(*log_densities(rank, eps))).max() for rank in ranks])
+        moved = np.subtract(*(np.minimum(sums, T[:, None]).sum(axis=1) for sums in both))
+        ratio = np.subtract(*log_densities(ud.rank(eps), eps / 2))
+        of_akmv.append(np.max(abs(ratio) + abs(moved) / (2 * T / eps)))
+    found = np.transpose([audit.quantile_log_ratio(pairs, rank, eps) for rank in ranks])
+    np.testing.assert_allclose(found, of_ranks, rtol=1e-12)
+    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, eps), of_akmv, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("budget", "figure"), [(2, audit.ball_log_ratio), (ud.GaussianNoise(0.4), audit.gaussian_rho)]
+)
+def test_figures_of_balls_are_right_for_each_pair(budget, figure):
+    """Compared with the clipped sums themselves."""
+    release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
+    for pairs in audit.hard_pairs(60, rng=8, d=2):
+        T = float(ud.vectors.ball_threshold(pairs.users, budget, 2))
+        one, other = (ud.vectors.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
+        scale = max(T, 1e-300) * (1 / 2 if budget == 2 else 0.4)
+        c = np.linalg.norm(one - other, axis=1) / scale
+        expected = c if budget == 2 else c**2 / 2
+        np.testing.assert_allclose(figure(release, pairs), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("figure", "budget", "pattern", "expected"),
+    [
+        (audit.ball_log_ratio, 2, [1, 0, 0], 5 / 16),
+        (audit.gaussian_rho, ud.GaussianNoise(1), [1, 1, 1], 25 / 512),
+    ],
+)
+def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pattern, expected):
+    scales = np.multiply.outer([[2, 2, 2, 0, 0]] * 2, pattern)
+    scales[1, 1] *= 2
+    scales[:, 2, 2] += 1
+    second = np.multiply.outer([1, 1, 1, 1, 0], [[0, 0.375, 0.5]])
+
+    def release(vectors, users, rng):
+        ud.vectors.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
+        noisy = np.frompyfunc(lambda x, scale: audit.Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
+        return noisy(vectors[:, 0], scales[int(vectors.any())])
+
+    found = figure(release, audit.Pairs(ud.Contributions([1], 2), 0 * second, second))
+    assert found.tolist() == [expected, INF, INF, INF, 0]
+
+
 DRAWN, CELLS = ud.GaussianNoise.draw, AKMV._cells_of
 
 
@@ -269,43 +534,6 @@ def test_an_audit_sees_faults(monkeypatch, fault):
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("budget", "figure"), [(2, audit.ball_log_ratio), (ud.GaussianNoise(0.4), audit.gaussian_rho)]
-)
-def test_figures_of_balls_are_right_for_each_pair(budget, figure):
-    """Compared with the clipped sums themselves."""
-    release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
-    for pairs in audit.hard_pairs(60, rng=8, d=2):
-        T = float(ud.vectors.ball_threshold(pairs.users, budget, 2))
-        one, other = (ud.vectors.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
-        scale = max(T, 1e-300) * (1 / 2 if budget == 2 else 0.4)
-        c = np.linalg.norm(one - other, axis=1) / scale
-        expected = c if budget == 2 else c**2 / 2
-        np.testing.assert_allclose(figure(release, pairs), expected, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("figure", "budget", "pattern", "expected"),
-    [
-        (audit.ball_log_ratio, 2, [1, 0, 0], 5 / 16),
-        (audit.gaussian_rho, ud.GaussianNoise(1), [1, 1, 1], 25 / 512),
-    ],
-)
-def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pattern, expected):
-    scales = np.multiply.outer([[2, 2, 2, 0, 0]] * 2, pattern)
-    scales[1, 1] *= 2
-    scales[:, 2, 2] += 1
-    second = np.multiply.outer([1, 1, 1, 1, 0], [[0, 0.375, 0.5]])
-
-    def release(vectors, users, rng):
-        ud.vectors.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
-        noisy = np.frompyfunc(lambda x, scale: audit.Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
-        return noisy(vectors[:, 0], scales[int(vectors.any())])
-
-    found = figure(release, audit.Pairs(ud.Contributions([1], 2), 0 * second, second))
-    assert found.tolist() == [expected, INF, INF, INF, 0]
-
-
 def draw_low(cells, cell, T):
     """Wrong within cells, right at their ends; all mechanisms draw alike."""
     lower, upper = (AKMV._pick(ends, cell) for ends in cells[:2])
@@ -331,210 +559,3 @@ def test_an_audit_sees_a_threshold_that_is_moved(monkeypatch, fault, first, seco
     users = ud.Contributions([3, 2, 2], 1)
     pairs = audit.Pairs(users, *(np.array([[of_one, 1, 0.25]]) for of_one in (first, second)))
     assert audit.akmv_log_ratio(pairs, 1) == INF
-
-
-@pytest.mark.parametrize("law", ["laplace", "normal"])
-def test_recorder_answers_without_any_numbers_and_refuses_other_uses(law):
-    rng, one = audit.Recorder(), audit.Noisy(Fraction(0), Fraction(1))
-    draw = getattr(rng, law)
-    assert (draw(), rng.exponential()) == (one, 1)
-    assert draw(scale=[1.0, 1.0]).tolist() == draw(0.0, 1.0, (2,)).tolist() == [one] * 2
-    numbers = [(law, (0.0, 1.0), ()), ("exponential", (1.0,), ())]
-    assert rng.calls == [*numbers, *[(law, (0.0, 1.0, *more), (2,)) for more in ([1.0], [])]]
-    assert (rng.gamma(3).item(), rng.standard_normal((3,)).tolist()) == (one, [1, 0, 0])
-    with pytest.raises(TypeError):
-        np.clip(rng.laplace(0, 1, (3,)), 0, 1)
-    for name in ("standard_gamma", "bit_generator"):
-        with pytest.raises(AssertionError, match=name):
-            getattr(rng, name)
-
-
-# The figure of every single pair, not only the largest of many.
-@pytest.mark.parametrize("upper", [1, 0.1])
-@pytest.mark.parametrize("eps", [0.3, 0.5, 2, 3])
-def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
-    """On cells that all count, some of no width: at their upper ends, and just above the lower."""
-    users, rng, ranks = ud.Contributions([3, 2, 2], upper), np.random.default_rng(25), (1, 2, 3)
-    first = rng.choice([0, 0.5, 1, 0.3], (60, 3)) * rng.choice([1, rng.random()], (60, 1))
-    second = first.copy()
-    second[np.arange(60), rng.integers(3, size=60)] = rng.random(60)
-    pairs = audit.Pairs(users, first * users.largest_sums, second * users.largest_sums)
-    of_ranks, of_akmv = [], []
-    for both in zip(pairs.first, pairs.second, strict=True):
-        ends = np.unique([*both, users.largest_sums, [0, 0, 0]])
-        T = np.r_[ends[1:], ends[1:-1] * (1 + 1e-12)]
-        log_densities = lambda *law: [ud.quantile_log_density(T, x, users, *law) for x in both]  # noqa: B023, E731
-        of_ranks.append([abs(np.subtract(*log_densities(rank, eps))).max() for rank in ranks])
-        moved = np.subtract(*(np.minimum(sums, T[:, None]).sum(axis=1) for sums in both))
-        ratio = np.subtract(*log_densities(ud.rank(eps), eps / 2))
-        of_akmv.append(np.max(abs(ratio) + abs(moved) / (2 * T / eps)))
-    found = np.transpose([audit.quantile_log_ratio(pairs, rank, eps) for rank in ranks])
-    np.testing.assert_allclose(found, of_ranks, rtol=1e-12)
-    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, eps), of_akmv, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("eps", [0.5, 2, 5])
-def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
-    law = ud.StaircaseNoise(eps)
-    shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
-    pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
-    z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
-    expected = [np.max(law.log_density(z) - law.log_density(z + shift)) for shift in shifts]
-
-    def release(sums, users, rng):
-        return [audit.Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
-
-    found = audit.mean_log_ratio(release, pairs, law)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_allclose(found, eps * np.ceil(shifts), rtol=1e-12)
-    np.testing.assert_allclose(audit.mean_log_ratio(release, pairs), shifts, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (ud.StaircaseNoise(1), 1)])
-def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
-    scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
-    pairs = audit.Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
-
-    def release(sums, users, rng):
-        places = zip(sums[:, 0].astype(int), scales, strict=True)
-        return [audit.Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in places]
-
-    spent = audit.mean_log_ratio(release, pairs, noise)
-    assert spent.dtype == np.float64
-    assert spent.tolist() == [1, INF, INF, INF, last]
-
-
-# Grey box: what is asked of the Generator.
-@pytest.mark.parametrize("eps", [0.1, 2])
-@pytest.mark.parametrize("name", MEANS)
-def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
-    """And a batch of datasets gets what each of them gets alone."""
-    wanted = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
-    for users, first, second in audit.hard_pairs(80, rng=5):
-        batch = MEANS[name](first, users, eps, rng=audit.Recorder())
-        for alone, *pair in zip(batch, first, second, strict=True):
-            recorders = audit.Recorder(), audit.Recorder()
-            made = [MEANS[name](x, users, eps, rng=r) for x, r in zip(pair, recorders, strict=True)]
-            one, other = (rng.calls for rng in recorders)
-            assert one == other
-            assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
-            assert made[0] == alone
-
-
-@pytest.mark.parametrize("name", [*MEANS, "akmv", "ball"])
-def test_what_is_called_does_not_tell_who_is_clipped(name):
-    """Time is not promised, but no function is called for one user and not for another."""
-    users = ud.Contributions([9, *[2] * 39], 1)
-    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
-    mechanism = (RELEASES | {"akmv": ud.akmv})[name]
-    seen = []
-    for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
-        sums = users.largest_sums * np.repeat(ends, [1, 39])
-        if name == "ball":
-            sums = sums[:, None] - users.largest_sums[:, None] / 2
-        seen.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
-    assert len(seen[0]) > 20
-    assert seen == [seen[0]] * 4
-
-
-def law_of(cells, t):
-    inside = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
-    return np.sum(inside * np.exp(cells.log_density), axis=-1)
-
-
-@every_eps
-def test_quantile_sampler_is_the_inverse_of_its_density(eps):
-    levels, places = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
-    shape, rank = levels.shape, ud.rank(eps)
-    for pairs in audit.hard_pairs(40, rng=7):
-        for sums in np.concatenate([pairs.first, pairs.second[:1]]):
-            cells = ud.quantile_cells(sums, pairs.users, rank, eps)
-            many = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
-            (cell, T), again = (
-                AKMV._draw_from(law, audit.Recorder(random=[levels, places]), shape)
-                for law in (cells, many)
-            )
-            np.testing.assert_array_equal((cell, T), again)
-            below = law_of(cells, cells.lower[cell])
-            chance = cells.probability[cell]
-            assert np.all(chance > 0)
-            np.testing.assert_allclose(
-                law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
-            )
-            # A cell is chosen by the levels that its probability covers, counted from the top.
-            above = np.cumsum(cells.probability)[cell]
-            assert np.all(levels <= above + 1e-12)
-            assert np.all(levels >= above - chance - 1e-12)
-
-
-def distribution(law, z):
-    tail = law.tail(np.abs(z))
-    return np.where(z < 0, tail, 1 - tail)
-
-
-@every_eps
-def test_laplace_sampler_is_the_inverse_of_its_density(eps):
-    """Numpy makes a Laplace variable of the uniform number that `random` would return."""
-    law = ud.LaplaceNoise(eps)
-    draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
-    uniforms = np.random.default_rng(9).random(10_000)
-    np.testing.assert_allclose(distribution(law, draws), uniforms, rtol=0, atol=1e-12)
-    release = ud.laplace(np.broadcast_to(SUMS, (10_000, 6)), USERS, eps, rng=9)
-    noise = (release * USERS.total - SUMS.sum()) / 50
-    np.testing.assert_allclose(distribution(law, noise), uniforms, rtol=0, atol=1e-12)
-
-
-@every_eps
-def test_staircase_sampler_is_the_inverse_of_its_density(eps):
-    """Whole units by an exponential; then which part of a unit, and where in it."""
-    law = ud.StaircaseNoise(eps)
-    whole, chosen, place = np.meshgrid(
-        np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
-    )
-    beyond = chosen < law.gamma
-    for sign in (-1.0, 1.0):
-        rng = audit.Recorder(
-            exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
-        )
-        z = law.draw(2.0, whole.shape, rng) / 2.0
-        assert rng.calls[0].numbers == (1 / eps,)
-        assert rng.calls[-1].numbers == (-1.0, 1.0)
-        part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
-        size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
-        np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
-
-
-def test_influence_on_the_computed_total_never_exceeds_the_width():
-    rng = np.random.default_rng(12)
-    for _ in range(1500):
-        n, high = int(rng.choice([1, 2, 3, 7, 100])), rng.random() * 10.0 ** rng.integers(-5, 17)
-        low = rng.choice([0.0, -1.0, -rng.random(), -1e-300])
-        values = (rng.random((2, n)) - 0.5) * 10.0 ** rng.integers(0, 18, n)
-        values[1, 1:] = values[0, 1:]
-        values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
-        total, width = grid_sum(values, low, high)
-        one, other, width = (Fraction(float(x)) for x in (*total, width))
-        assert abs(other - one) <= width <= Fraction(float(high)) - Fraction(float(low))
-        assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
-        kept = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
-        assert abs(one - kept) <= Fraction(n**2 * max(-low, high)) / 2**50
-
-
-def test_totals_do_not_depend_on_the_order():
-    rng = np.random.default_rng(15)
-    for scale in (1, 1e15, 1e-300):
-        values = rng.random(200_001) * scale * 10.0 ** rng.integers(-6, 1, 200_001)
-        totals = {float(grid_sum(rng.permutation(values), 0.0, scale)[0]) for _ in range(9)}
-        assert len(totals) == 1
-
-
-@pytest.mark.parametrize("n_users", [1, 2, 3, 6])
-def test_grid_is_as_fine_as_exact_sums_allow(n_users):
-    """Of one user both ends may be 2^53 steps away, and an odd difference of more is no float."""
-    for largest in 2.0 ** np.linspace(-3, 3, 25):
-        _, _, step = grid_steps(np.zeros(n_users), -largest, largest)
-        assert 2.0**52 * step <= max(n_users, 2) * largest < 2.0**53 * step
-    rng = np.random.default_rng(13)
-    for low, high in zip(-0.5 - rng.random(300) / 2, 0.5 + rng.random(300) / 2, strict=True):
-        steps, width, _ = grid_steps(np.array([[low], [high]]), low, high)
-        assert int(steps[1]) - int(steps[0]) <= int(width)

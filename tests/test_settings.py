@@ -95,10 +95,11 @@ EDITS = {
         "one user more": {"n_users=101": "n_users=102"},
         "fewer trials": {"65, 1000": "65, 50"},
         "another range": {"65, 1000": "64.3, 100"},
-    },
-    "domains": {
-        "another eps": {"-20, 45, 1": "-20, 45, 0.3"},
-        "other users": {"ud.geometric_collection(M=6, upper=1).counts": "np.arange(1, 30)"},
+        "another eps": {"-20, 45, 1": "-20, 45, 0.3", "65, 1000": "65, 100"},
+        "other users": {
+            "ud.geometric_collection(M=6, upper=1).counts": "np.arange(1, 30)",
+            "65, 1000": "65, 100",
+        },
     },
     "federated": {
         "fewer splits": {"20250240, 10, 20": "20250240, 2, 20"},

@@ -1,10 +1,11 @@
 """The split release (thm-split): heavy users and all others, each part with the whole budget.
 
 1. The parts are the users: heavy are all with at least a certain count, and nobody is in both.
-2. The guarantee is the parts' projected errors, weighted by their shares; `best_split` takes the
-   smallest of all splits, and none where none is smaller.
+2. The guarantee is the weighted sum of the parts' projected errors (thm-projected), each part
+   counting with its share of the samples. `best_split` takes the smallest of all splits, below each
+   of the 16 largest counts, of at most 1,000 heavy users; where nothing is saved, nothing is split.
 3. No dataset costs more: by the exact law of the sum of two independent projected errors.
-4. A neighbour changes one part, and that part spends eps at most: by densities.
+4. A neighbour changes one part, and that part spends eps, no more: by densities (Definition II.1).
 """
 
 from fractions import Fraction
@@ -27,6 +28,10 @@ def unsplit(users, eps, noise="laplace"):
 
 
 # 1. The parts
+def test_users_of_one_count_stay_together():
+    split = ud.best_split(TEN_HEAVY, 0.1)
+    assert split.heavy_from == 100
+    assert [part.users.n_users for part in split.parts] == [10, 1000]
 
 
 @pytest.mark.parametrize("users", [ONE_HEAVY, TEN_HEAVY, EXTREME], ids=["one", "ten", "extreme"])
@@ -36,23 +41,16 @@ def test_each_user_is_in_one_part(users, eps):
     members = np.concatenate([part.users.counts for part in split.parts])
     np.testing.assert_array_equal(np.sort(members), np.sort(users.counts))
     assert sum(part.share for part in split.parts) == 1
-    assert all(part.share == Fraction(part.users.total, users.total) for part in split.parts)
-    assert all(part.users.upper == users.upper for part in split.parts)
+    shares = [Fraction(part.users.total, users.total) for part in split.parts]
+    assert [part.share for part in split.parts] == shares
+    assert {part.users.upper for part in split.parts} == {users.upper}
     if split.heavy_from is not None:
         heavy, others = split.parts
         assert heavy.users.counts.min() == split.heavy_from
         assert others.users.counts.max() < split.heavy_from
 
 
-def test_users_of_one_count_stay_together():
-    split = ud.best_split(TEN_HEAVY, 0.1)
-    assert split.heavy_from == 100
-    assert [part.users.n_users for part in split.parts] == [10, 1000]
-
-
 # 2. The guarantee
-
-
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 @pytest.mark.parametrize("eps", [0.1, 1, 3])
 def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
@@ -65,23 +63,6 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
         shares = [float(part.share) for part in split.parts]
         assert split.error == pytest.approx(np.dot(shares, errors), rel=1e-12)
         assert split.error <= unsplit(users, eps, noise)
-
-
-def test_what_a_split_saves():
-    """In per cent; where nothing is saved, nothing is split."""
-    saved = {
-        (name, eps, noise): 1 - ud.best_split(users, eps, noise).error / unsplit(users, eps, noise)
-        for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
-        for eps in (0.5, 1, 2, 3)
-        for noise in ("laplace", "staircase")
-    }
-    assert [round(100 * saved["one", eps, "laplace"]) for eps in (0.5, 1, 2, 3)] == [10, 19, 23, 22]
-    assert [round(100 * saved["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 30, 27]
-    assert [round(100 * saved["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
-    assert saved["extreme", 0.5, "laplace"] == 0
-    # Many heavy users gain where budgets are small.
-    assert saved["ten", 0.5, "laplace"] > 0.1
-    assert saved["ten", 3, "laplace"] == 0
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
@@ -111,15 +92,21 @@ def test_the_best_of_all_splits_is_found():
         assert ud.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
 
 
-def test_limits_of_the_search():
-    """More than 1,000 users are not heavy; below the 16 largest counts nothing is tried."""
-    crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
-    assert ud.best_split(crowd, 0.01).heavy_from is None
-    assert ud.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
-    stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
-    assert ud.best_split(stairs, 0.2).heavy_from == 1000
-    taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
-    assert ud.best_split(taller, 0.2).heavy_from != 1000
+def test_what_a_split_saves():
+    """In per cent; where nothing is saved, nothing is split."""
+    saved = {
+        (name, eps, noise): 1 - ud.best_split(users, eps, noise).error / unsplit(users, eps, noise)
+        for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
+        for eps in (0.5, 1, 2, 3)
+        for noise in ("laplace", "staircase")
+    }
+    assert [round(100 * saved["one", eps, "laplace"]) for eps in (0.5, 1, 2, 3)] == [10, 19, 23, 22]
+    assert [round(100 * saved["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 30, 27]
+    assert [round(100 * saved["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
+    assert saved["extreme", 0.5, "laplace"] == 0
+    # Many heavy users gain where budgets are small.
+    assert saved["ten", 0.5, "laplace"] > 0.1
+    assert saved["ten", 3, "laplace"] == 0
 
 
 def test_laws_stand_where_budgets_do():
@@ -129,9 +116,17 @@ def test_laws_stand_where_budgets_do():
     assert split.error < unsplit(ONE_HEAVY, law)
 
 
+def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
+    crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
+    assert ud.best_split(crowd, 0.01).heavy_from is None
+    assert ud.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
+    stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
+    assert ud.best_split(stairs, 0.2).heavy_from == 1000
+    taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
+    assert ud.best_split(taller, 0.2).heavy_from != 1000
+
+
 # 3. No dataset costs more
-
-
 def atoms(part, at_top, eps, steps=600):
     """The law of a part's released mean less its true mean, on a fine lattice.
 
@@ -170,8 +165,6 @@ def test_no_dataset_costs_more_than_the_guarantee(eps):
 
 
 # 4. Privacy
-
-
 @pytest.mark.parametrize("eps", [0.5, 2])
 def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps):
     """The parts are independent, so the log ratios of their densities add up."""

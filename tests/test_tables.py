@@ -48,24 +48,43 @@ def test_noise_is_what_is_small_beside_its_reference(data, value, reference, wri
 NO_MAKERS = "must hold functions or classes"
 
 
-@pytest.mark.parametrize(
-    ("words", "changed"),
-    [
-        ("`name` must be small letters", {"name": "../t"}),
-        ("`seed` must be given with trials, got trials=10", {"trials": 10}),
-        ("`seed` must be positive whole", {"seed": -1}),
-        ("`trials` must be positive whole", {"seed": 1, "trials": 0.5}),
-        ("at least one function", {"made_by": []}),
-        ("must name columns, or curves", {"made_by": {}}),
-        (r"must name columns, or curves in a column, got \['A'", {"made_by": {"A": ud.akmv}}),
-        *((NO_MAKERS, {"made_by": maker}) for maker in ("akmv", 3, lambda x: x, [None])),
-        (r"`noise` must name columns, got \['x'\]", {"noise": {"x": "error"}}),
-        (r"`noise` must name columns, got \['x'\]", {"noise": {"error": "x"}}),
-        (r"`noise` must say what \['a_se'\] are relative to", {"frame": FRAME.assign(a_se=1)}),
-        (r"`seed` must be what the column holds, \[3\]", {"frame": FRAME.assign(seed=3)}),
-        ("`trials` must be what", {"frame": FRAME.assign(trials=[0, 3]), "seed": 1, "trials": 4}),
-    ],
-)
+NO_COLUMNS = r"`noise` must name columns, got \['x'\]"
+UNFIT = {
+    "a path for a name": ("`name` must be small letters", {"name": "../t"}),
+    "trials without a seed": (
+        "`seed` must be given with trials, got trials=10",
+        {"trials": 10},
+    ),
+    "a seed below 0": ("`seed` must be positive whole", {"seed": -1}),
+    "half a trial": ("`trials` must be positive whole", {"seed": 1, "trials": 0.5}),
+    "no makers": ("at least one function", {"made_by": []}),
+    "no makers of columns": ("must name columns, or curves", {"made_by": {}}),
+    "a maker of no column": (
+        r"must name columns, or curves in a column, got \['A'",
+        {"made_by": {"A": ud.akmv}},
+    ),
+    "a maker's name": (NO_MAKERS, {"made_by": "akmv"}),
+    "a number for a maker": (NO_MAKERS, {"made_by": 3}),
+    "a lambda for a maker": (NO_MAKERS, {"made_by": lambda x: x}),
+    "nothing for a maker": (NO_MAKERS, {"made_by": [None]}),
+    "noise of no column": (NO_COLUMNS, {"noise": {"x": "error"}}),
+    "noise beside no column": (NO_COLUMNS, {"noise": {"error": "x"}}),
+    "noise beside nothing": (
+        r"`noise` must say what \['a_se'\] are relative to",
+        {"frame": FRAME.assign(a_se=1)},
+    ),
+    "another seed": (
+        r"`seed` must be what the column holds, \[3\]",
+        {"frame": FRAME.assign(seed=3)},
+    ),
+    "other trials": (
+        "`trials` must be what",
+        {"frame": FRAME.assign(trials=[0, 3]), "seed": 1, "trials": 4},
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "changed"), UNFIT.values(), ids=UNFIT)
 def test_what_does_not_fit_is_refused(words, changed, data):
     with pytest.raises(TypeError if words == NO_MAKERS else ValueError, match=words):
         write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))

@@ -34,21 +34,6 @@ def exact(counts, upper=1):
 
 
 @pytest.mark.parametrize(
-    ("users", "eps", "expected"),
-    [
-        (ud.geometric_collection(6, Fraction(65)), HALF, Fraction(585, 56)),
-        (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
-        (exact([2]), 1, HALF),  # (12) as printed gives 1/4
-        (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
-        (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
-    ],
-)
-def test_optimal_error_by_hand(users, eps, expected):
-    assert ud.optimal_error(users, eps) == expected
-    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
-
-
-@pytest.mark.parametrize(
     ("eps", "expected"),
     [("2", 4), (3, 4), (1, 2), (HALF, 1), (Fraction(2, 5), 1), (Fraction(39, 100), 0), (0.1, 0)],
 )
@@ -64,11 +49,20 @@ def test_theorem_intervals_by_hand():
     assert list(everything_dropped.lower) == list(everything_dropped.upper) == [32, 32, 32]
 
 
-@given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
-def test_the_bias_of_a_histogram_is_that_of_all_its_users(users, width, share):
-    centre = share * users.upper
-    clipping = ud.centred_clipping(users, width, centre)
-    assert _centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
+@pytest.mark.parametrize(
+    ("users", "eps", "expected"),
+    [
+        (ud.geometric_collection(6, Fraction(65)), HALF, Fraction(585, 56)),
+        (ud.extreme_collection(101, 10, Fraction(65)), HALF, Fraction(169, 44)),
+        (exact([2]), 1, HALF),  # (12) as printed gives 1/4
+        (exact([2, 1]), 2, Fraction(1, 3)),  # (12) as printed gives 1/6
+        (exact([3, 2, 1], 6), Fraction(2, 3), Fraction(3)),
+    ],
+    ids=["geometric", "extreme-valued", "one user", "two users", "three users"],
+)
+def test_optimal_error_by_hand(users, eps, expected):
+    assert ud.optimal_error(users, eps) == expected
+    assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
 
 
 @pytest.mark.parametrize("per_sample", [False, True])
@@ -91,6 +85,13 @@ def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
     assert printed == sum(np.maximum(clipping.lower, users.upper - clipping.upper)) / users.total
     assert (printed == true) if one_sign else (printed > true)
     assert printed <= 2 * true
+
+
+@given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
+def test_the_bias_of_a_histogram_is_that_of_all_its_users(users, width, share):
+    centre = share * users.upper
+    clipping = ud.centred_clipping(users, width, centre)
+    assert _centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
 
 
 def test_sensitivity_without_clipping_is_that_of_the_mean():

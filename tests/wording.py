@@ -13,6 +13,15 @@ SHORT.maxlong = 24
 SHORT.maxlist = SHORT.maxtuple = SHORT.maxdict = 4
 
 
+def are_words(text):
+    """Whether a text says by itself what it is: it is short, and no number in quotes."""
+    try:
+        float(text or 0)
+    except ValueError:
+        return len(text) <= LONGEST
+    return False
+
+
 def brief(value):
     """A value on one line, without the address at which it happens to lie."""
     words = re.sub(" at 0x[0-9a-fA-F]+", "", SHORT.repr(value))

@@ -6,7 +6,8 @@ which takes hours here; so they are collected once, and run in processes that ar
 
 Counts go to book/data/mutants.csv, and survivors are printed: tests/book/test_trust.py asks that
 98 % are killed, and that tests/survivors.yml lists as many of each module, with reasons. Arguments
-are modules, "noise" for instance: then only these are broken, and only their counts replaced.
+are modules, "noise" for instance: then only these are broken, and only their counts replaced. A run
+takes hours, and may be stopped: with --go-on the next one tests what is left, of the same code.
 """
 
 import gc
@@ -66,26 +67,36 @@ def words_apart(node):
     return [] if " " in getattr(node, "value", "") else operator_string(node)
 
 
-def run(names):
+def left_of(names):
+    """Return the names of the mutants that a run before this one has not tested."""
+    found, _ = mutmut.collect_source_file_mutation_data(mutant_names=names)
+    return [name for _, name, code in found if code is None]
+
+
+def run(names, go_on):
     """Make and test the mutants of such names, or all; return a table of them."""
-    shutil.rmtree("mutants", ignore_errors=True)
+    if not go_on:
+        shutil.rmtree("mutants", ignore_errors=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     strings = mutation_operators.index((cst.BaseString, operator_string))
     mutation_operators[strings] = cst.BaseString, words_apart
     # To fail is enough: hypothesis need not look for the smallest example of it.
     settings.register_profile("mutate", phases=[Phase.explicit, Phase.generate], deadline=None)
     mutmut.get_mutant_runner = lambda processes: Runner(processes, mutmut.PytestRunner, {})
-    mutmut._run(names, None)
+    mutmut._run(left_of(names) if go_on else names, None)
+    if left := left_of(names):
+        sys.exit(f"{len(left)} mutants are left: go on with --go-on")
     found, _ = mutmut.collect_source_file_mutation_data(mutant_names=names)
     made = [(name, mutmut.status_by_exit_code[code] in KILLED) for _, name, code in found]
     mutants = pd.DataFrame(made, columns=["name", "killed"])
     return mutants.assign(module=mutants.name.str.extract(MODULE))
 
 
-def main(modules):
+def main(arguments):
     """Run everything, and write what was found."""
     os.chdir(ROOT)
-    mutants = run([f"userdp.{module}.*" for module in modules])
+    modules = [argument for argument in arguments if argument != "--go-on"]
+    mutants = run([f"userdp.{module}.*" for module in modules], go_on="--go-on" in arguments)
     from userdp.plotting import keep_record  # not before: the tests import what is broken
 
     counts = mutants.groupby("module").killed.agg(mutants="size", killed="sum")

@@ -10,6 +10,20 @@ import userdp as ud
 PAGE = functions_of("at-scale", pd=pd)
 
 
+def test_the_model_by_hand():
+    c = {"file": 8, "row": 10, "kept": 100, "user": 100, "record": 50, "count": 300}
+    small, large = (PAGE.needs(2**27, n, c) for n in (2**10, 2**26))
+    assert small["read"] == large["read"] == 2**30
+    assert small["shuffled (Spark)"] == 10 * 8 * 2**10  # eight parts
+    assert large["shuffled (Spark)"] == 10 * 2**27  # no more than there are records
+    assert [m["kept (Spark)"] for m in (small, large)] == [100 * 2**10, 100 * 2**26]
+    assert [m["DuckDB, 2 threads"] for m in (small, large)] == [100 * 2**10, 100 * 2**26]
+    assert [m["DuckDB, more"] for m in (small, large)] == [50 * 2**27, 50 * 2**27]
+    assert [m["calling process"] for m in (small, large)] == [300 * 2**10, 300 * 2**14]
+    shown = [PAGE.readable(x) for x in (950.0, 1e3, 1.24e9, 7.3e13)]
+    assert shown == ["950 B", "1 kB", "1.2 GB", "73 TB"]
+
+
 def test_spark_printed_what_arrays_print():
     """Without Spark: the stored words are those of the page's trips, but for mean and interval."""
     trips = PAGE.make_trips(20_000, np.random.default_rng(20250271))
@@ -91,17 +105,3 @@ def test_users_cost_the_calling_process_nothing():
     few, more = MEASURED[MEASURED.what == "calling process, sizes grow"].itertuples()
     said = foretold(more.records, more.users)["calling process"]
     assert 1 / WITHIN < (more.number - few.number) / said < WITHIN
-
-
-def test_the_model_by_hand():
-    c = {"file": 8, "row": 10, "kept": 100, "user": 100, "record": 50, "count": 300}
-    small, large = (PAGE.needs(2**27, n, c) for n in (2**10, 2**26))
-    assert small["read"] == large["read"] == 2**30
-    assert small["shuffled (Spark)"] == 10 * 8 * 2**10  # eight parts
-    assert large["shuffled (Spark)"] == 10 * 2**27  # no more than there are records
-    assert [m["kept (Spark)"] for m in (small, large)] == [100 * 2**10, 100 * 2**26]
-    assert [m["DuckDB, 2 threads"] for m in (small, large)] == [100 * 2**10, 100 * 2**26]
-    assert [m["DuckDB, more"] for m in (small, large)] == [50 * 2**27, 50 * 2**27]
-    assert [m["calling process"] for m in (small, large)] == [300 * 2**10, 300 * 2**14]
-    shown = [PAGE.readable(x) for x in (950.0, 1e3, 1.24e9, 7.3e13)]
-    assert shown == ["950 B", "1 kB", "1.2 GB", "73 TB"]

@@ -1,14 +1,35 @@
-"""Clipping around a public or a bought centre: the page's propositions."""
+"""Any range, and clipping around a public or a bought centre: the page's propositions."""
+
+from itertools import product
 
 import numpy as np
+import oracle
 import pytest
+from hypothesis import given
 from page_functions import functions_of
 from scipy import stats
+from strategies import budgets, collections, fractions
 
 import userdp as ud
 from userdp import audit
 
 PAGE = functions_of("centre")
+
+
+@given(users=collections(max_samples=6), lo=fractions.map(lambda x: 3 - x), eps=budgets())
+def test_any_range_has_the_error_of_its_length(users, lo, eps):
+    """Sup of the bias over datasets in [lo, hi], for the intervals centred at (lo + hi)/2."""
+    hi, counts = lo + users.upper, users.counts.tolist()
+    reach = [ud.threshold(users, eps) / (2 * m) for m in counts]
+    middle = (lo + hi) / 2
+    ends = [(max(lo, middle - w), min(hi, middle + w)) for w in reach]
+    residuals = [
+        [m * (x - oracle.project(x, a, b)) for x in (lo, a, b, hi)]
+        for m, (a, b) in zip(counts, ends, strict=True)
+    ]
+    bias = max(abs(sum(row)) for row in product(*residuals))
+    noise = max(m * (b - a) for m, (a, b) in zip(counts, ends, strict=True)) / eps
+    assert (bias + noise) / users.total == ud.optimal_error(users, eps)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,6 +10,36 @@ from strategies import budgets, collections, shares
 
 import userdp as ud
 
+
+@given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
+def test_strategies_by_definition(users, k, share, lift):
+    """Whole datasets, with every sample at 0, U/3 or U."""
+    U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
+    T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
+    kept = Fraction(sum(min(count, k) for count in m))
+    everything = lambda data: [x for user in data for x in user]  # noqa: E731
+    mean = lambda data: sum(everything(data)) / N  # noqa: E731
+    strategies = {
+        "drop": lambda data: sum(everything([x[:k] for x in data])) / kept,
+        "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
+        "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
+        "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
+    }
+    points = {
+        "drop": (U * (N - kept) / N, U * min(most, k) / kept),
+        "cap": (sum(max(U * count - T, 0) for count in m) / N, T / N),
+        "winsorise": (max(a, U - b), (b - a) * most / N),
+        "shrink": ((1 - share) * U / 2, share * U * most / N),
+    }
+    datasets = [*product(*[product((0, U / 3, U), repeat=count) for count in m])]
+    for name, strategy in strategies.items():
+        values = {data: strategy(data) for data in datasets}
+        assert in_the_plane(values, mean) == points[name]
+        assert points[name][0] >= ud.smallest_bias(users, points[name][1])
+    assert points["cap"][0] == 2 * ud.smallest_bias(users, T / N)
+    assert points["drop"][0] == 2 * ud.smallest_bias(users, U * k / N)
+
+
 few_users = collections().filter(lambda users: users.n_users <= 4)
 
 
@@ -65,32 +95,3 @@ def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
     values[end] = mean(end)
     bias, change = in_the_plane(values, mean)
     assert bias >= 2 * ud.smallest_bias(users, change)
-
-
-@given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
-def test_strategies_by_definition(users, k, share, lift):
-    """Whole datasets, with every sample at 0, U/3 or U."""
-    U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
-    T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
-    kept = Fraction(sum(min(count, k) for count in m))
-    everything = lambda data: [x for user in data for x in user]  # noqa: E731
-    mean = lambda data: sum(everything(data)) / N  # noqa: E731
-    strategies = {
-        "drop": lambda data: sum(everything([x[:k] for x in data])) / kept,
-        "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
-        "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
-        "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
-    }
-    points = {
-        "drop": (U * (N - kept) / N, U * min(most, k) / kept),
-        "cap": (sum(max(U * count - T, 0) for count in m) / N, T / N),
-        "winsorise": (max(a, U - b), (b - a) * most / N),
-        "shrink": ((1 - share) * U / 2, share * U * most / N),
-    }
-    datasets = [*product(*[product((0, U / 3, U), repeat=count) for count in m])]
-    for name, strategy in strategies.items():
-        values = {data: strategy(data) for data in datasets}
-        assert in_the_plane(values, mean) == points[name]
-        assert points[name][0] >= ud.smallest_bias(users, points[name][1])
-    assert points["cap"][0] == 2 * ud.smallest_bias(users, T / N)
-    assert points["drop"][0] == 2 * ud.smallest_bias(users, U * k / N)

@@ -8,15 +8,48 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_functions import functions_of
+from scipy.integrate import quad
+from scipy.optimize import brentq
 from strategies import collections, fractions
 
 import userdp as ud
 
+PAGE = functions_of("less-noise", quad=quad, brentq=brentq)
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
 
 
 def mean_size(eps):
     return 0.5 / np.sinh(eps / 2)
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_size_and_edges_of_the_staircase(eps):
+    """An edge belongs to the lower step."""
+    law, top = ud.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
+    assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
+    assert law.mean_size < 1 / eps
+    edge = np.array([-law.gamma, law.gamma])
+    for points, height in ((np.nextafter(edge, 0), top), (edge, top - eps), ([-1, 1], top - eps)):
+        np.testing.assert_allclose(law.log_density(points), height, rtol=1e-12, atol=1e-12)
+
+
+def steps(z, gamma):
+    whole = abs(z) // 1
+    return int(whole) + (abs(z) - whole >= gamma)
+
+
+@given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
+def test_privacy_in_exact_arithmetic(eps, shifts):
+    """On the edges, and at shifts of exactly one: no shift crosses more than one edge."""
+    gamma = Fraction(ud.StaircaseNoise(eps).gamma)
+    corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
+    points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
+    crossed = {
+        abs(steps(x, gamma) - steps(x + d, gamma)) for x in points for d in [*shifts, -1, 1, gamma]
+    }
+    assert crossed <= {0, 1}
+    assert 1 in crossed
 
 
 @given(collections(), st.integers(1, 16), st.sampled_from([2, 7]))
@@ -57,35 +90,6 @@ def test_gain_of_the_staircase(users, eps):
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
 
 
-@pytest.mark.parametrize("eps", BUDGETS)
-def test_size_and_edges_of_the_staircase(eps):
-    """An edge belongs to the lower step."""
-    law, top = ud.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
-    assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
-    assert law.mean_size < 1 / eps
-    edge = np.array([-law.gamma, law.gamma])
-    for points, height in ((np.nextafter(edge, 0), top), (edge, top - eps), ([-1, 1], top - eps)):
-        np.testing.assert_allclose(law.log_density(points), height, rtol=1e-12, atol=1e-12)
-
-
-def steps(z, gamma):
-    whole = abs(z) // 1
-    return int(whole) + (abs(z) - whole >= gamma)
-
-
-@given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
-def test_privacy_in_exact_arithmetic(eps, shifts):
-    """On the edges, and at shifts of exactly one: no shift crosses more than one edge."""
-    gamma = Fraction(ud.StaircaseNoise(eps).gamma)
-    corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
-    points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
-    crossed = {
-        abs(steps(x, gamma) - steps(x + d, gamma)) for x in points for d in [*shifts, -1, 1, gamma]
-    }
-    assert crossed <= {0, 1}
-    assert 1 in crossed
-
-
 @pytest.mark.parametrize("law", [ud.LaplaceNoise(0.8), ud.StaircaseNoise(1.3)])
 def test_identity_of_the_lower_bound(law):
     """(1 - b) (E|Z| - w) / 2 is the integral of (y - gamma) delta(y), for any symmetric law."""
@@ -100,3 +104,37 @@ def test_identity_of_the_lower_bound(law):
         left = oracle.integral(integrand, ends)
         right = (1 - b) * (float(law.mean_size) - mean_size(eps)) / 2
         assert left == pytest.approx(right, abs=1e-8)
+
+
+def laplace_divergence(order, c):
+    """Rényi divergence of two Laplace densities of scale 1, c apart, by eq-laplace-moment."""
+    terms = np.log(order) + (order - 1) * c, np.log(order - 1) - order * c
+    return (np.logaddexp(*terms) - np.log(2 * order - 1)) / (order - 1)
+
+
+@given(st.floats(-2, 1.5), st.floats(-3, 3))
+def test_laplace_noise_keeps_more_zcdp_than_any_noise_of_its_eps_has_to(log_eps, log_order):
+    eps, order = 10.0**log_eps, 1 + 10.0**log_order
+    rho = PAGE.laplace_zcdp(eps)
+    assert rho < eps**2 / 2
+    for c in (eps, 0.7 * eps):
+        assert laplace_divergence(order, c) <= order * rho * (1 + 1e-9)
+    assert laplace_divergence(1 + 1e-4, eps) == pytest.approx(rho, rel=0.01)  # no smaller rho
+    assert PAGE.laplace_for_zcdp(rho) == pytest.approx(eps, rel=1e-6)
+
+
+@pytest.mark.parametrize("order", [1.3, 2, 7])
+def test_divergence_of_laplace_noise_by_integration(order):
+    assert PAGE.divergence(order, 1.7) == pytest.approx(laplace_divergence(order, 1.7), rel=1e-8)
+
+
+def test_gaussian_noise_is_shorter_for_small_rho_only():
+    """For a single number: by the mean sizes of both laws, and they cross once."""
+    sizes = []
+    for rho in np.geomspace(0.01, 100, 400):
+        laplace = ud.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_size
+        sizes.append((rho, ud.GaussianNoise.zcdp(rho).mean_size < laplace))
+    rhos, gaussian = np.transpose(sizes)
+    last = np.flatnonzero(gaussian)[-1]
+    assert np.all(gaussian[: last + 1])
+    assert rhos[last] < 0.7523 < rhos[last + 1]

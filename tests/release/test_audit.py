@@ -75,8 +75,9 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     if conf.gaussian(row):
         stated, other = other, stated
         spent = (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
-    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12))
-    assert dropping or stated <= spent * (1 + 1e-15)
+    told = f"the budget is {spent!r}, and it is stated that {stated!r} is spent"
+    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12)), told
+    assert dropping or stated <= spent * (1 + 1e-15), told
     assert other is None
     answers = [opendp.answer(*asked) for asked in opendp.asked]
     check = check_protected if row["entry"] == "protected" else check_mean
@@ -130,7 +131,8 @@ def check_mean(row, made, users, values, asked, answers):
             within = len(users) * unit  # as ends are whole numbers of steps
             noisy = averaged(part, low, noisy, unit / -np.expm1(-1 / scale))
         mean += share * noisy
-    assert made.mean == pytest.approx(mean, rel=1e-13, abs=within)
+    told = f"noise of the scale that is demanded, {made.noise_scale:.6g}, makes {mean!r} of it"
+    assert made.mean == pytest.approx(mean, rel=1e-13, abs=within), told
 
 
 def averaged(part, lower, noisy, beyond):
@@ -271,8 +273,9 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
     rng = np.random.default_rng(conf.ROWS.index(row))
     for pair, refused in neighbours(row, rng):
         one, other = (observed(row, users, values, tmp_path) for users, values in pair)
-        assert one == other
-        assert one.refused == refused
+        apart = [name for name in Seen._fields if getattr(one, name) != getattr(other, name)]
+        assert not apart, f"neighbours are told apart by what is {' and '.join(apart)}"
+        assert one.refused == refused, f"to be {'refused' if refused else 'released'}: {pair[0]}"
         if refused:
             assert one.scales == []
         elif row["entry"] == "protected":

@@ -63,7 +63,7 @@ def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, see
         made = [release_mean_in_ball(sums, users, law) for sums in pair]
         (moved, asked, one), (*_, other) = opendp.asked[-2:]
         assert asked is law
-        assert all(type(x) is int for x in one + other)
+        assert {type(x) for x in one + other} == {int}
         between = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         assert between <= moved**2
         first, second = ({**vars(each), "mean": None} for each in made)

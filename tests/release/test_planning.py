@@ -59,11 +59,11 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
             assert made == pytest.approx(advice.guarantee)
             assert advice.total_width == ud.threshold(users, advice.eps, objective)
         rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
-        if objective != "mse":
-            assert all(advice.guarantee <= getattr(r, objective) * (1 + 1e-9) for r in rows)
+        for row in rows if objective != "mse" else []:
+            assert advice.guarantee <= getattr(row, objective) * (1 + 1e-9)
         closed = ud.minimax_lower_bound(users, advice.eps)
         assert advice.floor >= same_kind(closed, objective)
-        assert all(row.floor == closed for row in rows)
+        assert {row.floor for row in rows} <= {closed}
         assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
         assert advice.factor >= 1
 

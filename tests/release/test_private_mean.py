@@ -21,6 +21,32 @@ GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 
+def test_the_mean_is_released_and_noise_asked_for_what_the_heaviest_user_can_move(opendp):
+    """At this budget nobody is clipped; `opendp` adds nothing."""
+    made = ud.private_mean(USERS, VALUES, lower=1, upper=7, eps=4)
+    assert made.mean == pytest.approx(np.mean(VALUES), abs=made.rounding)
+    assert made.worst_case_bias == pytest.approx(0, abs=made.rounding)
+    (asked,) = opendp.asked
+    levels, told = 4 * read_grid(1, 7).top, f"four values from end to end; it is for {asked.moved}"
+    assert asked.moved == levels, f"noise for {levels} levels: {told}"
+    assert asked.budget == 4
+
+
+ODD_ROWS = {
+    "nobody's": ((None, 2.0), "`user` must not be missing"),
+    "without a value": (("a", None), "`value` must not be missing"),
+    "beyond the bounds": (("a", 7.1), "`value` must lie between the bounds"),
+}
+
+
+@pytest.mark.parametrize(("row", "words"), ODD_ROWS.values(), ids=ODD_ROWS)
+def test_rows_that_are_not_as_they_should_be_are_refused(opendp, row, words):
+    users, values = zip(("a", 3.0), row, strict=True)
+    with pytest.raises(ValueError, match=words):
+        ud.private_mean(users, values, lower=1, upper=7, eps=4)
+    assert opendp.asked == [], "noise was drawn, though a row was to be refused"
+
+
 def test_levels_are_decided_by_the_bounds_alone():
     for lower, upper, bits in ((0, 1, 40), *((2.0**k, 2.0**k + 2, b) for k, b in GRIDS)):
         assert read_grid(lower, upper).bits == bits

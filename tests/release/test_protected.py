@@ -24,27 +24,6 @@ MADE = protected.ProtectedCountsMean(
 WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 
 
-@pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
-def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, level):
-    """Of whole Laplace noise, |Z| exceeds scale * log(1/q) + 1 with a chance of less than q."""
-    made = dataclasses.replace(MADE, noisy_weight=weight)
-    reach = 2 * log(1 / (1 - level)) + 1
-    ends = [max(weight - reach, 0), max(weight + reach, 0)]
-    assert made.weight_interval(level) == pytest.approx(ends)
-    chance = (1 + level) / 2
-    reach = 6 * log(1 / (1 - chance)) + 0.5
-    for total in (-900, -25, -7.3, 0, 3.5, 7.3, 15.5, 31, 50, 900):
-        made = dataclasses.replace(made, noisy_sum=total)
-        sums, weights = (total - reach, total + reach), made.weight_interval(chance)
-        corners = [s / max(n, 1) for s, n in itertools.product(sums, weights)]
-        low, high = (4 + max(-3, min(end, 3)) for end in (min(corners), max(corners)))
-        expected = max(low - 0.25, 1), min(high + 0.25, 10)
-        assert made.noise_interval(level) == pytest.approx(expected)
-        bias = 6 - 3  # the upper bound is 6 from the centre
-        wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
-        assert made.interval(level) == pytest.approx(wide)
-
-
 def test_grid_of_protected_counts(opendp):
     def made(eps, cap, **options):
         options = {"lower": 1e6, "upper": 1e6 + 24, "eps": eps, "cap": cap} | options
@@ -60,33 +39,6 @@ def test_grid_of_protected_counts(opendp):
     assert made(1, 2, reach=1e-12).reach == fine.step
 
 
-@pytest.mark.parametrize(
-    ("eps", "cap"), [(1, 1), (2.0**-8, 2**31), (2.0**-39, 1), (0.3, 2**31 - 1), (1e-9, 3)]
-)
-@pytest.mark.parametrize("centre", [1, 9.3, 24])
-def test_the_noise_of_both_totals_has_room_in_64_bits(opendp, eps, cap, centre):
-    made_of([[3.0]], eps=eps, cap=cap, centre=centre)
-    for moved, budget, total in opendp.asked:
-        assert moved / budget <= 2**56
-        assert abs(total) < 2**62
-    with pytest.raises(ValueError, match=r"`eps` must be at least 2\^-39 times cap="):
-        made_of([[3.0]], eps=cap * 2.0**-39.001, cap=cap)
-
-
-def test_a_table_of_nobody_is_released_by_an_engine_as_by_arrays(opendp):
-    """Else a failure would tell that there is not even one user."""
-    rows = {"user": [], "value": []}
-    kinds = {"user": pa.string(), "value": pa.float64()}
-    table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
-    options = {"lower": 0, "upper": 1, "eps": 1, "cap": 2}
-    made = [
-        ud.private_mean_protected_counts("user", "value", data=data, **options)
-        for data in (table, ibis.memtable(table))
-    ]
-    assert made[0].public() == made[1].public()
-    assert [asked.total for asked in opendp.asked] == [0] * 4
-
-
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 
 
@@ -96,6 +48,22 @@ def made_of(lists, eps=1, cap=3, **options):
     values = [float(x) for own in lists for x in own]
     options = {"lower": 0, "upper": 24, "eps": eps, "cap": cap} | options
     return ud.private_mean_protected_counts(users, values, **options)
+
+
+@pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
+def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
+    made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
+    for n in (1, 1.7, 30, 200, 5000.5):
+        s, b, q = 2 * 10 / eps / n, made.worst_case_bias, made.furthest
+        rs = made.reach * s
+        bounds = [
+            (b + rs * exp(-b / rs) + q * s) / (1 - d) + 24 * exp(-d / s)
+            for d in np.arange(100) / 100
+            if (1 - d) * n >= 1
+        ]
+        assert made.worst_case_error_at(n) == pytest.approx(min([24, min(bounds) + made.rounding]))
+    assert (b, q) == (pytest.approx(14 - reach, abs=1e-5), pytest.approx(14, abs=1e-5))
+    assert MADE.worst_case_error_at(1) == 10 - 1  # never more than the values' range
 
 
 @given(one=SAMPLES, other=SAMPLES, cap=st.integers(1, 6), reach=st.integers(1, 30))
@@ -127,20 +95,52 @@ def test_all_of_the_budget_can_be_spent(opendp):
         assert sum(abs(a - b) / (2 * m) for a, b, m in zip(one, other, moved, strict=True)) == 1
 
 
-@pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
-def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
-    made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
-    for n in (1, 1.7, 30, 200, 5000.5):
-        s, b, q = 2 * 10 / eps / n, made.worst_case_bias, made.furthest
-        rs = made.reach * s
-        bounds = [
-            (b + rs * exp(-b / rs) + q * s) / (1 - d) + 24 * exp(-d / s)
-            for d in np.arange(100) / 100
-            if (1 - d) * n >= 1
-        ]
-        assert made.worst_case_error_at(n) == pytest.approx(min([24, min(bounds) + made.rounding]))
-    assert (b, q) == (pytest.approx(14 - reach, abs=1e-5), pytest.approx(14, abs=1e-5))
-    assert MADE.worst_case_error_at(1) == 10 - 1  # never more than the values' range
+@pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
+def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, level):
+    """Of whole Laplace noise, |Z| exceeds scale * log(1/q) + 1 with a chance of less than q."""
+    made = dataclasses.replace(MADE, noisy_weight=weight)
+    reach = 2 * log(1 / (1 - level)) + 1
+    ends = [max(weight - reach, 0), max(weight + reach, 0)]
+    assert made.weight_interval(level) == pytest.approx(ends)
+    chance = (1 + level) / 2
+    reach = 6 * log(1 / (1 - chance)) + 0.5
+    for total in (-900, -25, -7.3, 0, 3.5, 7.3, 15.5, 31, 50, 900):
+        made = dataclasses.replace(made, noisy_sum=total)
+        sums, weights = (total - reach, total + reach), made.weight_interval(chance)
+        corners = [s / max(n, 1) for s, n in itertools.product(sums, weights)]
+        low, high = (4 + max(-3, min(end, 3)) for end in (min(corners), max(corners)))
+        expected = max(low - 0.25, 1), min(high + 0.25, 10)
+        assert made.noise_interval(level) == pytest.approx(expected)
+        bias = 6 - 3  # the upper bound is 6 from the centre
+        wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
+        assert made.interval(level) == pytest.approx(wide)
+
+
+@pytest.mark.parametrize(
+    ("eps", "cap"), [(1, 1), (2.0**-8, 2**31), (2.0**-39, 1), (0.3, 2**31 - 1), (1e-9, 3)]
+)
+@pytest.mark.parametrize("centre", [1, 9.3, 24])
+def test_the_noise_of_both_totals_has_room_in_64_bits(opendp, eps, cap, centre):
+    made_of([[3.0]], eps=eps, cap=cap, centre=centre)
+    for moved, budget, total in opendp.asked:
+        assert moved / budget <= 2**56
+        assert abs(total) < 2**62
+    with pytest.raises(ValueError, match=r"`eps` must be at least 2\^-39 times cap="):
+        made_of([[3.0]], eps=cap * 2.0**-39.001, cap=cap)
+
+
+def test_a_table_of_nobody_is_released_by_an_engine_as_by_arrays(opendp):
+    """Else a failure would tell that there is not even one user."""
+    rows = {"user": [], "value": []}
+    kinds = {"user": pa.string(), "value": pa.float64()}
+    table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
+    options = {"lower": 0, "upper": 1, "eps": 1, "cap": 2}
+    made = [
+        ud.private_mean_protected_counts("user", "value", data=data, **options)
+        for data in (table, ibis.memtable(table))
+    ]
+    assert made[0].public() == made[1].public()
+    assert [asked.total for asked in opendp.asked] == [0] * 4
 
 
 def test_it_is_shown_as_a_table(opendp):

@@ -25,7 +25,8 @@ def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_widt
             for sums in pair:
                 ud.release_mean(sums, users, eps)
             one, other = opendp.asked[-2:]
-            assert all(type(x) is int for x in (one.total, one.moved, other.total, other.moved))
+            seen = (one.total, one.moved, other.total, other.moved)
+            assert {type(x) for x in seen} == {int}
             budget = eps if eps is LAW else Fraction(eps)
             assert (one.moved, one.budget) == (other.moved, budget)
             assert abs(one.total - other.total) <= one.moved

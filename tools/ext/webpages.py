@@ -41,6 +41,8 @@ def configure(app, config):
     if address := os.getenv("USERDP_REPOSITORY"):
         foot = re.sub(r"(?<=commit )\w+", rf'<a href="{address}/commit/\g<0>">\g<0></a>', foot)
         options |= {"repository_url": address, "repository_branch": commit()}
+        if address.startswith("file:"):  # a clone, as nox tries it: buttons are as on GitHub
+            options["repository_provider"] = "github"
         options |= config.repository_options
     options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}"
     if url := os.getenv("BOOK_URL"):

@@ -1,20 +1,63 @@
-"""The page on Gaussian noise: promises on exact densities, mean lengths, where it takes over."""
+"""Vectors in a ball: the page's theorems, and Gaussian noise by its exact densities."""
+
+from itertools import product
+from math import sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_functions import functions_of
-from scipy import stats
-from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy import integrate, stats
 from scipy.special import erfcx, gammaln
 
 import userdp as ud
 
-PAGE = functions_of("gaussian", gammaln=gammaln, erfcx=erfcx, quad=quad, brentq=brentq)
+PAGE = functions_of("vectors", gammaln=gammaln, erfcx=erfcx, integrate=integrate)
 STEP = 0.02
 PLANE = np.stack(np.meshgrid(*[np.arange(-12, 12, STEP)] * 2))
+
+
+def page(seed):
+    """The functions of the page, with random numbers of their own."""
+    return functions_of("vectors", rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_estimator_is_below_the_frontier(seed):
+    """Any values at all on the datasets of one line: their own sensitivity, their own bias."""
+    rng = np.random.default_rng(seed)
+    d, R, n = int(rng.integers(1, 4)), 5.0, int(rng.integers(1, 5))
+    users = ud.Contributions(rng.integers(1, 7, size=n), upper=2 * R)
+    u, T = page(seed).directions((), d), rng.uniform(0, 2 * R * users.max_count)
+    sums = R * users.counts[:, None] * np.array([*product((-1, 0, 1), repeat=n)])[..., None] * u
+    mean = sums.sum(axis=1) / users.total
+    size = rng.choice([0, 1e-3, 0.1, 1])
+    g = ud.vectors.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
+    g += size * rng.normal(size=mean.shape)
+    grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
+    change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
+    bias, bound = np.linalg.norm(mean - g, axis=1).max(), ud.smallest_bias(users, change)
+    assert bias >= bound - 1e-9
+    if size == 0:
+        assert bias == pytest.approx(bound)
+        assert change == pytest.approx(T / users.total)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_bias_and_sensitivities_of_clipping_coordinates(seed):
+    """Random sums never exceed the proposition; those of its proof attain it."""
+    rng = np.random.default_rng(seed)
+    d, reach = int(rng.integers(1, 5)), 7.0  # R m of one user
+    half = rng.uniform(0.05, 1.2) * reach
+    z = rng.normal(size=(4000, d)) * rng.exponential(size=(4000, d))
+    z[:2] = np.eye(d)[0], np.ones(d)
+    s = reach * z / np.linalg.norm(z, axis=-1, keepdims=True)
+    kept = np.clip(s, -half, half)
+    assert np.linalg.norm(s - kept, axis=-1).max() == pytest.approx(max(reach - half, 0))
+    euclidean, absolute = (2 * np.linalg.norm(kept, order, axis=-1).max() for order in (2, 1))
+    assert euclidean == pytest.approx(min(sqrt(d) * 2 * half, 2 * reach))
+    assert absolute == pytest.approx(min(d * 2 * half, sqrt(d) * 2 * reach))
 
 
 def log_density(centre):
@@ -65,37 +108,3 @@ def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
         assert (gaussian < pure) == (d >= PAGE.takes_over(eps, delta))
         concentrated = ud.GaussianNoise.zcdp(eps**2 / 2)
         assert ud.vectors.ball_error(users, concentrated, d) < pure
-
-
-def laplace_divergence(order, c):
-    """Rényi divergence of two Laplace densities of scale 1, c apart, by eq-laplace-moment."""
-    terms = np.log(order) + (order - 1) * c, np.log(order - 1) - order * c
-    return (np.logaddexp(*terms) - np.log(2 * order - 1)) / (order - 1)
-
-
-@given(st.floats(-2, 1.5), st.floats(-3, 3))
-def test_laplace_noise_keeps_more_zcdp_than_any_noise_of_its_eps_has_to(log_eps, log_order):
-    eps, order = 10.0**log_eps, 1 + 10.0**log_order
-    rho = PAGE.laplace_zcdp(eps)
-    assert rho < eps**2 / 2
-    for c in (eps, 0.7 * eps):
-        assert laplace_divergence(order, c) <= order * rho * (1 + 1e-9)
-    assert laplace_divergence(1 + 1e-4, eps) == pytest.approx(rho, rel=0.01)  # no smaller rho
-    assert PAGE.laplace_for_zcdp(rho) == pytest.approx(eps, rel=1e-6)
-
-
-@pytest.mark.parametrize("order", [1.3, 2, 7])
-def test_divergence_of_laplace_noise_by_integration(order):
-    assert PAGE.divergence(order, 1.7) == pytest.approx(laplace_divergence(order, 1.7), rel=1e-8)
-
-
-def test_gaussian_noise_is_shorter_for_small_rho_only():
-    """For a single number: by the mean sizes of both laws, and they cross once."""
-    sizes = []
-    for rho in np.geomspace(0.01, 100, 400):
-        laplace = ud.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_size
-        sizes.append((rho, ud.GaussianNoise.zcdp(rho).mean_size < laplace))
-    rhos, gaussian = np.transpose(sizes)
-    last = np.flatnonzero(gaussian)[-1]
-    assert np.all(gaussian[: last + 1])
-    assert rhos[last] < 0.7523 < rhos[last + 1]
