@@ -45,7 +45,10 @@ SPOILT = {
     "the chain, for twice as many": ("reals/bounds", "cosh q + n%:R * «sinh q→cosh q»))).\n(* end"),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
     "half of the noise of Theorem II.1": ("shipped", "laplace exp (D / «eps→(2 * eps)») (g x) in"),
-    "half of the geometric noise": ("shipped", "w%:R / «eps→(2 * eps)» <= s ->"),
+    "half of the geometric noise": (
+        "shipped",
+        "w%:R / «eps→(2 * eps)» <= s -> 0 < eps -> is_integral",
+    ),
     "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
     "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
     "further by projection": ("shipped", "<= `|y - f| /\\ `|project y - f| <= «U→U / 2»."),
