@@ -61,6 +61,10 @@ SPOILT = {
         "J (fun y => `|y - centre| * p y) = scale * (1 / («2→4» * sinh h))",
     ),
     "a first edge anywhere": ("staircase_law", "1 < h -> «0 <= c <= 1→0 <= c» -> counts_edges"),
+    "noise of twice the least size": (
+        "staircase_best",
+        "hides_shifts H E (h ^+ 2) -> «1→2» / (2 * sinh h) <= E",
+    ),
     "a scale that is larger than needed": (
         "smallest_scale",
         "-> sensitivity_at_most U g (eps * «s→(s / 2)»))",
