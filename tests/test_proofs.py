@@ -53,7 +53,10 @@ SPOILT = {
     "the chain, for twice as many": ("reals/bounds", "cosh q + n%:R * «sinh q→cosh q»))).\n(* end"),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
     "half of the noise of Theorem II.1": ("shipped", "laplace exp (D / «eps→(2 * eps)») (g x) in"),
-    "half of the geometric noise": ("shipped", "w%:R / «eps→(2 * eps)» <= s ->"),
+    "half of the geometric noise": (
+        "shipped",
+        "w%:R / «eps→(2 * eps)» <= s -> 0 < eps -> is_integral",
+    ),
     "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
     "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
     "further by projection": ("shipped", "<= `|y - f| /\\ `|project y - f| <= «U→U / 2»."),
@@ -66,6 +69,10 @@ SPOILT = {
         "J (fun y => `|y - centre| * p y) = scale * (1 / («2→4» * sinh h))",
     ),
     "a first edge anywhere": ("staircase_law", "1 < h -> «0 <= c <= 1→0 <= c» -> counts_edges"),
+    "noise of twice the least size": (
+        "staircase_best",
+        "hides_shifts H E (h ^+ 2) -> «1→2» / (2 * sinh h) <= E",
+    ),
     "a scale that is larger than needed": (
         "smallest_scale",
         "-> sensitivity_at_most U g (eps * «s→(s / 2)»))",
