@@ -379,23 +379,27 @@ by rewrite -satisfiedP -e.
 Qed.
 End Multipliers.
 
-(* Bounds of exp (- x) for x = n / d, by squaring one of exp (- x / 2^50) fifty times, in whole numbers
-   of which 2^104 stand for 1. *)
+(* Bounds of exp (- x) for x = n / d, by squaring one of exp (- x / 2^h) h times, in whole numbers of which
+   2^bits stand for 1. *)
 Section Bounds.
 Local Open Scope coqZ.
 Definition unit : Z := 2 ^ 104.
-Definition product (a b : Z) : Z := Z.shiftr (a * b) 104.
-Definition low_square (a : Z) : Z := product a a.
-Definition high_square (a : Z) : Z := product a a + 1.
+Definition product (bits a b : Z) : Z := Z.shiftr (a * b) bits.
+Definition low_square (bits a : Z) : Z := product bits a a.
+Definition high_square (a : Z) : Z := product 104 a a + 1.
 (* Bounds of the powers of a number, from one of it. *)
-Definition low_power (a : Z) (n : nat) : Z := iter n (fun b => product b a) unit.
-Definition high_power (a : Z) (n : nat) : Z := iter n (fun b => product b a + 1) unit.
-Definition low_exp (n d : Z) : Z := iter 50 low_square (unit * (d * 2 ^ 50 - n) / (d * 2 ^ 50)).
+Definition low_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a) unit.
+Definition high_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a + 1) unit.
+Definition low_exp (bits : Z) (h : nat) (n d : Z) : Z :=
+  let D := d * 2 ^ Z.of_nat h in iter h (low_square bits) (2 ^ bits * (D - n) / D).
 Definition high_exp (n d : Z) : Z := iter 50 high_square (unit * (d * 2 ^ 50) / (d * 2 ^ 50 + n) + 1).
 End Bounds.
 
-Lemma productE a b : product a b = (a * b / unit)%coqZ.
+Lemma productE bits a b : Z.le 0 bits -> product bits a b = (a * b / 2 ^ bits)%coqZ.
 Proof. exact: Z.shiftr_div_pow2. Qed.
+
+Lemma product_unit a b : product 104 a b = (a * b / unit)%coqZ.
+Proof. exact: productE. Qed.
 
 Section Exponential.
 Variables (R : realFieldType) (exp : R -> R).
@@ -419,15 +423,18 @@ Proof. by rewrite -(exp_split is_exp) -opprD mulr_natl mulr2n. Qed.
 
 Lemma unit0 : 0 < !unit. Proof. exact: of_pos. Qed.
 
-Lemma low_iter i (a : Z) x : Z.le 0 a -> !a / !unit <= exp (- x) ->
-  Z.le 0 (iter i low_square a) /\ !(iter i low_square a) / !unit <= exp (- (2 ^+ i * x)).
+Lemma low_iter bits i (a : Z) x : Z.le 0 bits -> Z.le 0 a -> !a / !(2 ^ bits)%coqZ <= exp (- x) ->
+  Z.le 0 (iter i (low_square bits) a) /\
+  !(iter i (low_square bits) a) / !(2 ^ bits)%coqZ <= exp (- (2 ^+ i * x)).
 Proof.
-move=> a0 le_a; elim: i => [|i [IH0 IH]]; first by rewrite expr0 mul1r.
-rewrite iterS /low_square /high_square productE; move: (iter i _ a) IH0 IH => b b0 le_b; split.
+move=> bits0 a0 le_a; have u0 := Z.pow_pos_nonneg 2 bits (erefl _) bits0.
+elim: i => [|i [IH0 IH]]; first by rewrite expr0 mul1r.
+rewrite iterS /low_square productE //; move: (iter i _ a) IH0 IH => b b0 le_b; split.
   by apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg.
-have B0 : 0 <= !b / !unit by rewrite divr_ge0 ?of_Z_ge0 // ltW ?unit0.
+have U0 : 0 <= !(2 ^ bits)%coqZ by apply: of_Z_ge0; exact: Z.lt_le_incl.
+have B0 : 0 <= !b / !(2 ^ bits)%coqZ by apply: divr_ge0 => //; exact: of_Z_ge0.
 rewrite exprS -mulrA exp_square; apply: le_trans (ler_pmul B0 B0 le_b le_b).
-rewrite mulrACA mulrA; apply: ler_wpmul2r; first by rewrite invr_ge0 ltW ?unit0.
+rewrite mulrACA mulrA; apply: ler_wpmul2r; first by rewrite invr_ge0.
 by rewrite -of_ZM; exact: quotient_low.
 Qed.
 
@@ -435,7 +442,7 @@ Lemma high_iter i (a : Z) x : Z.le 0 a -> exp (- x) <= !a / !unit ->
   Z.le 0 (iter i high_square a) /\ exp (- (2 ^+ i * x)) <= !(iter i high_square a) / !unit.
 Proof.
 move=> a0 le_a; elim: i => [|i [IH0 IH]]; first by rewrite expr0 mul1r.
-rewrite iterS /low_square /high_square productE; move: (iter i _ a) IH0 IH => b b0 le_b; split.
+rewrite iterS /high_square product_unit; move: (iter i _ a) IH0 IH => b b0 le_b; split.
   by apply: Z.add_nonneg_nonneg => //; apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg.
 have e0 : 0 <= exp (- (2 ^+ i * x)) by apply/ltW/(exp_gt0 is_exp).
 rewrite exprS -mulrA exp_square; apply: le_trans (ler_pmul e0 e0 le_b le_b) _.
@@ -449,10 +456,27 @@ elim: i => // i IH; rewrite exprS -IH Nat2Z.inj_succ Z.pow_succ_r ?of_ZM //.
 exact: Nat2Z.is_nonneg.
 Qed.
 
-Lemma exp_between (n d : Z) : Z.lt 0 n -> Z.lt 0 d -> Z.le n (d * 2 ^ 50) ->
-  !(low_exp n d) / !unit <= exp (- (!n / !d)) <= !(high_exp n d) / !unit.
+Lemma exp_low bits h (n d : Z) : Z.le 0 bits -> Z.lt 0 d -> Z.le n (d * 2 ^ Z.of_nat h) ->
+  Z.le 0 (low_exp bits h n d) /\ !(low_exp bits h n d) / !(2 ^ bits)%coqZ <= exp (- (!n / !d)).
 Proof.
-rewrite /low_exp /high_exp => n0 d0; have := @Z.mul_pos_pos d (2 ^ 50) d0; set D := (d * 2 ^ 50)%coqZ.
+move=> bits0 d0; rewrite /low_exp; have h0 := Z.pow_pos_nonneg 2 (Z.of_nat h) (erefl _) (Nat2Z.is_nonneg h).
+have := Z.mul_pos_pos d _ d0 h0; set D := (d * 2 ^ Z.of_nat h)%coqZ => D0 nD.
+have u0 := Z.pow_pos_nonneg 2 bits (erefl _) bits0.
+have pos z : Z.lt 0 z -> 0 < !z by case: z => // p _; exact: of_pos.
+have -> : !n / !d = 2 ^+ h * (!n / !D).
+  rewrite /D of_ZM (to_power h); field.
+  by rewrite expf_neq0 ?pnatr_eq0 // gt_eqF ?pos.
+apply: low_iter => //; first by apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg; lia.
+apply: (@le_trans _ _ (1 - !n / !D)); last exact: exp_ge.
+rewrite ler_pdivr_mulr ?pos //; apply: le_trans (quotient_low _ D0) _.
+by rewrite of_ZM toB -mulrA mulrC mulrBl divff // gt_eqF ?pos.
+Qed.
+
+Lemma exp_between (n d : Z) : Z.lt 0 n -> Z.lt 0 d -> Z.le n (d * 2 ^ 50) ->
+  !(low_exp 104 50 n d) / !unit <= exp (- (!n / !d)) <= !(high_exp n d) / !unit.
+Proof.
+move=> n0 d0 nd; have [|_ ->] := @exp_low 104%coqZ 50 n d _ d0 nd; first by [].
+move: nd; rewrite /high_exp; have := @Z.mul_pos_pos d (2 ^ 50) d0; set D := (d * 2 ^ 50)%coqZ.
 move=> /(_ (erefl _)) D0 nD; have u0 := unit0.
 have pos z : Z.lt 0 z -> 0 < !z by case: z => // p _; exact: of_pos.
 have Dn0 : Z.lt 0 (D + n) by lia.
@@ -460,12 +484,6 @@ have -> : !n / !d = 2 ^+ 50 * (!n / !D).
   rewrite /D of_ZM (to_power 50); field.
   by rewrite gt_eqF ?pos // expf_neq0 // pnatr_eq0.
 have [y0 Dy] : 0 < !n / !D /\ !D != 0 by split; [rewrite divr_gt0 ?pos | rewrite gt_eqF ?pos].
-apply/andP; split.
-  have [||_ //] := low_iter 50 (a := (unit * (D - n) / D)%coqZ) (x := !n / !D).
-    by apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg => //; lia.
-  apply: (@le_trans _ _ (1 - !n / !D)); last exact: exp_ge.
-  rewrite ler_pdivr_mulr //; apply: le_trans (quotient_low _ D0) _.
-  by rewrite of_ZM toB -mulrA mulrC mulrBl divff.
 have [||_ //] := high_iter 50 (a := (unit * D / (D + n) + 1)%coqZ) (x := !n / !D).
   by apply: Z.add_nonneg_nonneg => //; apply: Z.div_pos => //; apply: Z.mul_nonneg_nonneg => //; lia.
 rewrite ler_pdivl_mulr // -(ler_pmul2r (_ : 0 < 1 + !n / !D)); last by rewrite addr_gt0 ?ltr01.
@@ -488,7 +506,7 @@ Proof.
 move=> a0 b0 ax xb; have u0 := unit0 R; have i0 : 0 <= (of_Z R unit)^-1 by rewrite invr_ge0 ltW.
 have x0 : 0 <= x by apply: le_trans ax; rewrite divr_ge0 ?of_Z_ge0 // ltW.
 elim: n => [|n [l0 h0 le_l le_h]]; first by rewrite expr0 divff ?gt_eqF.
-rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr !productE.
+rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr !product_unit.
 move: (low_power a n) (high_power b n) (x ^+ n) (exprn_ge0 n x0) l0 h0 le_l le_h => l h y y0 l0 h0 le_l le_h.
 have la0 : Z.le 0 (l * a) by exact: Z.mul_nonneg_nonneg.
 have hb0 : Z.le 0 (h * b) by exact: Z.mul_nonneg_nonneg.
@@ -538,7 +556,7 @@ Definition weighed (power : nat -> Z) : Q := sum L.+1 (fun n => weight power n *
 
 (* Bounds of exp (- (eps / 4)). *)
 Definition quarter : Z := Zpos (4 * Qden eps).
-Definition low_q : Z := low_exp (Qnum eps) quarter.
+Definition low_q : Z := low_exp 104 50 (Qnum eps) quarter.
 Definition high_q : Z := high_exp (Qnum eps) quarter.
 
 Definition akmv_ok : bool :=

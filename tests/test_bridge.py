@@ -27,13 +27,14 @@ ANSWERS = {
     "multipliers": ["alpha", "total_width", "lambda_users", "mu_users", "lambda_width"],
     "residuals": ["residuals"],
     "akmv": ["rank", "error"],
+    "certificate": ["bound"],
 }
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
     """The checks and their proofs, compiled."""
-    target = "../_build/proofs/bridge.vo"
+    target = "../_build/proofs/bridge_certificate.vo"
     subprocess.run(["make", "--silent", "-C", PROOFS, target], check=True, capture_output=True)
 
 
@@ -123,6 +124,33 @@ def test_nothing_true_of_no_users_is_proved(tmp_path):
     assert said.returncode == 0
     refused = re.findall(r"\[::([^\]]*)\]", said.stdout)
     assert [len(numbers.split(";")) for numbers in refused] == [2, 7, 4]
+
+
+def test_what_proves_a_floor_is_checked(tmp_path):
+    """Larger floors that follow from datasets, factors or loads that are not as they must be."""
+    right = bridge.cases("certificate", 0, seed=20)[0]
+    [(n_apart, factor), *factors] = right.factors
+    wrong = [
+        replace(right, counts=[count - 1 for count in right.counts]),
+        replace(right, counts=right.counts[:-1]),
+        replace(right, upper=2 * right.upper),
+        replace(right, eps=right.eps * 2),
+        replace(right, eps=-right.eps),
+        replace(right, factors=[(n_apart, factor - 1), *factors]),
+        replace(right, factors=factors),
+        replace(right, sizes=[right.sizes[0] - 1, *right.sizes[1:]]),
+        replace(right, blocks=right.blocks[1:]),
+        replace(right, groups=[len(right.sizes), *right.groups[1:]]),
+        replace(right, levels=[[9 * level for level in levels] for levels in right.levels]),
+        replace(right, stands=right.stands[:-1]),
+        replace(right, weights=[0 for _ in right.weights]),
+        replace(right, weights=right.weights[1:]),
+        replace(right, load_unit=right.load_unit + 1),
+        replace(right, loads=right.loads[1:]),
+    ]
+    said = coq(bridge.refusals({"certificate": [right, *wrong]}), tmp_path)
+    assert said.returncode == 0
+    assert [int(n) for n in re.findall(r"\d+", said.stdout)] == list(range(1, len(wrong) + 1))
 
 
 def test_an_answer_that_is_no_fraction_is_not_written_down(monkeypatch):

@@ -113,6 +113,7 @@ SPOILT = {
         "\n                     «&& Qeq_bool (at_user (said_high c) l) (min (end_ l) U)→»)",
     ),
     "no look at mu": ("bridge", "«Qle_bool 0 (mu l)→true» & [&& Qeq_bool (lambda l)"),
+    "no look at factors": ("bridge_certificate", "[&& rows_ok, «factors_ok→true» & Qeq_bool"),
     "exp (- eps / 2) for AKMV": ("bridge", "(v m U 1) eps (exp (- (eps / «4→2»))) k in"),
 }
 

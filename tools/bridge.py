@@ -3,7 +3,8 @@
 Each case is a question with what `userdp` answers, in Fractions. `proofs/bridge.v` says what an
 answer means, and has a check for each kind that is proved: what it accepts is a theorem. Nothing is
 computed here that a function of `userdp` computes. The first cases of each kind are the book's own
-collections; all others are drawn, the same for the same seed.
+collections; all others are drawn, the same for the same seed. Floors take long to find: those that
+the book stores are drawn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -80,6 +82,13 @@ def exact(values: Any) -> Numbers:
         if not isinstance(value, Fraction):
             raise TypeError(f"userdp answered {value!r}, which is no Fraction")
     return list(values)
+
+
+def whole(value: Fraction) -> int:
+    """Return a whole number as an int; what is none is refused."""
+    if value.denominator != 1:
+        raise ValueError(f"{value} is no whole number")
+    return value.numerator
 
 
 @dataclass(frozen=True)
@@ -245,7 +254,64 @@ class Akmv:
         return cls(counts, upper, eps, sums, ud.rank(eps), Fraction(float(answer)))
 
 
-Case = Rank | Optimal | Clipping | Multipliers | Akmv
+@dataclass(frozen=True)
+class Certificate:
+    """What `minimax_certificate` answered of a collection: a floor, and what proves it."""
+
+    counts: list[int]
+    upper: Fraction
+    eps: Fraction
+    bound: Fraction
+    blocks: list[int]
+    groups: list[int]
+    sizes: list[int]
+    unit: int
+    levels: list[list[int]]
+    stands: list[list[int]]
+    weights: list[int]
+    factors: list[tuple[int, int]]
+    load_unit: int
+    loads: list[tuple[int, int, list[tuple[int, int]]]]
+
+    @classmethod
+    def of(cls, floor: ud.FloorCertificate) -> Certificate:
+        """Deal the users to the blocks, and give each block of a dataset its level."""
+        blocks: list[int] = []
+        groups: list[int] = []
+        for g, group in enumerate(floor.groups):
+            first_block = len(groups)
+            dealt = range(group.block_size * group.n_blocks)
+            blocks += [first_block + user % group.n_blocks for user in dealt]
+            groups += [g] * group.n_blocks
+        means = floor._means()
+        places = sorted({*means})
+        loads = [
+            (c, d, [(places[place], load) for _, _, place, load in rows])
+            for (c, d), rows in groupby(floor.loads, lambda row: row[:2])
+        ]
+        [upper, eps, bound] = exact([floor.upper, floor.eps, floor.bound])
+        return cls(
+            floor.users.counts.tolist(),
+            upper,
+            eps,
+            bound,
+            blocks,
+            groups,
+            [group.block_size for group in floor.groups],
+            floor.unit,
+            [list(group.levels) for group in floor.groups],
+            [
+                [v for stand in dataset for v, n in enumerate(stand) for _ in range(n)]
+                for dataset in floor.datasets
+            ],
+            list(floor.weights),
+            [(n_apart, whole(factor * 2**60)) for n_apart, factor in floor.factors],
+            floor.load_unit,
+            loads,
+        )
+
+
+Case = Rank | Optimal | Clipping | Multipliers | Akmv | Certificate
 # Each kind, as bridge.v calls it; a case is made by the constructor with the name of the class.
 KINDS: dict[str, type[Case]] = {
     "rank": Rank,
@@ -254,6 +320,7 @@ KINDS: dict[str, type[Case]] = {
     "multipliers": Multipliers,
     "residuals": Residuals,
     "akmv": Akmv,
+    "certificate": Certificate,
 }
 CONSTRUCTORS = {Residuals: "Multipliers"}
 RECORDS = {"residuals": "multipliers"}
@@ -262,9 +329,23 @@ RECORDS = {"residuals": "multipliers"}
 def cases(kind: str, n: int, seed: int) -> list[Case]:
     """Return cases of a kind: the book's own, and n that the seed draws."""
     rng = Random(f"{kind} {seed}")
+    if kind == "certificate":
+        return book_floors(n // 10, rng)
     ask: Callable[..., Case] = KINDS[kind].ask
     drawn = [(some_users(rng), some_budget(rng)) for _ in range(n)]
     return [ask(users, eps, rng) for users, eps in book_questions() + drawn]
+
+
+def book_floors(n: int, rng: Random) -> list[Case]:
+    """Return the floors of eight equal users, and n drawn ones of the book's other collections."""
+    stored = {
+        path.stem: [ud.FloorCertificate.from_json(line) for line in path.read_text().splitlines()]
+        for path in sorted((DATA / "floors").glob("*.jsonl"))
+    }
+    small = stored.pop("eight-equal")
+    others = [floor for floors in stored.values() for floor in floors if floor.datasets]
+    drawn = rng.sample(others, min(n, len(others)))
+    return [Certificate.of(floor) for floor in small + drawn]
 
 
 def in_coq(value: Any) -> str:
@@ -273,6 +354,8 @@ def in_coq(value: Any) -> str:
         return f"({value.numerator} # {value.denominator})"
     if isinstance(value, int):
         return f"{value}%num"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(in_coq(entry) for entry in value) + ")"
     return "[:: " + "; ".join(in_coq(entry) for entry in value) + "]"
 
 
@@ -305,7 +388,7 @@ Qed.
 HEAD = """(* Written by tools/bridge.py: cases that userdp answered. *)
 From Coq Require Import QArith String.
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
-From UserDP Require Import bridge.
+From UserDP Require Import bridge bridge_certificate.
 Set Implicit Arguments.
 Local Open Scope Q_scope.
 """
