@@ -287,8 +287,8 @@ Theorem staircase_best (R : realFieldType) (H : (R -> R) -> Prop) (E : (R -> R) 
   1 < h -> hides_shifts H E (h ^+ 2) -> 1 / (2 * sinh h) <= E (fun z => `|z|).
 (* end thm-staircase-best *)
 Proof.
-(* The section above says what the mean size of Z on one side of zero is at least. The other side is that of
-   - Z, whose law hides shifts as well; both together have the whole mass. *)
+(* On one side of zero the mean of z - w is not negative (side_ge0). The other side is that of - Z, whose
+   law hides shifts as well; both together have the mass 1. *)
 move=> archi cH mE parts h1 hides; have [[ext H1 clin] dist] := cH; have [E1 lin mono] := mE.
 have [below upto shift] := parts; set w := 1 / (2 * sinh h).
 have w0 : 0 <= w.
