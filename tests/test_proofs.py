@@ -70,6 +70,10 @@ SPOILT = {
         "range",
         "let E := (hi - lo) / («2→4» * N) * M m (2 / eps) in",
     ),
+    "half of what two parts guarantee": (
+        "parts",
+        "<= weight_in * r + weight_in' «* r'→* r' / 2»)\n  /\\ (is_mirrored",
+    ),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
