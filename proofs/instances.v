@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import definitions linear counts akmv centre chain grid_sum kkt lattice levels minimax one_line open_domain optimum parts privacy range release_error shipped strategies weighing within.
+From UserDP Require Import definitions linear counts akmv centre chain grid_sum kkt lattice levels minimax one_line open_domain optimum parts privacy range release_error shipped six_cells strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -184,3 +184,4 @@ Lemma some_others : 0 < parts.size_of R m others.
 Proof. by rewrite /parts.size_of ltr0n (bigD1 (lift ord0 ord0)). Qed.
 Definition split_private := @parts.split_private R 3 m U first_user others apart.
 Definition split_guarantee := @parts.split_guarantee R 3 m U first_user others apart some_first some_others.
+Definition six_cells_private := @six_cells.six_cells_private R 3 m first_user some_first.

@@ -74,6 +74,7 @@ SPOILT = {
         "parts",
         "<= weight_in * r + weight_in' «* r'→* r' / 2»)\n  /\\ (is_mirrored",
     ),
+    "another chance in the table of six cells": ("six_cells", "[:: 88; «49→48»; 8; 5; 8; 7; 12]"),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
