@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax one_line open_domain optimum privacy range release_error shipped strategies weighing within.
+From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax one_line open_domain optimum parts privacy range release_error shipped six_cells strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -175,3 +175,15 @@ Definition centre_dataset := @centre.centre_dataset R 3 m U 100%:R eps Npos S0 e
 Definition range_mechanism := @range.range_mechanism R 3 m (- U) U Npos.
 Definition range_every := @range.range_every R 3 m (- U) U Npos.
 Definition range_optimum := @range.range_optimum R 3 m (- U) U Npos.
+
+(* parts: the first user, and the others. *)
+Definition first_user : pred 'I_3 := fun l => l == ord0.
+Definition others : pred 'I_3 := fun l => l != ord0.
+Lemma apart l : first_user l -> others l = false. Proof. by rewrite /first_user /others => ->. Qed.
+Lemma some_first : 0 < parts.size_of R m first_user.
+Proof. by rewrite /parts.size_of ltr0n (bigD1 ord0). Qed.
+Lemma some_others : 0 < parts.size_of R m others.
+Proof. by rewrite /parts.size_of ltr0n (bigD1 (lift ord0 ord0)). Qed.
+Definition split_private := @parts.split_private R 3 m U first_user others apart.
+Definition split_guarantee := @parts.split_guarantee R 3 m U first_user others apart some_first some_others.
+Definition six_cells_private := @six_cells.six_cells_private R 3 m first_user some_first.

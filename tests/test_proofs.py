@@ -99,6 +99,11 @@ SPOILT = {
         "range",
         "let E := (hi - lo) / («2→4» * N) * M m (2 / eps) in",
     ),
+    "half of what two parts guarantee": (
+        "parts",
+        "<= weight_in * r + weight_in' «* r'→* r' / 2»)\n  /\\ (is_mirrored",
+    ),
+    "another chance in the table of six cells": ("six_cells", "[:: 88; «49→48»; 8; 5; 8; 7; 12]"),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
