@@ -154,17 +154,17 @@ Qed.
 
 Lemma count_first (i : nat) z : i%:R < z -> z < i%:R + c -> j z = i.
 Proof.
-move=> iz zc; have z0 : 0 <= z by apply: le_trans (ltW iz).
+move=> low zc; have z0 : 0 <= z by apply: le_trans (ltW low).
 have e := edges z; rewrite ger0_norm // in e; apply/eqP; rewrite eqn_leq; apply/andP; split.
   by rewrite leqNgt -e -ltNge.
-case: i iz zc => // i iz zc; rewrite -e; apply: le_trans (ltW iz); rewrite -[i.+1]addn1 natrD ler_add2l.
+case: i low zc => // i low zc; rewrite -e; apply: le_trans (ltW low); rewrite -[i.+1]addn1 natrD ler_add2l.
 by case/andP: c01.
 Qed.
 
 Lemma count_second (i : nat) z : i%:R + c < z -> z < i.+1%:R -> j z = i.+1.
 Proof.
-case/andP: (c01) => c_ge0 _ iz zc; have z0 : 0 <= z by apply: le_trans (ltW iz); rewrite addr_ge0 ?ler0n.
-have e := edges z; rewrite ger0_norm // in e; apply/eqP; rewrite eqn_leq -e (ltW iz) andbT.
+case/andP: (c01) => c_ge0 _ low zc; have z0 : 0 <= z by apply: le_trans (ltW low); rewrite addr_ge0 ?ler0n.
+have e := edges z; rewrite ger0_norm // in e; apply/eqP; rewrite eqn_leq -e (ltW low) andbT.
 by rewrite leqNgt -e -ltNge; apply: lt_le_trans zc _; rewrite ler_addl.
 Qed.
 
@@ -174,7 +174,7 @@ Lemma cell (k e : nat) x x' : 0 <= x -> x <= x' -> (forall z, x < z -> z < x' ->
   H (between (c0 + D * x) (c0 + D * x') (f k))
   /\ J (between (c0 + D * x) (c0 + D * x') (f k)) = D * (r ^+ e * ((x' ^+ k.+1 - x ^+ k.+1) / k.+1%:R)).
 Proof.
-move=> x0 xx count; have Dne : D != 0 by rewrite gt_eqF.
+move=> x0 xx count; have Dn0 : D != 0 by rewrite gt_eqF.
 have ab : c0 + D * x <= c0 + D * x' by rewrite ler_add2l ler_pmul2l.
 pose g y := ((y - c0) / D) ^+ k; pose G y := D * (((y - c0) / D) ^+ k.+1 / k.+1%:R).
 have at_ u : (c0 + D * u - c0) / D = u by field.
@@ -556,6 +556,6 @@ move=> archi c_ge0; have beyond_ (z : R) : exists n : nat, `|z| < n%:R + c.
   have [n zn] := archi `|z|; exists n.+1; apply: le_lt_trans zn _.
   by rewrite -[n.+1]addn1 natrD -addrA ltr_addl ltr_paddr ?ltr01.
 exists (fun z => ex_minn (beyond_ z)) => z i; case: ex_minnP => n zn least.
-apply/idP/idP => [iz|]; first by rewrite -(ltr_nat R) -(ltr_add2r c); exact: le_lt_trans zn.
+apply/idP/idP => [low|]; first by rewrite -(ltr_nat R) -(ltr_add2r c); exact: le_lt_trans zn.
 by apply: contraTT; rewrite -ltNge -leqNgt => /least.
 Qed.
