@@ -126,25 +126,25 @@ Qed.
 (* (2) and (3): the weighed sum of the two outputs, for the mean of both parts.  Its risk is at most the
    weighed sum of the risks, and, where mirrored samples have mirrored answers, at least each of the two. *)
 Definition weight_in : R := size_of B / size_of (either B B').
-Definition weight_in' : R := size_of B' / size_of (either B B').
+Definition weight_beside : R := size_of B' / size_of (either B B').
 Theorem split_guarantee : is_class H -> is_class H' -> is_mechanism U H P -> is_mechanism U H' Q ->
   depends_on B H P -> depends_on B' H' Q ->
-  let distance a t := `|a - (weight_in * t.1 + weight_in' * t.2)| in
+  let distance a t := `|a - (weight_in * t.1 + weight_beside * t.2)| in
   (forall a, space_side_by_side H H' Q (distance a)) ->
   (forall r r', risk_of B P r -> risk_of B' Q r' -> forall x, in_range U x ->
-     side_by_side P Q x (distance (mean_of (either B B') x)) <= weight_in * r + weight_in' * r')
+     side_by_side P Q x (distance (mean_of (either B B') x)) <= weight_in * r + weight_beside * r')
   /\ (is_mirrored B H P -> is_mirrored B' H' Q ->
       forall r, (forall x, in_range U x -> side_by_side P Q x (distance (mean_of (either B B') x)) <= r) ->
         forall x, in_range U x -> weight_in * P x (fun y => `|mean_of B x - y|) <= r
-          /\ weight_in' * Q x (fun y => `|mean_of B' x - y|) <= r).
+          /\ weight_beside * Q x (fun y => `|mean_of B' x - y|) <= r).
 (* end thm-split-guarantee *)
 Proof.
 (* (2) is the triangle inequality.  (3): on some data, and where the samples of the other part are mirrored,
    the errors of the two parts add up with either sign, so that they are twice the one on average. *)
-move=> [sP cP] [sQ cQ] [_ mP] [_ mQ] onB onB' distance sd; rewrite /weight_in /weight_in' -/w -/w'.
+move=> [sP cP] [sQ cQ] [_ mP] [_ mQ] onB onB' distance sd; rewrite /weight_in /weight_beside -/w -/w'.
 have splitd x t : distance (mean_of (either B B') x) t
     = `|w * (mean_of B x - t.1) + w' * (mean_of B' x - t.2)|.
-  by rewrite /distance mean_either -/w -/w'; congr `|_|; rewrite /weight_in /weight_in' -/w -/w'; ring.
+  by rewrite /distance mean_either -/w -/w'; congr `|_|; rewrite /weight_in /weight_beside -/w -/w'; ring.
 have linH (S : (R -> R) -> Prop) s h h' : is_space S -> S h -> S h' -> S (fun y => s * h y + h' y).
   by move=> [_ _ lin]; exact: lin.
 split=> [r r' riskP riskQ x xr|mirP mirQ r risk x xr].

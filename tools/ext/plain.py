@@ -136,7 +136,8 @@ class Writer:
                     part = part.parent
                 return f"{'#' * depth} {self.words(node)}"
             case proof_node():
-                proof = self.all(node[0].children)
+                proof = self.all(node[0].children)  # many end in a sign of their own
+                proof = proof.rstrip().removesuffix("∎").rstrip()
                 return proof.replace("Proof.", "*Proof.*", 1) + r" $\square$"
             case _ if isinstance(node, STATEMENTS):
                 name = f"{node['realtype'].title()} {self.number(node['countertype'], node)}"

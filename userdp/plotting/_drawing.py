@@ -136,9 +136,10 @@ def label_lines(ax: Axes) -> None:
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     ends = [ax.transData.transform((0, np.asarray(line.get_ydata())[-1]))[1] for line in lines]
     gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
-    order = np.argsort(ends)
+    # Lines that end at the same point, but for the last digit, are named in the order of drawing.
+    order = np.argsort(np.round(ends, 3), kind="stable")
     apart = gap * np.arange(len(ends))
-    places = isotonic_regression(np.sort(ends) - apart).x + apart
+    places = isotonic_regression(np.asarray(ends)[order] - apart).x + apart
     for i, y in zip(order, places, strict=True):
         height = ax.transAxes.inverted().transform((0, y))[1]
         look = {"color": lines[i].get_color(), "size": plt.rcParams["legend.fontsize"]}
