@@ -89,7 +89,7 @@ releasable: $(READY)
 	@$(BIN) tools/release.py --check
 
 test: $(TESTS) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores)."
+	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."
 	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
 
 # look at the built book in Chromium: every page, previews, the Explorer

@@ -101,7 +101,7 @@ SPOILT = {
     ),
     "half of what two parts guarantee": (
         "parts",
-        "<= weight_in * r + weight_in' «* r'→* r' / 2»)\n  /\\ (is_mirrored",
+        "<= weight_in * r + weight_beside «* r'→* r' / 2»)\n  /\\ (is_mirrored",
     ),
     "another chance in the table of six cells": ("six_cells", "[:: 88; «49→48»; 8; 5; 8; 7; 12]"),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
