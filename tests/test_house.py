@@ -97,11 +97,15 @@ def test_every_mechanism_has_an_audit():
     assert not missing, f"draws noise from sums, and no test audits it: {missing}"
 
 
-def test_the_house_of_contributing_names_every_module():
+def test_contributing_names_every_module_and_extension():
+    """Of the package with what to mind in it, of Sphinx's extensions with what a reader sees."""
     guide = (HOUSE.parent / "CONTRIBUTING.md").read_text("utf-8")
-    house = guide.split("## The house")[1].split("\n## ")[0]
-    named = set(re.findall(r"\b[a-z_]+\b", house))
-    assert {room.rpartition(".")[2] for room in ROOMS} <= named
+    extensions = {path.stem for path in HOUSE.parent.glob("tools/ext/*.py")}
+    rooms = {room.rpartition(".")[2] for room in ROOMS}
+    for heading, modules in {"The house": rooms, "What the book adds": extensions}.items():
+        said = guide.split(f"## {heading}")[1].split("\n## ")[0]
+        named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", said))
+        assert modules <= named, modules - named
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -289,25 +289,27 @@ class Certificate:
             (c, d, [(places[place], load) for _, _, place, load in rows])
             for (c, d), rows in groupby(floor.loads, lambda row: row[:2])
         ]
-        [upper, eps, bound] = exact([floor.upper, floor.eps, floor.bound])
+        # A dataset says how many blocks stand at each level; here each block has its own.
+        stands = [
+            [level for stand in dataset for level, n in enumerate(stand) for _ in range(n)]
+            for dataset in floor.datasets
+        ]
+        upper, eps, bound = exact([floor.upper, floor.eps, floor.bound])
         return cls(
-            floor.users.counts.tolist(),
-            upper,
-            eps,
-            bound,
-            blocks,
-            groups,
-            [group.block_size for group in floor.groups],
-            floor.unit,
-            [list(group.levels) for group in floor.groups],
-            [
-                [v for stand in dataset for v, n in enumerate(stand) for _ in range(n)]
-                for dataset in floor.datasets
-            ],
-            list(floor.weights),
-            [(n_apart, whole(factor * 2**60)) for n_apart, factor in floor.factors],
-            floor.load_unit,
-            loads,
+            counts=floor.users.counts.tolist(),
+            upper=upper,
+            eps=eps,
+            bound=bound,
+            blocks=blocks,
+            groups=groups,
+            sizes=[group.block_size for group in floor.groups],
+            unit=floor.unit,
+            levels=[list(group.levels) for group in floor.groups],
+            stands=stands,
+            weights=list(floor.weights),
+            factors=[(n_apart, whole(factor * 2**60)) for n_apart, factor in floor.factors],
+            load_unit=floor.load_unit,
+            loads=loads,
         )
 
 

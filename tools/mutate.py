@@ -75,7 +75,9 @@ def left_of(names):
 
 def run(names, go_on):
     """Make and test the mutants of such names, or all; return a table of them."""
-    if not go_on:
+    if go_on:
+        untested = left_of(names)
+    else:
         shutil.rmtree("mutants", ignore_errors=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     strings = mutation_operators.index((cst.BaseString, operator_string))
@@ -83,8 +85,12 @@ def run(names, go_on):
     # To fail is enough: hypothesis need not look for the smallest example of it.
     settings.register_profile("mutate", phases=[Phase.explicit, Phase.generate], deadline=None)
     mutmut.get_mutant_runner = lambda processes: Runner(processes, mutmut.PytestRunner, {})
-    mutmut._run(left_of(names) if go_on else names, None)
-    if left := left_of(names):
+    if not go_on:
+        mutmut._run(names, None)
+    elif untested:  # no names would mean all
+        mutmut._run(untested, None)
+    left = left_of(names)
+    if left:
         sys.exit(f"{len(left)} mutants are left: go on with --go-on")
     found, _ = mutmut.collect_source_file_mutation_data(mutant_names=names)
     made = [(name, mutmut.status_by_exit_code[code] in KILLED) for _, name, code in found]

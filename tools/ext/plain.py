@@ -136,8 +136,8 @@ class Writer:
                     part = part.parent
                 return f"{'#' * depth} {self.words(node)}"
             case proof_node():
-                proof = self.all(node[0].children)  # many end in a sign of their own
-                proof = proof.rstrip().removesuffix("∎").rstrip()
+                proof = self.all(node[0].children).rstrip()
+                proof = proof.removesuffix("∎").rstrip()  # where the page has a sign of its own
                 return proof.replace("Proof.", "*Proof.*", 1) + r" $\square$"
             case _ if isinstance(node, STATEMENTS):
                 name = f"{node['realtype'].title()} {self.number(node['countertype'], node)}"
