@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from kinds import DAY, HELD, NOON, NULLS, NUMPY, ZONES, arrow, dictionary, held, pandas, polars
+from kinds import DAY, HELD, NOON, NULLS, NUMPY, SPAN, ZONES, arrow, dictionary, held, pandas, polars
 
 from userdp.release._columns import read_ids, read_values
 
@@ -42,6 +42,27 @@ def test_days_in_milliseconds_are_days():
     """Of which a careless writer leaves some: they are no other day, and so no other user."""
     day = 24 * 60 * 60 * 1000
     check_two_users(pa.array([0, day, 5], pa.int64()).view(pa.date64()), 0)
+
+
+def test_small_whole_numbers_are_their_own_codes():
+    """As long as a table of users has at most four rows a record."""
+    own = read_ids(np.array([7, 0]))
+    assert (own.codes.tolist(), own.n_codes) == ([7, 0], 8)
+    named = read_ids(np.array([8, 0]))
+    assert (named.codes.tolist(), named.n_codes) == ([1, 0], 2)
+
+
+OF_PANDAS = [
+    (NOON, pd.Timestamp(NOON)),
+    (ZONES[0], pd.Timestamp(ZONES[0])),
+    (SPAN, pd.Timedelta(SPAN)),
+]
+
+
+@pytest.mark.parametrize("pair", OF_PANDAS, ids=["time", "instant", "duration"])
+def test_a_time_of_pandas_and_an_equal_one_of_python_are_one_user(pair):
+    ids = read_ids(list(pair))
+    assert (ids.codes.tolist(), ids.n_codes) == ([0, 0], 1)
 
 
 def test_what_is_null_is_no_value():
@@ -135,6 +156,8 @@ NO_IDS = [
     (np.array([0.5, nan]), "no whole numbers"),
     ([2.0**53 + 2], "too large"),
     (np.array([2.0**53 + 2], np.longdouble), "too large"),
+    (np.array([2.0**24 + 2], np.float32), "too large"),
+    (pa.array([pa.MonthDayNano([1, 2, 3])]), "an entry of type MonthDayNano"),
     ([1, "1"], "of one type, got user with entries of type integer and text"),
     (np.array([True]), "user of dtype bool"),
     (pa.array([True]), "an entry of type bool"),
@@ -155,6 +178,7 @@ NO_VALUES = [
     (np.array(["secret"]), "value of dtype <U6"),
     (np.array([True]), "value of dtype bool"),
     (np.array([1], "m8[s]"), "value of dtype timedelta64"),
+    (pa.array([pa.MonthDayNano([1, 2, 3])]), "value of type month_day_nano_interval"),
     (pa.array([NOON]), r"value of type timestamp\[us\]"),
     (pd.Series([NOON]), "value of dtype datetime64"),
     (pa.array([True]), "value with an entry of type bool"),

@@ -287,6 +287,18 @@ def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_
         assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
 
 
+def test_weighted_totals_are_exact_where_floats_are_not():
+    """Of nine users, each with 2^12 rows and a sum of 2^52 - 1: floats of this size are even."""
+    sum_of_levels, n_rows = 2**52 - 1, 2**12
+    tally = object.__new__(_tally.TallyInMemory)
+    tally.sizes = np.full(9, n_rows)
+    tally.blanks = np.zeros(9, np.int64)
+    tally.high = np.full(9, sum_of_levels >> 20)
+    tally.low = np.full(9, sum_of_levels & (2**20 - 1))
+    window = Window(0, 0, 0, 2**40)
+    assert tally.weighted_total(window, n_rows) == (9 * sum_of_levels, 9 * n_rows)
+
+
 def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end():
     """Of 2^41 rows: of 2^10 users with 2^31 each, all at the top."""
     table = ibis.memtable(pa.table({"size": [2**31] * 2**10, "high": [2**51] * 2**10}))

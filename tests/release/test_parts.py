@@ -281,6 +281,17 @@ def test_a_part_is_never_farther_off_than_its_share(opendp):
     assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
 
 
+def test_so_it_is_in_every_unit_of_the_values(opendp):
+    """A share of the distance of the bounds, wherever these are."""
+    counts = [100, *[1] * 900]
+    users = np.repeat(np.arange(901), counts)
+    options = {"eps": 1, "objective": "l1"}
+    low, high = ud.private_mean(users, np.full(1000, 0.5), lower=0, upper=1, **options).interval()
+    moved = ud.private_mean(users, np.full(1000, 3.5), lower=2, upper=5, **options)
+    assert len(moved.parts) == 2
+    assert moved.interval() == pytest.approx((2 + 3 * low, 2 + 3 * high))
+
+
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
     opendp.added = 2**60
     made = release(0.5 * LED.counts)
