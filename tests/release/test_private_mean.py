@@ -251,6 +251,15 @@ def test_result_is_shown_as_a_table(opendp):
     assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
 
 
+@pytest.mark.filterwarnings("ignore:`eps` is not stated")
+@pytest.mark.parametrize("rule", ["refuse", "drop"])
+def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
+    rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule}
+    made = ud.private_mean(list("aabb"), [1.0, 6, 3, 4], eps=3, **rules)
+    (error,) = (line for line in repr(made).splitlines() if line.startswith("error"))
+    assert error.endswith("bias 0)")
+
+
 def test_measurement_moves_by_what_its_noise_covers(opendp):
     measurement = as_measurement([4, 1, 1], lower=0, upper=6, eps=1, centre=2, total_width=9)
     for end in [-1e300, -5.0, 0.0, 3.0, 24.0, 1e300, np.inf]:

@@ -95,12 +95,13 @@ def columns(dirty):
 
 
 @pytest.fixture(scope="module")
-def spark():
+def spark(tmp_path_factory):
     assert JAVA, NEEDED
     import ibis
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
     session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield ibis.pyspark.connect(session)
