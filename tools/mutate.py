@@ -1,8 +1,9 @@
 """Break the code in thousands of ways, and count what the tests notice: mutation testing.
 
-mutmut does: it changes one thing in one function, and runs the tests that call it, the fast ones
-first, until one fails, crashes or hangs. But it has pytest collect the tests anew for each mutant,
-which takes hours here; so they are collected once, and run in processes that are forked from there.
+mutmut does: it changes one thing in one function, and runs the tests that call it until one fails,
+crashes or hangs: first those that have noticed another change of this function, then the fast ones.
+But it has pytest collect the tests anew for each mutant, which takes hours here; so they are
+collected once, and run in processes that are forked from there.
 
 Counts go to book/data/mutants.csv, and survivors are printed: tests/book/test_trust.py asks that
 98 % are killed, and that tests/survivors.yml lists as many of each module, with reasons. Arguments
@@ -28,6 +29,7 @@ from mutmut.workers.isolation import ForkServerRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTS = ROOT / "book" / "data" / "mutants.csv"
+NOTICED = Path("noticed")  # in the folder of mutants: by function, the tests that failed
 MEMORY = 8 * 2**30  # a mutant that wants more is killed
 KILLED = ["killed", "timeout", "segfault", "suspicious"]
 MODULE = r"userdp\.(.*?)\.x[_ǁ]"
@@ -48,13 +50,20 @@ class Runner(ForkServerRunner):
         """Wait for mutants."""
         items = {item.nodeid: item for item in session.items}
         seconds = mutmut.state().duration_by_test
+        NOTICED.mkdir(exist_ok=True)
 
         def run_tests(mutant_name, tests):
             """Return 1 if one fails."""
-            for item in map(items.get, sorted(tests, key=seconds.get)):
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                if session.testsfailed:
-                    return 1
+            function = mutant_name.rpartition("__mutmut_")[0]
+            with (NOTICED / function).open("a+", encoding="utf-8") as noticed:
+                noticed.seek(0)
+                before = noticed.read().splitlines()
+                for test in sorted(tests, key=lambda test: (test not in before, seconds[test])):
+                    item = items[test]
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                    if session.testsfailed:
+                        noticed.write(f"{test}\n")
+                        return 1
             return 0
 
         self.test_runner_class = lambda: SimpleNamespace(warm_up=gc.freeze, run_tests=run_tests)
