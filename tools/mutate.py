@@ -91,8 +91,15 @@ def run(names, go_on):
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     strings = mutation_operators.index((cst.BaseString, operator_string))
     mutation_operators[strings] = cst.BaseString, words_apart
-    # To fail is enough: hypothesis need not look for the smallest example of it.
-    settings.register_profile("mutate", phases=[Phase.explicit, Phase.generate], deadline=None)
+    # The examples of the suite (tests/conftest.py). To fail is enough: hypothesis need not look for
+    # the smallest one.
+    settings.register_profile(
+        "mutate",
+        phases=[Phase.explicit, Phase.generate],
+        deadline=None,
+        derandomize=True,
+        max_examples=50,
+    )
     mutmut.get_mutant_runner = lambda processes: Runner(processes, mutmut.PytestRunner, {})
     if not go_on:
         mutmut._run(names, None)
