@@ -10,7 +10,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from kinds import DAY, HELD, NOON, NULLS, NUMPY, SPAN, ZONES, arrow, dictionary, held, pandas, polars
+from kinds import (
+    DAY,
+    HELD,
+    NOON,
+    NULLS,
+    NUMPY,
+    SPAN,
+    ZONES,
+    arrow,
+    dictionary,
+    held,
+    pandas,
+    polars,
+)
 
 from userdp.release._columns import read_ids, read_values
 

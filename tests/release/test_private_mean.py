@@ -251,6 +251,23 @@ def test_result_is_shown_as_a_table(opendp):
     assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
 
 
+ROUNDED = [
+    ({"eps": 3}, 1),
+    ({"eps": ud.GaussianNoise.zcdp(3), "project": False}, 1),
+    ({"eps": 3, "project": False}, 2),
+]
+
+
+@pytest.mark.parametrize(("options", "times"), ROUNDED, ids=["projected", "Gaussian", "Laplace"])
+def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
+    """Twice where a release may be at the end of the clipped range, which is rounded as well."""
+    made = ud.private_mean(np.arange(90), np.full(90, 0.5), lower=0, upper=1, **options)
+    rounded = dataclasses.replace(made, rounding=made.rounding + 0.125)
+    low, high = made.interval()
+    expected = low - 0.125 * times, high + 0.125 * times
+    assert rounded.interval() == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.filterwarnings("ignore:`eps` is not stated")
 @pytest.mark.parametrize("rule", ["refuse", "drop"])
 def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
