@@ -112,6 +112,14 @@ REFUSED = [
         ("who", [1.0], FRAME),
         "`value` must be the name of a column of `data`, got value of type list",
     ),
+    (
+        ("who", "what", {"who": np.array([True]), "what": np.ones(1)}),
+        "`user` must hold ids, got user='who' of dtype bool",
+    ),
+    (
+        ("who", "what", {"who": np.ones(1), "what": np.array([True])}),
+        "`value` must hold real numbers, got value='what' of dtype bool",
+    ),
     (("who", "what", [FRAME]), "`data` must be the path of a file, got data of type DataFrame"),
     (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
     (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),

@@ -142,8 +142,6 @@ def _plain(name: str, called: str, column: Any) -> Plain:
         raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
-    if array.dtype.kind == "V":
-        refuse_kind(name, f"{called} of dtype {array.dtype}")
     if array.dtype.kind == "T":  # numpy's own strings, which may have a null of any kind
         return array.astype(object), None
     return np.asarray(array), None
