@@ -1,9 +1,9 @@
 """Break the code in thousands of ways, and count what the tests notice: mutation testing.
 
 mutmut does: it changes one thing in one function, and runs the tests that call it until one fails,
-crashes or hangs: first those that have noticed another change of this function, then the fast ones.
-But it has pytest collect the tests anew for each mutant, which takes hours here; so they are
-collected once, and run in processes that are forked from there.
+crashes or hangs: first those that have noticed most changes of this module, then the fast ones. But
+it has pytest collect the tests anew for each mutant, which takes hours here; so they are collected
+once, and run in processes that are forked from there.
 
 Counts go to book/data/mutants.csv, and survivors are printed: tests/book/test_trust.py asks that
 98 % are killed, and that tests/survivors.yml lists as many of each module, with reasons. Arguments
@@ -13,9 +13,11 @@ takes hours, and may be stopped: with --go-on the next one tests what is left, o
 
 import gc
 import os
+import re
 import resource
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,7 +31,7 @@ from mutmut.workers.isolation import ForkServerRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTS = ROOT / "book" / "data" / "mutants.csv"
-NOTICED = Path("noticed")  # in the folder of mutants: by function, the tests that failed
+NOTICED = Path("noticed")  # in the folder of mutants: by module, the tests that failed
 MEMORY = 8 * 2**30  # a mutant that wants more is killed
 KILLED = ["killed", "timeout", "segfault", "suspicious"]
 MODULE = r"userdp\.(.*?)\.x[_ǁ]"
@@ -54,11 +56,11 @@ class Runner(ForkServerRunner):
 
         def run_tests(mutant_name, tests):
             """Return 1 if one fails."""
-            function = mutant_name.rpartition("__mutmut_")[0]
-            with (NOTICED / function).open("a+", encoding="utf-8") as noticed:
+            module = re.match(MODULE, mutant_name)[1]
+            with (NOTICED / module).open("a+", encoding="utf-8") as noticed:
                 noticed.seek(0)
-                before = noticed.read().splitlines()
-                for test in sorted(tests, key=lambda test: (test not in before, seconds[test])):
+                before = Counter(noticed.read().splitlines())
+                for test in sorted(tests, key=lambda test: (-before[test], seconds[test])):
                     item = items[test]
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                     if session.testsfailed:

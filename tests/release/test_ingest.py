@@ -11,6 +11,7 @@ import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
+from userdp.release._files import _show_bar
 from userdp.release._grid import read_grid
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
@@ -232,6 +233,14 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
     table = connection.table("t")
     assert ud.user_counts("who", data=table).tolist() == [3, 3, 3]
     assert ud.private_mean("who", "what", lower=0, upper=9, eps=1, data=table).n_records == 9
+
+
+def test_duckdb_draws_a_bar_if_it_is_wanted():
+    connection = ibis.duckdb.connect()
+    for wanted in (True, False, False, True):
+        _show_bar(connection, wanted)
+        answer = connection.raw_sql("SELECT current_setting('enable_progress_bar')")
+        assert answer.fetchall() == [(wanted,)]
 
 
 def test_text_is_a_value_in_a_csv_file_only(tmp_path):
