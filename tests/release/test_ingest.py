@@ -235,6 +235,14 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
     assert ud.private_mean("who", "what", lower=0, upper=9, eps=1, data=table).n_records == 9
 
 
+def test_files_are_let_go_of(tmp_path):
+    with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
+        engine = tally.connection
+        assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
+    with pytest.raises(duckdb.ConnectionException, match="closed"):
+        engine.raw_sql("SELECT 1")
+
+
 def test_duckdb_draws_a_bar_if_it_is_wanted():
     connection = ibis.duckdb.connect()
     for wanted in (True, False, False, True):
