@@ -78,6 +78,10 @@ def test_a_time_of_pandas_and_an_equal_one_of_python_are_one_user(pair):
     assert (ids.codes.tolist(), ids.n_codes) == ([0, 0], 1)
 
 
+def test_instants_beyond_the_years_of_python_are_told_apart():
+    check_two_users(pa.array([2**60, 2**60 + 1, None, 2**60], pa.timestamp("s")), 1)
+
+
 def test_what_is_null_is_no_value():
     assert np.isnan(read_values([1.0, *NULLS])).tolist() == [False] + [True] * len(NULLS)
 
