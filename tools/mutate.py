@@ -26,7 +26,8 @@ import mutmut.__main__ as mutmut
 import pandas as pd
 import pytest
 from hypothesis import Phase, settings
-from mutmut.mutation.mutators import mutation_operators, operator_string
+from mutmut.mutation.file_mutation import MutationVisitor
+from mutmut.mutation.mutators import mutation_operators, operator_arg_removal, operator_string
 from mutmut.workers.isolation import ForkServerRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +35,7 @@ COUNTS = ROOT / "book" / "data" / "mutants.csv"
 NOTICED = Path("noticed")  # in the folder of mutants: by module, the tests that failed
 MEMORY = 8 * 2**30  # a mutant that wants more is killed
 KILLED = ["killed", "timeout", "segfault", "suspicious"]
+SILENT = {"strict", "copy"}  # arguments that change no result: lengths are equal, copies too
 MODULE = r"userdp\.(.*?)\.x[_ǁ]"
 
 
@@ -78,6 +80,31 @@ def words_apart(node):
     return [] if " " in getattr(node, "value", "") else operator_string(node)
 
 
+def is_silent(node):
+    """Whether it is an argument that changes no result."""
+    return isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value in SILENT
+
+
+def arguments_apart(node):
+    """Change an argument of a call, or drop it, but not a silent one."""
+    silent = [argument for argument in node.args if is_silent(argument)]
+    calls = operator_arg_removal(node)
+    return [call for call in calls if all(argument in call.args for argument in silent)]
+
+
+def change_what_matters():
+    """Have mutmut leave alone what no test could notice, or should."""
+    for kind, before, after in (
+        (cst.BaseString, operator_string, words_apart),
+        (cst.Call, operator_arg_removal, arguments_apart),
+    ):
+        mutation_operators[mutation_operators.index((kind, before))] = kind, after
+    skipped = MutationVisitor._skip_node_and_children
+    MutationVisitor._skip_node_and_children = lambda visitor, node: (
+        is_silent(node) or skipped(visitor, node)
+    )
+
+
 def left_of(names):
     """Return the names of the mutants that a run before this one has not tested."""
     found, _ = mutmut.collect_source_file_mutation_data(mutant_names=names)
@@ -91,8 +118,7 @@ def run(names, go_on):
     else:
         shutil.rmtree("mutants", ignore_errors=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    strings = mutation_operators.index((cst.BaseString, operator_string))
-    mutation_operators[strings] = cst.BaseString, words_apart
+    change_what_matters()
     # The examples of the suite (tests/conftest.py). To fail is enough: hypothesis need not look for
     # the smallest one.
     settings.register_profile(
