@@ -1,6 +1,6 @@
 (* Bias and noise against the mean distance that is felt: how much the paper's measure overstates it. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear lemma exponential composition release line noise open_domain shipped.
+From UserDP Require Import definitions linear lemma exponential composition densities line noise open_domain shipped.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

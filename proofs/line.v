@@ -1,7 +1,7 @@
 (* Integrals over the line, without limits: what is asked of them, what they then are of a function that
    falls or grows, and what they are beyond a point. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential composition release.
+From UserDP Require Import definitions linear exponential densities.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -1,12 +1,18 @@
-(* Laplace noise: its mass, its size, how far a number is on average from where noise moves another, and
-   that no smaller scale is private. *)
+(* Laplace noise: its mass, its tails, its size, and how far a number is on average from where noise moves
+   another. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential composition release release_error line.
+From UserDP Require Import definitions linear exponential densities line.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
+
+(* begin def-laplace *)
+(* The density of Laplace noise around a centre. *)
+Definition laplace (R : realFieldType) (exp : R -> R) (scale centre y : R) : R :=
+  exp (- (`|y - centre| / scale)) / (2 * scale).
+(* end def-laplace *)
 
 Section Beyond.
 Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
@@ -187,6 +193,17 @@ have [|Hf ->] := line_but_one HJ (a := c) (h' := laplace exp s c) Ha.
 by split=> //; rewrite Ja Jr Jl; linear.
 Qed.
 
+(* What lies below a. *)
+Lemma laplace_tail s c a : 0 < s -> a <= c -> let f y := (if y < a then 1 else 0) * laplace exp s c y in
+  H f /\ J f = exp (- ((c - a) / s)) / 2.
+Proof.
+move=> s0 ac f; have [Hl Jl] := half_left a s0; have [Hs Js] := line_scale HJ (exp (- ((c - a) / s))) Hl.
+have [|Hf ->] := line_ext HJ Hs (h' := f); last by split=> //; rewrite Js Jl mulrA mulr1.
+move=> y; rewrite /f; case: ifP => ya; last by rewrite mulr0 mul0r.
+rewrite mul1r !laplace_left ?(lt_le_trans ya) // (decay_from is_exp (- c) (- a) (- y) s0) mulrCA.
+by congr (_ * (exp (- (_ / _)) * _)); ring.
+Qed.
+
 Lemma distance_below s c a : 0 < s -> a <= c ->
   H (fun y => `|y - a| * laplace exp s c y)
   /\ J (fun y => `|y - a| * laplace exp s c y) = (c - a) + s * exp (- ((c - a) / s)).
@@ -230,19 +247,14 @@ have [Hg ->] := line_ext HJ Hm e; split=> //; rewrite Jm ler0_norm ?subr_le0 ?(l
 by have -> : - c - - a = - (c - a) by ring.
 Qed.
 
-(* begin thm-akmv-exact-integral *)
-(* So a line integral gives Laplace densities their mass 1, and their sizes. *)
-Theorem line_has_laplace (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J ->
-  has_laplace exp H J /\ has_laplace_sizes exp H J.
-(* end thm-akmv-exact-integral *)
+(* Its mean size is its scale. *)
+Lemma laplace_size (R : realFieldType) (exp : R -> R) H J (s c : R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J -> 0 < s ->
+  H (fun y => `|c - y| * laplace exp s c y) /\ J (fun y => `|c - y| * laplace exp s c y) = s.
 Proof.
-move=> archi is_exp HJ; split=> s c s0; first exact: (laplace_mass archi is_exp HJ).
-have flip a y : `|y - a| * laplace exp s c y = `|a - y| * laplace exp s c y by rewrite distrC.
-split=> [a|].
-  by have [Hg _] := distance_any c a archi is_exp HJ s0; have [] := line_ext HJ Hg (flip a).
-have [Hg Jg] := distance_any c c archi is_exp HJ s0; have [_ ->] := line_ext HJ Hg (flip c).
-by rewrite Jg subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1.
+move=> archi is_exp HJ s0; have [Hg Jg] := distance_any c c archi is_exp HJ s0.
+have [|Hf ->] := line_ext HJ Hg (h' := fun y => `|c - y| * laplace exp s c y); first by move=> y; rewrite distrC.
+by split=> //; rewrite Jg subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1.
 Qed.
 
 (* begin lem-noisy-error *)

@@ -1,6 +1,6 @@
 (* No smaller scale of Laplace noise is private. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential composition release line noise.
+From UserDP Require Import definitions linear chain exponential composition densities line noise.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -1,7 +1,7 @@
 (* The staircase law: its mass, its privacy, its mean size and mean square, and that no other first edge
    gives a smaller mean size. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
-From UserDP Require Import definitions linear chain exponential composition release line geometric.
+From UserDP Require Import definitions linear chain exponential composition densities line geometric.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

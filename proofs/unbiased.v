@@ -1,6 +1,6 @@
 (* Laplace noise beyond all reachable values, replaced by its mean: unbiased, bounded, and no farther off. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear exponential release line noise.
+From UserDP Require Import definitions linear exponential densities line noise.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -3,7 +3,7 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.
 From mathcomp.analysis Require Import esum measure lebesgue_measure numfun lebesgue_integral.
-From UserDP Require Import definitions linear chain exponential composition release line.
+From UserDP Require Import definitions linear exponential densities line.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
