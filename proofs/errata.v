@@ -301,7 +301,7 @@ Qed.
    with half of it for the threshold, that of the optimal strategy with Laplace noise is 1/10, and that of
    AKMV, if there is one, is smaller. *)
 Theorem prp_akmv_can_win (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall z : R, exists n : nat, z <= n%:R) -> is_exponential exp -> is_line_integral H J ->
+  is_exponential exp -> is_line_integral H J ->
   let x : dataset R (one_user 1) := fun _ _ => 1 / 10%:R in
   let T := v (one_user 1) 1 1 in
   let f := clipped_mean (sym_lo 1 T) (sym_hi 1 T) x in
@@ -311,7 +311,7 @@ Theorem prp_akmv_can_win (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> 
     & akmv (one_user 1) 1 exp J 5%:R 5%:R 1 x (fun p => `|mean x - p.2|) < 1 / 10%:R].
 (* end prp-akmv-can-win err-uniformly *)
 Proof.
-move=> archi is_exp HJ x T f drawn.
+move=> is_exp HJ x T f drawn.
 have [x0 x1] : 0 <= 1 / 10%:R :> R /\ 1 / 10%:R <= 1 :> R by split; linear.
 have xr : in_range 1 x by move=> l j; rewrite /x x0 x1.
 pose q := exp (- (5%:R / 2)); have q0 : 0 < q := exp_gt0 is_exp _.
@@ -323,12 +323,12 @@ have [//|_ /(_ x xr) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rew
 have TE : T = 1 by rewrite /T /v /nth_count sorted1 /= mulr1.
 split=> //.
   have b0 : 0 < T / 10%:R / N R (one_user 1) by rewrite N1 TE divr1 divr_gt0 ?ltr01 ?ltr0n.
-  by have [_] := laplace_size f archi is_exp HJ b0; rewrite /f same N1 TE divr1.
+  by have [_] := laplace_size f is_exp HJ b0; rewrite /f same N1 TE divr1.
 have U0 : 0 < 1 :> R by exact: ltr01.
 have Npos : (0 < \sum_(l < 1) one_user 1 l)%N by rewrite big_ord_recl big_ord0.
 have e0 : 0 <= 5%:R :> R by exact: ler0n.
 have e5 : 0 < 5%:R :> R by rewrite ltr0n.
-have [_ /(_ drawn)] := error_of_release 1 archi is_exp HJ U0 Npos e0 e5 xr.
+have [_ /(_ drawn)] := error_of_release 1 is_exp HJ U0 Npos e0 e5 xr.
 move=> /le_lt_trans; apply; apply: le_lt_trans less; rewrite le_eqVlt; apply/orP; left; apply/eqP.
 have -> : 2 * 5%:R = 10%:R :> R by rewrite -natrM.
 have -> : V (one_user 1) 1 = 1 := TE.

@@ -99,7 +99,6 @@ by rewrite /sn shares.
 Qed.
 
 Variables (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis archi : forall z : R, exists n : nat, z <= n%:R.
 Hypothesis HJ : is_line_integral H J.
 
 Let scaled a h : H h -> H (fun t => a * h t) /\ J (fun t => a * h t) = a * J h.
@@ -111,7 +110,7 @@ Proof. exact: (line_le HJ). Qed.
 Let same h h' : H h -> (forall t, h t = h' t) -> H h' /\ J h' = J h.
 Proof. exact: (line_ext HJ). Qed.
 Let lap scale centre : 0 < scale -> H (laplace exp scale centre) /\ J (laplace exp scale centre) = 1.
-Proof. exact: (laplace_mass archi is_exp HJ). Qed.
+Proof. exact: (laplace_mass is_exp HJ). Qed.
 
 Lemma private_in_section :
   [/\ is_space (protected_space H J), forall x, is_mean (protected_space H J) (protected J x)
@@ -264,9 +263,9 @@ have bE : sum_of x - n * (g - c) = n * clipping_bias x.
   by congr (_ - _); apply: eq_bigr => l _; ring.
 pose D := (n * (1 - delta)); pose e2 := exp (- (delta / s)); pose e1 := exp (- (b / (r * s))).
 have [syE snE s0 <-] := error_terms b `|g - c| e1 e2 n0 d1'; rewrite -/s in syE snE s0.
-have Cn := distance_any n n archi is_exp HJ sn0; have Cy := distance_any (sum_of x) (n * (g - c)) archi is_exp HJ sy0.
+have Cn := distance_any n n is_exp HJ sn0; have Cy := distance_any (sum_of x) (n * (g - c)) is_exp HJ sy0.
 have below : (1 - delta) * n <= n by rewrite ler_pimull ?(ltW n0) //; linear.
-have [Ht Jt] := laplace_tail archi is_exp HJ sn0 below.
+have [Ht Jt] := laplace_tail is_exp HJ sn0 below.
 have {}Jt : J (fun z => (if z < (1 - delta) * n then 1 else 0) * noisy_weight x z) = e2 / 2.
   rewrite Jt /e2; congr (exp (- _) / _); rewrite snE; field; rewrite !gt_eqF //.
 have [Hd Jd] := Cn; rewrite subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1 in Jd.
@@ -302,19 +301,19 @@ Notation space := (@protected_space R L U c r eps cap exp H J).
 (* begin prp-protected-counts *)
 (* (1) The two noises have laws; however many samples one user has before and after, the released
    numbers are (eps n / cap)-private, for the larger weight n of the two, and so eps-private. *)
-Theorem protected_private : (forall z : R, exists n : nat, z <= n%:R) -> is_exponential exp ->
-  is_line_integral H J -> 0 < r -> (0 < cap)%N -> 0 < eps ->
+Theorem protected_private : is_exponential exp -> is_line_integral H J -> 0 < r -> (0 < cap)%N -> 0 < eps ->
   [/\ is_space space, forall x, is_mean space (E x)
     & forall (l : 'I_L) x x' h, differ_at l x x' -> space h -> (forall t, 0 <= h t) ->
         let spent := eps * (maxn (counted cap x l) (counted cap x' l))%:R / cap%:R in
         E x h <= exp spent * E x' h /\ spent <= eps /\ E x h <= exp eps * E x' h].
 (* end prp-protected-counts *)
-Proof. by move=> archi is_exp HJ r0 cap0 eps0; exact: private_in_section. Qed.
+Proof. by move=> is_exp HJ r0 cap0 eps0; exact: private_in_section. Qed.
 
 (* begin prp-protected-counts-error *)
 (* (2) The mean error, if there is one.  What is estimated is the mean itself if no count exceeds the cap. *)
-Theorem protected_error (x : lists R L) (delta : R) : (forall z : R, exists n : nat, z <= n%:R) ->
-  is_exponential exp -> is_line_integral H J -> 0 < r -> (0 < cap)%N -> 0 < eps -> 0 <= c <= U -> (forall l z, z \in x l -> 0 <= z <= U) -> (0 < \sum_l counted cap x l)%N ->
+Theorem protected_error (x : lists R L) (delta : R) : is_exponential exp -> is_line_integral H J ->
+  0 < r -> (0 < cap)%N -> 0 < eps ->
+  0 <= c <= U -> (forall l z, z \in x l -> 0 <= z <= U) -> (0 < \sum_l counted cap x l)%N ->
   0 < delta < 1 -> 1 <= (1 - delta) * weight_of cap x ->
   let g := weighed_mean cap x in
   let b := `|clipping_bias c r cap x| in
@@ -324,5 +323,5 @@ Theorem protected_error (x : lists R L) (delta : R) : (forall z : R, exists n : 
         E x (fun t => `|t.2 - g|)
         <= (b + r * s * exp (- (b / (r * s))) + `|g - c| * s) / (1 - delta) + U / 2 * exp (- (delta / s))).
 (* end prp-protected-counts-error *)
-Proof. by move=> archi is_exp HJ r0 cap0 eps0; exact: error_in_section. Qed.
+Proof. by move=> is_exp HJ r0 cap0 eps0; exact: error_in_section. Qed.
 End Statements.

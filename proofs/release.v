@@ -155,21 +155,20 @@ Arguments akmv_space {R L} m U exp H J.
    mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
 Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
-  (forall z : R, exists n : nat, z <= n%:R) -> is_exponential exp -> is_line_integral H J ->
-  0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
+  is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
   let space := akmv_space m U exp H J eps' eps'' k in
   let E := akmv m U exp J eps' eps'' k in
   [/\ is_mechanism U space E, is_private U space (exp (eps' + eps'')) E
     & (L <= k)%N -> is_private U space (exp (eps' / 2 + eps'')) E].
 (* end prop-akmv-private *)
 Proof.
-move=> archi is_exp HJ U0 Npos e0 e1 space E; have N0 : 0 < N R m by rewrite ltr0n.
+move=> is_exp HJ U0 Npos e0 e1 space E; have N0 : 0 < N R m by rewrite ltr0n.
 have HI := @thresholds_integral _ _ m U _ _ HJ; have HJ' := line_integral HJ.
 have mT := density_mechanism HI (fun x xr => threshold_law is_exp U0 Npos HJ k e0 xr).
 have mY (t : threshold m U) : is_mechanism U (drawn U H (noisy_density exp eps'' t)) (draw J (noisy_density exp eps'' t)).
   apply: (density_mechanism HJ') => x xr; have /andP [t0 _] := svalP t.
   have b0 : 0 < sval t / (eps'' * N R m) by rewrite divr_gt0 // mulr_gt0.
-  have [Hl Jl] := laplace_mass archi is_exp HJ (capped_mean (sval t) x) b0; split=> // y.
+  have [Hl Jl] := laplace_mass is_exp HJ (capped_mean (sval t) x) b0; split=> // y.
   by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
 have pY (t : threshold m U) : is_private U (drawn U H (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
   by apply: (density_private HJ') => x x' y xr xr' xx; exact: (laplace_ratio is_exp U0 Npos).

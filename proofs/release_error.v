@@ -90,7 +90,6 @@ Notation V := (V m U).
 Variables (H' : (R -> R) -> Prop) (J : (R -> R) -> R).
 Notation H := (thresholds_have (m := m) (U := U) H').
 Notation I := (over_thresholds (m := m) (U := U) J).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 Hypothesis U0 : 0 < U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
@@ -130,7 +129,7 @@ pose h n (t : T) := c n * A n * (if lo n < sval t <= hi n then 1 else 0)
   + c n * B n * (if lo n < sval t <= hi n then sval t else 0).
 have [ext lin _] := HI.
 have Hh n : H (h n) /\ I (h n) = c n * A n * (hi n - lo n) + c n * B n * ((hi n ^+ 2 - lo n ^+ 2) / 2).
-  have [Hi Ii] := thresholds_length HJ (lh0 n) (hiV n); have [Hl Il] := thresholds_line HJ archi (lh0 n) (hiV n).
+  have [Hi Ii] := thresholds_length HJ (lh0 n) (hiV n); have [Hl Il] := thresholds_line HJ (lh0 n) (hiV n).
   have [Hb Ib] := integral_scale HI (c n * B n) Hl; have [Hs Is] := lin (c n * A n) _ _ Hi Hb.
   by split=> //; rewrite Is Ii Ib Il.
 have [Hi0 _] := thresholds_length HJ (lh0 ord0) (hiV ord0).
@@ -157,8 +156,7 @@ End Error.
    on average.  The mean absolute error, if there is one, is no more than that. *)
 Theorem error_of_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) (x : dataset R m) :
-  (forall z : R, exists n : nat, z <= n%:R) -> is_exponential exp -> is_line_integral H J ->
-  0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' -> in_range U x ->
+  is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' -> in_range U x ->
   let space := akmv_space m U exp H J eps' eps'' k in
   let E := akmv m U exp J eps' eps'' k x in
   let error := akmv_error m (sums x) (V m U) (2 * eps'') (exp (- (eps' / 2))) k in
@@ -166,9 +164,9 @@ Theorem error_of_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) 
   /\ (space (fun p => `|mean x - p.2|) -> E (fun p => `|mean x - p.2|) <= error).
 (* end thm-akmv-exact-release *)
 Proof.
-move=> archi is_exp HJ U0 Npos e_ge0 e0 xr space E error; have HI := @thresholds_integral _ _ m U _ _ HJ.
+move=> is_exp HJ U0 Npos e_ge0 e0 xr space E error; have HI := @thresholds_integral _ _ m U _ _ HJ.
 have N0 : 0 < N R m by rewrite ltr0n.
-have [Hf If] := error_mean exp archi U0 Npos HJ (2 * eps'') eps' k xr.
+have [Hf If] := error_mean exp U0 Npos HJ (2 * eps'') eps' k xr.
 have HL := line_integral HJ; have [ext' lin' mono'] := HL; have [_ _ mono] := HI.
 have b0 (t : threshold m U) : 0 < sval t / (eps'' * N R m).
   by have /andP [t0 _] := svalP t; rewrite divr_gt0 // mulr_gt0.
@@ -180,8 +178,8 @@ have lost0 t : 0 <= lost t.
 have inner t : H (fun y => (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y)
     /\ J (fun y => (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y)
        = error_at m (sums x) (2 * eps'') (sval t).
-  have [Hl Jl] := laplace_mass archi is_exp HJ (capped_mean (sval t) x) (b0 t).
-  have [Hs Js] := laplace_size (capped_mean (sval t) x) archi is_exp HJ (b0 t).
+  have [Hl Jl] := laplace_mass is_exp HJ (capped_mean (sval t) x) (b0 t).
+  have [Hs Js] := laplace_size (capped_mean (sval t) x) is_exp HJ (b0 t).
   have [Ht Jt] := lin' (lost t) _ _ Hl Hs.
   have e y : lost t * laplace exp (sval t / (eps'' * N R m)) (capped_mean (sval t) x) y
       + `|capped_mean (sval t) x - y| * laplace exp (sval t / (eps'' * N R m)) (capped_mean (sval t) x) y

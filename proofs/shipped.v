@@ -12,18 +12,17 @@ Local Open Scope ring_scope.
 (* Theorem II.1: any g of sensitivity at most D, published with Laplace noise of scale D / eps. *)
 Theorem thm_laplace (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U D eps : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J ->
-  0 < D -> 0 < eps -> sensitivity_at_most U g D ->
+  is_exponential exp -> is_line_integral H J -> 0 < D -> 0 < eps -> sensitivity_at_most U g D ->
   let density x := laplace exp (D / eps) (g x) in
   is_mechanism U (drawn U H density) (draw J density)
   /\ is_private U (drawn U H density) (exp eps) (draw J density).
 (* end thm-laplace *)
 Proof.
-move=> archi is_exp HJ D0 e0 sens density; have s0 : 0 < D / eps by exact: divr_gt0.
+move=> is_exp HJ D0 e0 sens density; have s0 : 0 < D / eps by exact: divr_gt0.
 have HI := line_integral HJ.
 have b0 : 0 <= (2 * (D / eps))^-1 by rewrite invr_ge0 mulr_ge0 ?ler0n ?(ltW s0).
 split; first apply: (density_mechanism HI) => x xr.
-  have [Hl Jl] := laplace_mass archi is_exp HJ (g x) s0; split=> // y.
+  have [Hl Jl] := laplace_mass is_exp HJ (g x) s0; split=> // y.
   by apply: mulr_ge0 => //; exact/ltW/(exp_gt0 is_exp).
 apply: (density_private HI) => x x' y xr xr' xx; rewrite /density /laplace [leRHS]mulrA.
 apply: ler_wpmul2r => //; rewrite -exp_split //; apply: (exp_mono is_exp).

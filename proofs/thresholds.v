@@ -45,12 +45,12 @@ Lemma thresholds_length a b : 0 <= a <= b -> b <= V ->
 Proof. by move=> /andP [a0 ab] bV; apply: (thresholds_between (h := fun=> 1)) => //; exact: (between_one HJ). Qed.
 
 (* The integral of a straight line. *)
-Lemma thresholds_line a b : (forall x : R, exists n : nat, x <= n%:R) -> 0 <= a <= b -> b <= V ->
+Lemma thresholds_line a b : 0 <= a <= b -> b <= V ->
   let f (t : threshold) := if a < sval t <= b then sval t else 0 in
   thresholds_have f /\ over_thresholds f = (b ^+ 2 - a ^+ 2) / 2.
 Proof.
-move=> archi /andP [a0 ab] bV; apply: (thresholds_between (h := id)) => //.
-have [//|x y ax xy yb|Hh Jh] := growing_integral HJ archi (h := id) (G := fun y => y ^+ 2 / 2) ab.
+move=> /andP [a0 ab] bV; apply: (thresholds_between (h := id)) => //.
+have [//|x y ax xy yb|Hh Jh] := growing_integral HJ (h := id) (G := fun y => y ^+ 2 / 2) ab.
   by have := mulr_ge0 (_ : 0 <= y - x) (_ : 0 <= y - x); rewrite subr_ge0 !expr2 => /(_ xy xy) sq; apply/andP; split; linear.
 by split=> //; rewrite Jh mulrBl.
 Qed.

@@ -14,11 +14,6 @@ Local Open Scope ring_scope.
 Section Events.
 Variable R : realType.
 
-Lemma natural_above (x : R) : exists n : nat, x <= n%:R.
-Proof.
-exists (Num.bound `|x|); apply: le_trans (ler_norm x) _; apply/ltW/archi_boundP; exact: normr_ge0.
-Qed.
-
 (* begin def-chance *)
 (* The chance of the event A, under the density d. *)
 Definition chance (d : R -> R) (A : set (measurableTypeR R)) : \bar R :=
@@ -49,17 +44,17 @@ Theorem laplace_for_reals (R : realType) L (m : 'I_L -> nat) (U eps : R) (g : es
 (* end thm-laplace *)
 Proof.
 move=> e0 chances private; have HJ := lebesgue_is_line_integral R; have ex := real_exponential R.
-have archi := @natural_above R; have mass s c (s0 : 0 < s) := laplace_mass archi ex HJ c s0.
+have mass s c (s0 : 0 < s) := laplace_mass ex HJ c s0.
 split=> [s x s0|D D0 sens x x' xr xr' xx A mA|s s0 priv].
 - have [Hl Jl] := mass s (g x) s0; have [Hc Jc] := chance_is measurableT Hl.
   rewrite /chances Jc -[1%E]/(1%:E) -Jl; congr (lebesgue _)%:E; apply: funext => y; by rewrite indicE in_setT mul1r.
 - have s0 : 0 < D / eps by exact: divr_gt0.
   have [Hx _] := mass _ (g x) s0; have [Hx' _] := mass _ (g x') s0.
   have [Hc Jc] := chance_is mA Hx; have [Hc' Jc'] := chance_is mA Hx'; rewrite /chances Jc Jc' -EFinM lee_fin.
-  have [_ priv] := thm_laplace archi ex HJ D0 e0 sens; apply: (priv x x' xr xr' xx (\1_A : R -> R)) => [z zr|y].
+  have [_ priv] := thm_laplace ex HJ D0 e0 sens; apply: (priv x x' xr xr' xx (\1_A : R -> R)) => [z zr|y].
     by have [Hz _] := mass _ (g z) s0; have [] := chance_is mA Hz.
   by rewrite indicE ler0n.
-have [tight _] := no_smaller_scale (L := L) (m := m) U eps g archi ex HJ; apply: (tight s s0) => x x' xr xr' xx h Hh h01.
+have [tight _] := no_smaller_scale (L := L) (m := m) U eps g ex HJ; apply: (tight s s0) => x x' xr xr' xx h Hh h01.
 pose A : set (measurableTypeR R) := [set y | 0 < h y * laplace (@expR R) s (g x) y].
 have pos y : 0 < laplace (@expR R) s (g x) y by rewrite /laplace divr_gt0 ?mulr_gt0 ?ltr0n ?expR_gt0.
 have inA y : (\1_A y : R) = h y.

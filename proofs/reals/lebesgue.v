@@ -170,6 +170,8 @@ Qed.
 Theorem lebesgue_is_line_integral : is_line_integral summable lebesgue.
 (* end lebesgue *)
 Proof.
+split=> [x|].
+  exists (Num.bound `|x|); apply: le_trans (ler_norm x) _; apply/ltW/archi_boundP; exact: normr_ge0.
 split; [exact: lebesgue_is_integral | exact: summable_length | | exact: summable_growing | exact: summable_union].
 move=> a h Hh; have := summable_parts (measurable_itv `]-oo, a]) Hh; congr summable; apply: funext => y.
 congr (if _ then _ else _).
