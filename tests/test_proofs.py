@@ -237,7 +237,7 @@ SLIPS = {
 WEAKENED = {
     "neighbours that are equal": (
         "Prop := forall l', «l' != l -> →»x l' = x' l'.",
-        "+fun",
+        "forall l' : 'I_L, x l' = x' l')",
     ),
     "not between marks": (
         "(* «begin→from» def-protected-error *)",
