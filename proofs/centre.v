@@ -1,6 +1,6 @@
 (* Clipping around a public centre, off the middle: what it guarantees, and what it costs. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts lemma one_line optimum release release_error.
+From UserDP Require Import definitions linear counts lemma one_line optimum exponential densities line noise.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -170,13 +170,12 @@ by rewrite le_maxl (off c) // (off (U - c)).
 Qed.
 
 (* begin prp-centre-dataset *)
-(* (4) On one dataset; and where all averages are close to the centre, only the noise is left, of which the
-   mean size is used: it is the scale. *)
+(* (4) On one dataset; and where all averages are close to the centre, only the noise is left. *)
 Theorem centre_dataset (c : R) (x : dataset R m) : 0 <= c <= U -> in_range U x ->
   `|mean x - one_line c S x| <= (\sum_l Num.max (`|user_sum x l - c * (m l)%:R| - S / 2) 0) / N
   /\ ((forall l, (0 < m l)%N -> `|user_sum x l / (m l)%:R - c| <= S / (2 * (m l)%:R)) ->
         one_line c S x = mean x
-        /\ forall exp H J, has_laplace_sizes exp H J -> 0 < centred_sensitivity c ->
+        /\ forall exp H J, is_exponential exp -> is_line_integral H J -> 0 < centred_sensitivity c ->
              J (fun y => `|mean x - y| * laplace exp (centred_sensitivity c / eps) (one_line c S x) y)
              = centred_sensitivity c / eps).
 (* end prp-centre-dataset *)
@@ -200,7 +199,7 @@ split=> // near; have e : one_line c S x = mean x.
   have -> : user_sum x l - c * (m l)%:R = (user_sum x l / (m l)%:R - c) * (m l)%:R by field; rewrite gt_eqF.
   rewrite normrM [`|_%:R|]ger0_norm ?(ltW mR) // -ler_pdivl_mulr //.
   by apply: le_trans (near l m0) _; rewrite invfM mulrA.
-split=> // exp H J sizes D0; rewrite e; have [_ ->] := sizes (centred_sensitivity c / eps) (mean x) (divr_gt0 D0 eps0).
-by [].
+split=> // exp H J is_exp HJ D0; rewrite e.
+by have [_ ->] := laplace_size (mean x) is_exp HJ (divr_gt0 D0 eps0).
 Qed.
 End Centre.

@@ -1,6 +1,6 @@
 (* The smallest examples of the page of errata, in exact arithmetic, from the definitions. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts frontier lemma optimum kkt chain exponential akmv release release_error.
+From UserDP Require Import definitions linear counts frontier lemma optimum kkt chain exponential akmv densities line noise thresholds release release_error.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -300,21 +300,18 @@ Qed.
 (* The same for the mean absolute error, and the mechanism that prop_akmv_private is about: at eps = 10,
    with half of it for the threshold, that of the optimal strategy with Laplace noise is 1/10, and that of
    AKMV, if there is one, is smaller. *)
-Theorem prp_akmv_can_win (exp : R -> R) (H : (threshold (one_user 1) 1 -> R) -> Prop)
-    (I : (threshold (one_user 1) 1 -> R) -> R) (H' : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall z : R, exists n : nat, z <= n%:R) ->
-  is_exponential exp -> is_integral H I -> has_lengths H I -> has_lines H ->
-  is_integral H' J -> has_laplace exp H' J -> has_laplace_sizes exp H' J ->
+Theorem prp_akmv_can_win (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
+  is_exponential exp -> is_line_integral H J ->
   let x : dataset R (one_user 1) := fun _ _ => 1 / 10%:R in
   let T := v (one_user 1) 1 1 in
   let f := clipped_mean (sym_lo 1 T) (sym_hi 1 T) x in
-  akmv_space exp H H' J 5%:R 5%:R 1 (fun p => `|mean x - p.2|) ->
+  akmv_space (one_user 1) 1 exp H J 5%:R 5%:R 1 (fun p => `|mean x - p.2|) ->
   [/\ is_ceil 1 (2 / 10%:R : R),
       J (fun y => `|mean x - y| * laplace exp (T / 10%:R / N R (one_user 1)) f y) = 1 / 10%:R
-    & akmv exp I J 5%:R 5%:R 1 x (fun p => `|mean x - p.2|) < 1 / 10%:R].
+    & akmv (one_user 1) 1 exp J 5%:R 5%:R 1 x (fun p => `|mean x - p.2|) < 1 / 10%:R].
 (* end prp-akmv-can-win err-uniformly *)
 Proof.
-move=> archi is_exp HI len lines HJ lap size x T f drawn.
+move=> is_exp HJ x T f drawn.
 have [x0 x1] : 0 <= 1 / 10%:R :> R /\ 1 / 10%:R <= 1 :> R by split; linear.
 have xr : in_range 1 x by move=> l j; rewrite /x x0 x1.
 pose q := exp (- (5%:R / 2)); have q0 : 0 < q := exp_gt0 is_exp _.
@@ -326,12 +323,12 @@ have [//|_ /(_ x xr) same] := nothing _ (one_user 1) 1 10%:R ler01; first by rew
 have TE : T = 1 by rewrite /T /v /nth_count sorted1 /= mulr1.
 split=> //.
   have b0 : 0 < T / 10%:R / N R (one_user 1) by rewrite N1 TE divr1 divr_gt0 ?ltr01 ?ltr0n.
-  by have [_] := size _ f b0; rewrite /f same N1 TE divr1.
+  by have [_] := laplace_size f is_exp HJ b0; rewrite /f same N1 TE divr1.
 have U0 : 0 < 1 :> R by exact: ltr01.
 have Npos : (0 < \sum_(l < 1) one_user 1 l)%N by rewrite big_ord_recl big_ord0.
 have e0 : 0 <= 5%:R :> R by exact: ler0n.
 have e5 : 0 < 5%:R :> R by rewrite ltr0n.
-have [_ /(_ drawn)] := error_of_release 1 archi is_exp U0 Npos e0 e5 HI len lines HJ lap size xr.
+have [_ /(_ drawn)] := error_of_release 1 is_exp HJ U0 Npos e0 e5 xr.
 move=> /le_lt_trans; apply; apply: le_lt_trans less; rewrite le_eqVlt; apply/orP; left; apply/eqP.
 have -> : 2 * 5%:R = 10%:R :> R by rewrite -natrM.
 have -> : V (one_user 1) 1 = 1 := TE.

@@ -1,6 +1,6 @@
 (* Bias and noise against the mean distance that is felt: how much the paper's measure overstates it. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear lemma exponential composition release line noise open_domain shipped.
+From UserDP Require Import definitions linear lemma exponential composition densities line noise open_domain shipped.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -35,7 +35,7 @@ End Felt.
    paper's measure beta + s against it. *)
 Theorem thm_l1 (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (g : estimator R m)
     (beta s : R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J -> 0 <= U -> 0 < s ->
+  is_exponential exp -> is_line_integral H J -> 0 <= U -> 0 < s ->
   is_sup (in_range U) (fun x => `|mean x - g x|) beta ->
   let E1 := beta + s * exp (- (beta / s)) in
   [/\ forall x, H (fun y => `|mean x - y| * laplace exp s (g x) y),
@@ -44,10 +44,10 @@ Theorem thm_l1 (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (g
     & forall r, 0 < r -> exp r = r + 2 -> beta + s <= (r + 2) / (r + 1) * E1].
 (* end thm-l1 *)
 Proof.
-move=> archi is_exp HJ U0 s0 [most near] E1; pose d x := `|mean x - g x|.
+move=> is_exp HJ U0 s0 [most near] E1; pose d x := `|mean x - g x|.
 have meanE x : H (fun y => `|mean x - y| * laplace exp s (g x) y)
     /\ J (fun y => `|mean x - y| * laplace exp s (g x) y) = felt exp s (d x).
-  have [Hh Jh] := distance_any (g x) (mean x) archi is_exp HJ s0.
+  have [Hh Jh] := distance_any (g x) (mean x) is_exp HJ s0.
   have [|Hh' ->] := line_ext HJ Hh (h' := fun y => `|mean x - y| * laplace exp s (g x) y).
     by move=> y; rewrite distrC.
   by split=> //; rewrite Jh /d distrC.

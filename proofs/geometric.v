@@ -1,6 +1,7 @@
-(* The chances of geometric noise sum to 1, and the chances of events, as sums, are private. *)
+(* Totals in whole numbers with geometric noise: its chances sum to 1, and what is released is private, as
+   means are sums, and so are the chances of events. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
-From UserDP Require Import definitions linear exponential shipped.
+From UserDP Require Import definitions linear chain exponential composition densities shipped.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -13,6 +14,11 @@ Local Open Scope ring_scope.
 Definition is_sum_of (R : realFieldType) (h : int -> R) (v : R) : Prop :=
   forall e, 0 < e -> exists n : nat, forall s : seq int, uniq s -> (forall z, (absz z <= n)%N -> z \in s) ->
     `|\sum_(z <- s) h z - v| <= e.
+(* J h is the sum of h, for the functions in H, which are those that have one. *)
+Definition is_sum (R : realFieldType) (H : (int -> R) -> Prop) (J : (int -> R) -> R) : Prop :=
+  forall h v, H h /\ J h = v <-> is_sum_of h v.
+(* Geometric noise: z has the chance (1 - r) / (1 + r) r ^ |z - n| around the whole number n. *)
+Definition geometric (R : realFieldType) (r : R) (n z : int) : R := (1 - r) / (1 + r) * r ^+ absz (z - n).
 (* end def-sum *)
 
 Section Sums.
@@ -64,6 +70,12 @@ rewrite (_ : absz _ = n.+1); last by lia.
 by rewrite [r ^+ n.+2]exprS; move: (r ^+ _) => p; field.
 Qed.
 
+Lemma geometric_ge0 (r : R) n z : 0 < r < 1 -> 0 <= geometric r n z.
+Proof.
+move=> /andP [r0 r1]; rewrite /geometric mulr_ge0 ?exprn_ge0 ?divr_ge0 ?(ltW r0) //; first by rewrite subr_ge0 ltW.
+by rewrite addr_ge0 ?ler01 ?ltW.
+Qed.
+
 (* Powers of what is below 1. *)
 Lemma powers_vanish (r e : R) : (forall x : R, exists n : nat, x <= n%:R) -> 0 < r < 1 -> 0 < e ->
   exists n : nat, r ^+ n <= e.
@@ -95,13 +107,72 @@ have := ler_sum s (fun z (_ : true) => le z); move: lt e0; rewrite /e !ler_norml
 by move: (\sum_(_ <- s) h _) (\sum_(_ <- s) h' _) => a b lt e0 ab /andP [h1 h2] /andP [h3 h4]; linear.
 Qed.
 
-Lemma sum_scale (h : int -> R) v a : 0 < a -> is_sum_of h v -> is_sum_of (fun z => a * h z) (a * v).
+Lemma sum_linear s (h h' : int -> R) v v' : is_sum_of h v -> is_sum_of h' v' ->
+  is_sum_of (fun z => s * h z + h' z) (s * v + v').
 Proof.
-move=> a0 hv e e0; have [|n near] := hv (e / a); first exact: divr_gt0.
-exists n => s us full; have := near s us full.
-by rewrite -mulr_sumr -mulrBr normrM (gtr0_norm a0) ler_pdivl_mulr // mulrC.
+move=> hv hv' e e0; pose d := e / (`|s| + 1); have p : 0 < `|s| + 1 by rewrite ltr_paddl ?normr_ge0.
+have d0 : 0 < d by rewrite divr_gt0.
+have [n near] := hv d d0; have [n' near'] := hv' d d0; exists (maxn n n') => t ut full.
+have := near t ut (fun z zn => full z (leq_trans zn (leq_maxl _ _))).
+have := near' t ut (fun z zn => full z (leq_trans zn (leq_maxr _ _))).
+rewrite big_split /= -mulr_sumr; move: (\sum_(_ <- t) h _) (\sum_(_ <- t) h' _) => a b bv av.
+have -> : s * a + b - (s * v + v') = s * (a - v) + (b - v') by ring.
+apply: le_trans (ler_norm_add _ _) _; rewrite normrM.
+have -> : e = `|s| * d + d by rewrite -[X in _ + X]mul1r -mulrDl mulrC divfK // gt_eqF.
+by apply: ler_add => //; exact: ler_wpmul2l.
+Qed.
+
+Lemma sum_zero : is_sum_of (fun=> 0 : R) 0.
+Proof. by move=> e e0; exists 0%N => s _ _; rewrite big1 // subrr normr0 ltW. Qed.
+
+Lemma sum_scale (h : int -> R) v a : is_sum_of h v -> is_sum_of (fun z => a * h z) (a * v).
+Proof.
+move=> hv e e0; have [n near] := sum_linear a hv sum_zero e0; exists n => s us full.
+have := near s us full; rewrite addr0 (eq_bigr (fun z => a * h z)) // => z _; exact: addr0.
+Qed.
+
+Lemma sum_integral (H : (int -> R) -> Prop) (J : (int -> R) -> R) : is_sum H J -> is_integral H J.
+Proof.
+move=> sums; have of_ h : H h -> is_sum_of h (J h) by move=> Hh; apply/sums.
+split=> [h h' Hh e|s h h' Hh Hh'|h h' Hh Hh' le]; last exact: sum_le (of_ h Hh) (of_ h' Hh') le.
+  have [] // : H h' /\ J h' = J h; apply/sums => d d0; have [n near] := of_ h Hh d d0.
+  by exists n => t ut full; rewrite -(eq_bigr _ (fun z _ => e z)); exact: near.
+by apply/sums; exact: sum_linear (of_ h Hh) (of_ h' Hh').
 Qed.
 End Sums.
+
+Section Ratio.
+Variables (R : realFieldType) (exp : R -> R).
+
+(* exp (- 1 / s) is a rate, and what it moves by in w steps. *)
+Lemma rate_range (s : R) : is_exponential exp -> 0 < s -> 0 < exp (- (1 / s)) < 1.
+Proof.
+move=> is_exp s0; have is0 : 0 < 1 / s by rewrite divr_gt0 ?ltr01.
+rewrite (exp_gt0 is_exp) /=.
+have := exp_gt1 is_exp is0; have := exp_split is_exp (1 / s) (- (1 / s)); rewrite subrr (exp0 is_exp) => e g.
+by rewrite -(ltr_pmul2l (exp_gt0 is_exp (1 / s))) -e mulr1.
+Qed.
+
+Lemma geometric_ratio (s eps : R) (w : nat) (n n' z : int) :
+  is_exponential exp -> 0 < s -> w%:R / eps <= s -> 0 < eps -> (absz (n - n') <= w)%N ->
+  geometric (exp (- (1 / s))) n z <= exp eps * geometric (exp (- (1 / s))) n' z.
+Proof.
+move=> is_exp s0 ws e0 moves; have /andP [r0 r1] := rate_range is_exp s0.
+have rw : exp (- eps) <= exp (- (1 / s)) ^+ w.
+  have -> : exp (- (1 / s)) ^+ w = exp (- (w%:R / s)).
+    elim: (w) => [|k IH]; first by rewrite expr0 mul0r oppr0 (exp0 is_exp).
+    by rewrite exprS IH -(exp_split is_exp) -opprD -mulrDl -mulrS.
+  by apply: (exp_mono is_exp); rewrite ler_opp2 ler_pdivr_mulr // mulrC -ler_pdivr_mulr.
+move: (exp (- (1 / s))) r0 r1 rw => r r0 r1 rw.
+have c0 : 0 <= (1 - r) / (1 + r) by apply: divr_ge0; linear.
+rewrite /geometric mulrCA; apply: ler_wpmul2l => //; set a := absz _; set b := absz _.
+have near : (b <= a + w)%N by rewrite /a /b; lia.
+have up : r ^+ (a + w) <= r ^+ b by apply: ler_wiexpn2l; rewrite ?(ltW r0) ?(ltW r1).
+apply: (@le_trans _ _ (exp eps * r ^+ (a + w))); last by apply: ler_wpmul2l up; exact/ltW/exp_gt0.
+rewrite exprD mulrCA ler_pmulr ?exprn_gt0 //; apply: le_trans (ler_wpmul2l (ltW (exp_gt0 is_exp eps)) rw).
+by rewrite -(exp_split is_exp) subrr (exp0 is_exp).
+Qed.
+End Ratio.
 
 (* begin prp-safe-release-sum *)
 (* The chances sum to 1. *)
@@ -110,9 +181,7 @@ Theorem geometric_sum (R : realFieldType) (r : R) (c : int) : (forall x : R, exi
 (* end prp-safe-release-sum *)
 Proof.
 move=> archi r01 e e0; have /andP [r0 r1] := r01; have [n small] := powers_vanish archi r01 e0.
-have pos z : 0 <= geometric r c z.
-  rewrite /geometric mulr_ge0 ?exprn_ge0 ?divr_ge0 ?(ltW r0) //; first by rewrite subr_ge0 ltW.
-  by rewrite addr_ge0 ?ler01 ?ltW.
+have pos z : 0 <= geometric r c z by exact: geometric_ge0.
 exists (absz c + n)%N => s us full; have [N sN] := in_some_window c s.
 have hi := sum_within pos us (uniq_window c N) sN.
 have lo : \sum_(z <- window c n) geometric r c z <= \sum_(z <- s) geometric r c z.
@@ -129,6 +198,26 @@ have qe : 2 * r ^+ n.+1 / (1 + r) <= e.
 by have := q0 N; rewrite ler_norml => qN; apply/andP; split; linear.
 Qed.
 
+(* begin prp-safe-release *)
+(* A total in whole numbers that one user moves by w at most, with geometric noise of r = exp (- 1 / s),
+   s >= w / eps; and whatever is computed from it without the data. *)
+Theorem safe_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (T : Type) (F : int -> T)
+    (total : dataset R m -> int) (w : nat) (s eps : R) (H : (int -> R) -> Prop) (J : (int -> R) -> R) :
+  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_sum H J ->
+  0 < s -> w%:R / eps <= s -> 0 < eps ->
+  (forall x y, in_range U x -> in_range U y -> neighbours x y -> (absz (total x - total y) <= w)%N) ->
+  let law x := geometric (exp (- (1 / s))) (total x) in
+  is_mechanism U (space_afterwards F (drawn U H law)) (afterwards F (draw J law))
+  /\ is_private U (space_afterwards F (drawn U H law)) (exp eps) (afterwards F (draw J law)).
+(* end prp-safe-release *)
+Proof.
+move=> archi is_exp sums s0 ws e0 moves law; have r01 := rate_range is_exp s0; have HI := sum_integral sums.
+apply: private_afterwards.
+  apply: (density_mechanism HI) => x xr; have [Hg Jg] : H (law x) /\ J (law x) = 1 by apply/sums; exact: geometric_sum.
+  by split=> // z; exact: geometric_ge0.
+apply: (density_private HI) => x x' z xr xr' xx; apply: (geometric_ratio z is_exp s0 ws e0); exact: moves.
+Qed.
+
 (* begin prp-safe-release-events *)
 (* The chance of an event A about F (total + Z) is the sum of the chances of the whole numbers there: it is
    private. *)
@@ -142,7 +231,7 @@ Theorem safe_events (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : 
 (* end prp-safe-release-events *)
 Proof.
 move=> is_exp s0 ws e0 moves x x' xr xr' xx A p p' chance hp hp'.
-apply: (sum_le hp (sum_scale (exp_gt0 is_exp eps) hp')) => z; rewrite /chance.
+apply: (sum_le hp (sum_scale (exp eps) hp')) => z; rewrite /chance.
 case: ifP => _; last by rewrite mulr0.
 by apply: (geometric_ratio z is_exp s0 ws e0); exact: moves.
 Qed.

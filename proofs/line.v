@@ -1,7 +1,7 @@
 (* Integrals over the line, without limits: what is asked of them, what they then are of a function that
    falls or grows, and what they are beyond a point. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential composition release.
+From UserDP Require Import definitions linear exponential densities.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -11,10 +11,12 @@ Local Open Scope ring_scope.
 (* begin def-line *)
 (* h between a and b, and 0 elsewhere. *)
 Definition between (R : realFieldType) (a b : R) (h : R -> R) : R -> R := fun y => if a < y <= b then h y else 0.
-(* J is linear and monotone; it gives an interval its length, whatever a function is at the ends; h has an
+(* No number is beyond all whole ones, which the last clause would not allow either.  J is linear and
+   monotone; it gives an interval its length, whatever a function is at the ends; h has an
    integral up to a if it has one at all; what grows has one between a and b; and what has integrals
    between -n and n that are all at most c has one, which is at most c.  Lebesgue's integral is such (reals/lebesgue.v). *)
 Definition is_line_integral (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R) : Prop :=
+  (forall x : R, exists n : nat, x <= n%:R) /\
   [/\ is_integral H J,
       forall a b f, a <= b -> (forall y, a < y < b -> f y = 1) -> (forall y, (y < a) || (b < y) -> f y = 0) ->
         H f /\ J f = b - a,
@@ -24,12 +26,21 @@ Definition is_line_integral (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -
         (forall n : nat, H (between (- n%:R) n%:R h) /\ J (between (- n%:R) n%:R h) <= c) -> H h /\ J h <= c].
 (* end def-line *)
 
+(* Numbers that are below every positive one. *)
+Lemma small_zero (R : realFieldType) (x c : R) : (forall x : R, exists n : nat, x <= n%:R) ->
+  0 <= x -> (forall n : nat, x * n%:R <= c) -> x = 0.
+Proof.
+move=> archi x0 small; apply/eqP; rewrite eq_le x0 andbT leNgt; apply/negP => xp.
+have [n] := archi (c / x + 1); rewrite -(ler_pmul2l xp) mulrDr mulr1 [x * (c / x)]mulrC divfK ?gt_eqF //.
+by have := small n; linear.
+Qed.
+
 Section Line.
 Variables (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
 Hypothesis HJ : is_line_integral H J.
 
 Lemma line_integral : is_integral H J.
-Proof. by case: HJ. Qed.
+Proof. by case: HJ => _ []. Qed.
 
 Lemma line_ext h h' : H h -> (forall y, h y = h' y) -> H h' /\ J h' = J h.
 Proof.
@@ -53,7 +64,7 @@ Proof. by case: line_integral => _ _ mono; exact: mono. Qed.
 (* A single point counts nothing. *)
 Lemma line_point a f : (forall y, y != a -> f y = 0) -> H f /\ J f = 0.
 Proof.
-case: HJ => _ lengths _ _ _ f0; rewrite -[0](subrr a); apply: lengths => // y.
+case: HJ => _ [_ lengths _ _ _] f0; rewrite -[0](subrr a); apply: lengths => // y.
   by move=> /andP [ay ya]; move: (lt_trans ay ya); rewrite ltxx.
 by move=> ya; apply: f0; rewrite neq_lt.
 Qed.
@@ -82,7 +93,7 @@ Qed.
 
 Lemma between_part a b h : H h -> H (between a b h).
 Proof.
-move=> Hh; have [_ _ parts _ _] := HJ; case: (leP a b) => ab; last first.
+move=> Hh; have [_ [_ _ parts _ _]] := HJ; case: (leP a b) => ab; last first.
   have [H0 _] := line_zero; have [] // := line_ext H0 (h' := between a b h).
   by move=> y; rewrite /between; case: ifP => // /andP [ay yb]; move: (lt_le_trans ay yb); rewrite ltNge (ltW ab).
 have [Hs _] := line_scale (-1) (parts a h Hh); have [Ht _] := line_add (parts b h Hh) Hs.
@@ -114,7 +125,7 @@ Qed.
 
 Lemma between_one a b : a <= b -> H (between a b (fun=> 1)) /\ J (between a b (fun=> 1)) = b - a.
 Proof.
-case: HJ => _ lengths _ _ _ ab; apply: lengths => // y; rewrite /between.
+case: HJ => _ [_ lengths _ _ _] ab; apply: lengths => // y; rewrite /between.
   by move=> /andP [-> /ltW ->].
 by case/orP=> [ya|yb]; [rewrite ltNge (ltW ya) | rewrite [y <= b]leNgt yb andbF].
 Qed.
@@ -129,19 +140,11 @@ rewrite -J1 -Jl -Ju; apply/andP; split; apply: line_le => // y; rewrite /between
 by case: ifP => [/andP [ay yb]|_]; [rewrite mulr1; case/andP: (bounds y ay yb) | rewrite mulr0].
 Qed.
 
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
-
-(* Numbers that are below every positive one. *)
-Lemma small_zero (x c : R) : 0 <= x -> (forall n : nat, x * n%:R <= c) -> x = 0.
-Proof.
-move=> x0 small; apply/eqP; rewrite eq_le x0 andbT leNgt; apply/negP => xp.
-have [n] := archi (c / x + 1); rewrite -(ler_pmul2l xp) mulrDr mulr1 [x * (c / x)]mulrC divfK ?gt_eqF //.
-by have := small n; linear.
-Qed.
+Let archi : forall x : R, exists n : nat, x <= n%:R. Proof. by case: HJ. Qed.
 
 Lemma falls_between a b h : (forall x y, a <= x -> x <= y -> y <= b -> h y <= h x) -> H (between a b h).
 Proof.
-move=> falls; have [_ _ _ mono _] := HJ.
+move=> falls; have [_ [_ _ _ mono _]] := HJ.
 have Hm : H (between a b (fun y => - h y)) by apply: mono => x y ax xy yb; rewrite ler_opp2 falls.
 have [Hs _] := line_scale (-1) Hm; have [] // := line_ext Hs (h' := between a b h) => y.
 by rewrite /between; case: ifP => _; [rewrite mulN1r opprK | rewrite mulr0].
@@ -212,7 +215,7 @@ Lemma beyond_integral a h c : (forall y, a < y -> 0 <= h y) ->
   (forall d, d < c -> exists2 b, a <= b & d <= J (between a b h)) ->
   H (beyond a h) /\ J (beyond a h) = c.
 Proof.
-move=> h0 below near; have [_ _ _ _ unions] := HJ.
+move=> h0 below near; have [_ [_ _ _ _ unions]] := HJ.
 have c0 y : 0 <= beyond a h y by rewrite /beyond; case: ifP => // /h0.
 have part b : a <= b -> forall y, between a b h y <= beyond a h y.
   by move=> ab y; rewrite /between /beyond; case: ifP => [/andP [-> _] //|_]; exact: c0.
@@ -304,7 +307,7 @@ Qed.
 
 Lemma mirror : is_line_integral (fun h => H (mirrored h)) (fun h => J (mirrored h)).
 Proof.
-have [[ext lin mono] lengths parts grow unions] := HJ; split.
+have [archi [[ext lin mono] lengths parts grow unions]] := HJ; split; first by []; split.
 - split=> [h h' Hh e|s h h' Hh Hh'|h h' Hh Hh' e].
   + by apply: ext Hh _ => y; exact: e.
   + exact: (lin s (mirrored h) (mirrored h')).

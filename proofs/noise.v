@@ -1,16 +1,21 @@
-(* Laplace noise: its mass, its size, how far a number is on average from where noise moves another, and
-   that no smaller scale is private. *)
+(* Laplace noise: its mass, its tails, its size, and how far a number is on average from where noise moves
+   another. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential composition release release_error line.
+From UserDP Require Import definitions linear exponential densities line.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
+(* begin def-laplace *)
+(* The density of Laplace noise around a centre. *)
+Definition laplace (R : realFieldType) (exp : R -> R) (scale centre y : R) : R :=
+  exp (- (`|y - centre| / scale)) / (2 * scale).
+(* end def-laplace *)
+
 Section Beyond.
 Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 Hypothesis HJ : is_line_integral H J.
 
@@ -20,7 +25,7 @@ Definition decay (s c y : R) : R := exp (- ((y - c) / s)).
 Lemma decay_gt0 s c y : 0 < decay s c y. Proof. exact: (exp_gt0 is_exp). Qed.
 
 Lemma decay_beyond s c : 0 < s -> H (beyond c (decay s c)) /\ J (beyond c (decay s c)) = s.
-Proof. exact: (exp_beyond HJ archi is_exp). Qed.
+Proof. exact: (exp_beyond HJ is_exp). Qed.
 
 Lemma decay_from s c c' y : 0 < s -> decay s c y = exp (- ((c' - c) / s)) * decay s c' y.
 Proof. by move=> s0; rewrite /decay -(exp_split is_exp); congr (exp _); field; rewrite gt_eqF. Qed.
@@ -46,7 +51,7 @@ Proof. by move=> Hh Hh' le; apply: (line_le HJ) => // y; rewrite /beyond; case: 
 Lemma beyond_bounded c h k : (forall y, c < y -> 0 <= h y <= k y) -> H (beyond c k) ->
   (forall b, c <= b -> H (between c b h)) -> H (beyond c h).
 Proof.
-move=> hk Hk part; have [_ _ _ _ unions] := HJ.
+move=> hk Hk part; have [_ [_ _ _ _ unions]] := HJ.
 have h0 y : 0 <= beyond c h y by rewrite /beyond; case: ifP => // /hk /andP [].
 have [n|//] := unions _ (J (beyond c k)) h0.
 pose b := Num.max c n%:R; have cb : c <= b by rewrite le_maxr lexx.
@@ -133,10 +138,10 @@ split=> //; have bounds n : (0 < n)%N -> s ^+ 2 * n.+1%:R <= J f * n.+2%:R /\ J 
   by rewrite ler_pdivl_mulr // ler_pdivr_mulr ?ltr0n // mulrC [J f * _ <= _]mulrC.
 have S n : n.+1%:R = n%:R + 1 :> R by rewrite -[n.+1]addn1 natrD.
 case: (leP (s ^+ 2) (J f)) => jf; apply/eqP; rewrite -subr_eq0; first apply/eqP.
-  apply: (small_zero archi (c := s ^+ 2)); rewrite ?subr_ge0 // => n.
+  apply: (small_zero (proj1 HJ) (c := s ^+ 2)); rewrite ?subr_ge0 // => n.
   have [_] := bounds n.+1 isT; rewrite !S; move: (J f) (s ^+ 2) jf => j t jt; have := ler0n R n.
   by linear.
-rewrite -oppr_eq0 opprB; apply/eqP; apply: (small_zero archi (c := s ^+ 2)); rewrite ?subr_ge0 ?(ltW jf) // => n.
+rewrite -oppr_eq0 opprB; apply/eqP; apply: (small_zero (proj1 HJ) (c := s ^+ 2)); rewrite ?subr_ge0 ?(ltW jf) // => n.
 have [h _] := bounds n.+1 isT; move: h; rewrite !S; move: (J f) (s ^+ 2) jf => j t jt; have := ler0n R n.
 by linear.
 Qed.
@@ -149,7 +154,6 @@ End Beyond.
 
 Section Sides.
 Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 Hypothesis HJ : is_line_integral H J.
 Notation decay := (decay exp).
@@ -165,7 +169,7 @@ Let HM := mirror HJ.
 (* Half of the mass on each side. *)
 Lemma half_right s c : 0 < s -> H (beyond c (laplace exp s c)) /\ J (beyond c (laplace exp s c)) = 1 / 2.
 Proof.
-move=> s0; have [He Je] := decay_beyond archi is_exp HJ c s0; have [Hs Js] := beyond_scale HJ (2 * s)^-1 He.
+move=> s0; have [He Je] := decay_beyond is_exp HJ c s0; have [Hs Js] := beyond_scale HJ (2 * s)^-1 He.
 have [|Hl ->] := line_ext HJ Hs (h' := beyond c (laplace exp s c)).
   by move=> y; rewrite /beyond; case: ifP => // cy; rewrite laplace_right.
 by split=> //; rewrite Js Je; field; rewrite gt_eqF.
@@ -173,7 +177,7 @@ Qed.
 
 Lemma half_left s c : 0 < s -> let f y := if y < c then laplace exp s c y else 0 in H f /\ J f = 1 / 2.
 Proof.
-move=> s0 f; have [He Je] := decay_beyond archi is_exp HM (- c) s0; have [Hs Js] := beyond_scale HM (2 * s)^-1 He.
+move=> s0 f; have [He Je] := decay_beyond is_exp HM (- c) s0; have [Hs Js] := beyond_scale HM (2 * s)^-1 He.
 have [|Hl ->] := line_ext HJ Hs (h' := f).
   by move=> y; rewrite /f /mirrored /beyond ltr_opp2; case: ifP => // yc; rewrite laplace_left.
 by split=> //; rewrite Js Je; field; rewrite gt_eqF.
@@ -187,14 +191,25 @@ have [|Hf ->] := line_but_one HJ (a := c) (h' := laplace exp s c) Ha.
 by split=> //; rewrite Ja Jr Jl; linear.
 Qed.
 
+(* What lies below a. *)
+Lemma laplace_tail s c a : 0 < s -> a <= c -> let f y := (if y < a then 1 else 0) * laplace exp s c y in
+  H f /\ J f = exp (- ((c - a) / s)) / 2.
+Proof.
+move=> s0 ac f; have [Hl Jl] := half_left a s0; have [Hs Js] := line_scale HJ (exp (- ((c - a) / s))) Hl.
+have [|Hf ->] := line_ext HJ Hs (h' := f); last by split=> //; rewrite Js Jl mulrA mulr1.
+move=> y; rewrite /f; case: ifP => ya; last by rewrite mulr0 mul0r.
+rewrite mul1r !laplace_left ?(lt_le_trans ya) // (decay_from is_exp (- c) (- a) (- y) s0) mulrCA.
+by congr (_ * (exp (- (_ / _)) * _)); ring.
+Qed.
+
 Lemma distance_below s c a : 0 < s -> a <= c ->
   H (fun y => `|y - a| * laplace exp s c y)
   /\ J (fun y => `|y - a| * laplace exp s c y) = (c - a) + s * exp (- ((c - a) / s)).
 Proof.
 move=> s0 ac; pose d := c - a; have d0 : 0 <= d by rewrite subr_ge0.
-have [HR0 JR0] := decay_beyond archi is_exp HJ c s0; have [HR1 JR1] := size_beyond archi is_exp HJ c s0.
-have [HL0 JL0] := decay_beyond archi is_exp HM (- c) s0; have [HL1 JL1] := size_beyond archi is_exp HM (- c) s0.
-have [HF JF] := size_beyond archi is_exp HM (- a) s0.
+have [HR0 JR0] := decay_beyond is_exp HJ c s0; have [HR1 JR1] := size_beyond is_exp HJ c s0.
+have [HL0 JL0] := decay_beyond is_exp HM (- c) s0; have [HL1 JL1] := size_beyond is_exp HM (- c) s0.
+have [HF JF] := size_beyond is_exp HM (- a) s0.
 have [Hr0 Jr0] := beyond_scale HJ d HR0; have [Hr Jr] := beyond_add HJ HR1 Hr0.
 have [Hl0 Jl0] := beyond_scale HM d HL0; have [Hl1 Jl1] := beyond_scale HM (-1) HL1.
 have [Hl Jl] := beyond_add HM Hl0 Hl1.
@@ -217,43 +232,38 @@ Qed.
 End Sides.
 
 Lemma distance_any (R : realFieldType) (exp : R -> R) H J (s c a : R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J -> 0 < s ->
+  is_exponential exp -> is_line_integral H J -> 0 < s ->
   H (fun y => `|y - a| * laplace exp s c y)
   /\ J (fun y => `|y - a| * laplace exp s c y) = `|c - a| + s * exp (- (`|c - a| / s)).
 Proof.
-move=> archi is_exp HJ s0; case: (leP a c) => ac.
+move=> is_exp HJ s0; case: (leP a c) => ac.
   by rewrite ger0_norm ?subr_ge0 //; exact: distance_below.
-have [Hm Jm] := distance_below archi is_exp (mirror HJ) s0 (c := - c) (a := - a) (ltac:(by rewrite ler_opp2 ltW)).
+have [Hm Jm] := distance_below is_exp (mirror HJ) s0 (c := - c) (a := - a) (ltac:(by rewrite ler_opp2 ltW)).
 have e y : mirrored (fun y => `|y - - a| * laplace exp s (- c) y) y = `|y - a| * laplace exp s c y.
   by rewrite /mirrored /laplace -!opprD !normrN.
 have [Hg ->] := line_ext HJ Hm e; split=> //; rewrite Jm ler0_norm ?subr_le0 ?(ltW ac) //.
 by have -> : - c - - a = - (c - a) by ring.
 Qed.
 
-(* begin thm-akmv-exact-integral *)
-(* So a line integral gives Laplace densities their mass 1, and their sizes. *)
-Theorem line_has_laplace (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J ->
-  has_laplace exp H J /\ has_laplace_sizes exp H J.
-(* end thm-akmv-exact-integral *)
+(* Its mean size is its scale. *)
+Lemma laplace_size (R : realFieldType) (exp : R -> R) H J (s c : R) :
+  is_exponential exp -> is_line_integral H J -> 0 < s ->
+  H (fun y => `|c - y| * laplace exp s c y) /\ J (fun y => `|c - y| * laplace exp s c y) = s.
 Proof.
-move=> archi is_exp HJ; split=> s c s0; first exact: (laplace_mass archi is_exp HJ).
-have flip a y : `|y - a| * laplace exp s c y = `|a - y| * laplace exp s c y by rewrite distrC.
-split=> [a|].
-  by have [Hg _] := distance_any c a archi is_exp HJ s0; have [] := line_ext HJ Hg (flip a).
-have [Hg Jg] := distance_any c c archi is_exp HJ s0; have [_ ->] := line_ext HJ Hg (flip c).
-by rewrite Jg subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1.
+move=> is_exp HJ s0; have [Hg Jg] := distance_any c c is_exp HJ s0.
+have [|Hf ->] := line_ext HJ Hg (h' := fun y => `|c - y| * laplace exp s c y); first by move=> y; rewrite distrC.
+by split=> //; rewrite Jg subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1.
 Qed.
 
 (* begin lem-noisy-error *)
 (* Z has the Laplace law of scale s around 0: the mean of |d + Z|, and what it lies between. *)
 Theorem noisy_error (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) (s d : R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J -> 0 < s ->
+  is_exponential exp -> is_line_integral H J -> 0 < s ->
   let f z := `|d + z| * laplace exp s 0 z in
   [/\ H f, J f = `|d| + s * exp (- (`|d| / s)) & s <= J f <= `|d| + s].
 (* end lem-noisy-error *)
 Proof.
-move=> archi is_exp HJ s0 f; have [Hg Jg] := distance_any 0 (- d) archi is_exp HJ s0.
+move=> is_exp HJ s0 f; have [Hg Jg] := distance_any 0 (- d) is_exp HJ s0.
 have [|Hf Jf] := line_ext HJ Hg (h' := f); first by move=> y; rewrite opprK addrC.
 rewrite Jg opprK add0r in Jf; split=> //; rewrite Jf; move: (normr_ge0 d) => d0; pose u := `|d| / s.
 have -> : `|d| = s * u by rewrite /u mulrC divfK // gt_eqF.

@@ -1,6 +1,6 @@
 (* A mean whose counts are protected, too: a noisy sum, divided by a noisy sum of weights. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear chain exponential release lemma shipped.
+From UserDP Require Import definitions linear chain exponential densities line noise lemma shipped.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -99,17 +99,18 @@ by rewrite /sn shares.
 Qed.
 
 Variables (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis HJ : is_integral H J.
-Hypothesis lap : has_laplace exp H J.
+Hypothesis HJ : is_line_integral H J.
 
 Let scaled a h : H h -> H (fun t => a * h t) /\ J (fun t => a * h t) = a * J h.
-Proof. exact: integral_scale HJ a h. Qed.
+Proof. exact: line_scale HJ a h. Qed.
 Let both a h h' : H h -> H h' -> H (fun t => a * h t + h' t) /\ J (fun t => a * h t + h' t) = a * J h + J h'.
-Proof. by have [_ lin _] := HJ; exact: lin. Qed.
+Proof. by have [_ lin _] := line_integral HJ; exact: lin. Qed.
 Let mono h h' : H h -> H h' -> (forall t, h t <= h' t) -> J h <= J h'.
-Proof. by have [_ _ mono] := HJ; exact: mono. Qed.
+Proof. exact: (line_le HJ). Qed.
 Let same h h' : H h -> (forall t, h t = h' t) -> H h' /\ J h' = J h.
-Proof. by move=> Hh e; have [e1 _ _] := HJ; split; [exact: e1 Hh e | apply/esym; exact: (integral_ext HJ)]. Qed.
+Proof. exact: (line_ext HJ). Qed.
+Let lap scale centre : 0 < scale -> H (laplace exp scale centre) /\ J (laplace exp scale centre) = 1.
+Proof. exact: (laplace_mass is_exp HJ). Qed.
 
 Lemma private_in_section :
   [/\ is_space (protected_space H J), forall x, is_mean (protected_space H J) (protected J x)
@@ -179,14 +180,6 @@ split=> //; split=> //; apply: le_trans first _; apply: ler_wpmul2r => //; exact
 Qed.
 
 (* begin def-protected-error *)
-(* Laplace densities around a centre: the mean distances from points (lem-noisy-error), and what lies
-   below a. *)
-Definition has_laplace_distances : Prop := forall scale centre a, 0 < scale ->
-  let f y := `|y - a| * laplace exp scale centre y in
-  H f /\ J f = `|centre - a| + scale * exp (- (`|centre - a| / scale)).
-Definition has_laplace_tails : Prop := forall scale centre a, 0 < scale -> a <= centre ->
-  let f y := (if y < a then 1 else 0) * laplace exp scale centre y in
-  H f /\ J f = exp (- ((centre - a) / scale)) / 2.
 (* What is estimated: the mean, each user weighed by at most cap; and the bias by clipping. *)
 Definition weighed_mean (x : lists) : R := (\sum_l (counted x l)%:R * average x l) / weight_of x.
 Definition clipping_bias (x : lists) : R :=
@@ -238,8 +231,7 @@ move=> n0 d0 s; rewrite /sy /sn /s; split; try by field; rewrite !gt_eqF.
 by rewrite divr_gt0 ?mulr_gt0 ?ltr0n.
 Qed.
 
-Lemma error_in_section (x : lists) (delta : R) :
-  has_laplace_distances -> has_laplace_tails -> 0 <= c <= U ->
+Lemma error_in_section (x : lists) (delta : R) : 0 <= c <= U ->
   (forall l z, z \in x l -> 0 <= z <= U) -> (0 < \sum_l counted x l)%N ->
   0 < delta < 1 -> 1 <= (1 - delta) * weight_of x ->
   let g := weighed_mean x in
@@ -251,7 +243,7 @@ Lemma error_in_section (x : lists) (delta : R) :
         <= (b + r * s * exp (- (b / (r * s))) + `|g - c| * s) / (1 - delta) + U / 2 * exp (- (delta / s))).
 Proof.
 (* quotient_off at each pair of noises; then means, first over the noise of the weight. *)
-move=> dist tails cU xr n1 dr dn g b s; have U0 : 0 <= U by linear.
+move=> cU xr n1 dr dn g b s; have U0 : 0 <= U by linear.
 have [d0 d1] := andP dr; have d1' : 0 < 1 - delta by linear.
 pose n := weight_of x; have n0 : 0 < n by rewrite ltr0n.
 have av l : 0 <= average x l <= U by apply: average_range => // z; exact: xr.
@@ -271,9 +263,9 @@ have bE : sum_of x - n * (g - c) = n * clipping_bias x.
   by congr (_ - _); apply: eq_bigr => l _; ring.
 pose D := (n * (1 - delta)); pose e2 := exp (- (delta / s)); pose e1 := exp (- (b / (r * s))).
 have [syE snE s0 <-] := error_terms b `|g - c| e1 e2 n0 d1'; rewrite -/s in syE snE s0.
-have Cn := (dist sn n n sn0); have Cy := dist sy (sum_of x) (n * (g - c)) sy0.
+have Cn := distance_any n n is_exp HJ sn0; have Cy := distance_any (sum_of x) (n * (g - c)) is_exp HJ sy0.
 have below : (1 - delta) * n <= n by rewrite ler_pimull ?(ltW n0) //; linear.
-have [Ht Jt] := tails sn n ((1 - delta) * n) sn0 below.
+have [Ht Jt] := laplace_tail is_exp HJ sn0 below.
 have {}Jt : J (fun z => (if z < (1 - delta) * n then 1 else 0) * noisy_weight x z) = e2 / 2.
   rewrite Jt /e2; congr (exp (- _) / _); rewrite snE; field; rewrite !gt_eqF //.
 have [Hd Jd] := Cn; rewrite subrr normr0 mul0r oppr0 (exp0 is_exp) add0r mulr1 in Jd.
@@ -309,19 +301,18 @@ Notation space := (@protected_space R L U c r eps cap exp H J).
 (* begin prp-protected-counts *)
 (* (1) The two noises have laws; however many samples one user has before and after, the released
    numbers are (eps n / cap)-private, for the larger weight n of the two, and so eps-private. *)
-Theorem protected_private : is_exponential exp -> 0 < r -> (0 < cap)%N -> 0 < eps ->
-  is_integral H J -> has_laplace exp H J ->
+Theorem protected_private : is_exponential exp -> is_line_integral H J -> 0 < r -> (0 < cap)%N -> 0 < eps ->
   [/\ is_space space, forall x, is_mean space (E x)
     & forall (l : 'I_L) x x' h, differ_at l x x' -> space h -> (forall t, 0 <= h t) ->
         let spent := eps * (maxn (counted cap x l) (counted cap x' l))%:R / cap%:R in
         E x h <= exp spent * E x' h /\ spent <= eps /\ E x h <= exp eps * E x' h].
 (* end prp-protected-counts *)
-Proof. by move=> is_exp r0 cap0 eps0 HJ lap; exact: private_in_section. Qed.
+Proof. by move=> is_exp HJ r0 cap0 eps0; exact: private_in_section. Qed.
 
 (* begin prp-protected-counts-error *)
 (* (2) The mean error, if there is one.  What is estimated is the mean itself if no count exceeds the cap. *)
-Theorem protected_error (x : lists R L) (delta : R) : is_exponential exp -> 0 < r -> (0 < cap)%N -> 0 < eps ->
-  is_integral H J -> has_laplace exp H J -> has_laplace_distances exp H J -> has_laplace_tails exp H J ->
+Theorem protected_error (x : lists R L) (delta : R) : is_exponential exp -> is_line_integral H J ->
+  0 < r -> (0 < cap)%N -> 0 < eps ->
   0 <= c <= U -> (forall l z, z \in x l -> 0 <= z <= U) -> (0 < \sum_l counted cap x l)%N ->
   0 < delta < 1 -> 1 <= (1 - delta) * weight_of cap x ->
   let g := weighed_mean cap x in
@@ -332,5 +323,5 @@ Theorem protected_error (x : lists R L) (delta : R) : is_exponential exp -> 0 < 
         E x (fun t => `|t.2 - g|)
         <= (b + r * s * exp (- (b / (r * s))) + `|g - c| * s) / (1 - delta) + U / 2 * exp (- (delta / s))).
 (* end prp-protected-counts-error *)
-Proof. by move=> is_exp r0 cap0 eps0 HJ lap; exact: error_in_section. Qed.
+Proof. by move=> is_exp HJ r0 cap0 eps0; exact: error_in_section. Qed.
 End Statements.

@@ -1,108 +1,46 @@
 (* The whole release of the rival is private: a threshold, then a mean of sums capped at it, with noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts frontier chain exponential privacy composition.
+From UserDP Require Import definitions linear counts frontier chain exponential privacy composition densities line noise thresholds.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Mechanisms that are given by densities. *)
-Section Densities.
-Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (T : Type).
-
-(* begin prop-akmv-private-densities *)
-(* I h is the integral of h over T, for functions h in a set H that is closed under sums and multiples:
-   Riemann's, Lebesgue's, or any other that is linear and monotone.  d x is a density for each x. *)
-Definition is_integral (H : (T -> R) -> Prop) (I : (T -> R) -> R) : Prop :=
-  [/\ forall h h', H h -> (forall t, h t = h' t) -> H h',
-      forall s h h', H h -> H h' ->
-        H (fun t => s * h t + h' t) /\ I (fun t => s * h t + h' t) = s * I h + I h'
-    & forall h h', H h -> H h' -> (forall t, h t <= h' t) -> I h <= I h'].
-Definition draw (I : (T -> R) -> R) (d : dataset R m -> T -> R) : dataset R m -> (T -> R) -> R :=
-  fun x h => I (fun t => h t * d x t).
-Definition drawn (H : (T -> R) -> Prop) (d : dataset R m -> T -> R) (h : T -> R) : Prop :=
-  forall x, in_range U x -> H (fun t => h t * d x t).
-(* end prop-akmv-private-densities *)
-
-Variables (H : (T -> R) -> Prop) (I : (T -> R) -> R) (d : dataset R m -> T -> R).
-Hypothesis HI : is_integral H I.
-
-Lemma integral_ext h h' : H h -> (forall t, h t = h' t) -> I h = I h'.
-Proof.
-have [ext _ mono] := HI => Hh e; have Hh' := ext _ _ Hh e.
-by apply: le_anti; rewrite !mono // => t; rewrite e.
-Qed.
-
-Lemma integral_scale a h : H h -> H (fun t => a * h t) /\ I (fun t => a * h t) = a * I h.
-Proof.
-have [ext lin _] := HI => Hh; have [H0 I0] := lin (-1) _ _ Hh Hh.
-have [Ha Ia] := lin a _ _ Hh H0; have e t : a * h t + (-1 * h t + h t) = a * h t by linear.
-split; first exact: ext Ha e.
-by rewrite -(integral_ext Ha e) Ia I0; linear.
-Qed.
-
-Lemma density_mechanism :
-  (forall x, in_range U x -> [/\ forall t, 0 <= d x t, H (d x) & I (d x) = 1]) ->
-  is_mechanism U (drawn H d) (draw I d).
-Proof.
-move=> law; have [ext lin mono] := HI; split=> [|x xr]; last have [d0 Hd Id] := law x xr; split.
-- by move=> h h' Hh e x xr; apply: ext (Hh x xr) _ => t; rewrite e.
-- by move=> x xr; have [_ Hd _] := law x xr; apply: ext Hd _ => t; rewrite mul1r.
-- move=> s h h' Hh Hh' x xr; have [Hl _] := lin s _ _ (Hh x xr) (Hh' x xr).
-  by apply: ext Hl _ => t; ring.
-- by rewrite -[RHS]Id; apply/esym/integral_ext => // t; rewrite mul1r.
-- move=> s h h' Hh Hh'; have [Hl <-] := lin s _ _ (Hh x xr) (Hh' x xr).
-  by apply/esym/integral_ext => // t; ring.
-by move=> h h' Hh Hh' hh; apply: mono; [exact: Hh | exact: Hh' | move=> t; apply: ler_wpmul2r].
-Qed.
-
-Lemma density_private q :
-  (forall x x' t, in_range U x -> in_range U x' -> neighbours x x' -> d x t <= q * d x' t) ->
-  is_private U (drawn H d) q (draw I d).
-Proof.
-move=> ratio x x' xr xr' xx h Hh h0; have [_ _ mono] := HI.
-have [Hq <-] := integral_scale q (Hh x' xr'); apply: mono; [exact: Hh | exact: Hq | move=> t].
-by rewrite mulrCA; apply: ler_wpmul2l => //; exact: ratio.
-Qed.
-End Densities.
-
 Section Release.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (exp : R -> R).
 Notation N := (N R m).
+Notation V := (V m U).
+Notation threshold := (threshold m U).
 
 (* begin prop-akmv-private-definitions *)
-(* V is the largest sum that a user can have.  The threshold t lies above 0 and not above V, and has the
-   density of the private quantile of rank k with eta = eps' / 2.  The output y is the mean of the sums,
-   each capped at t, with Laplace noise of scale t / (eps'' N). *)
-Definition V : R := v m U 1.
-Definition threshold : Type := {t : R | 0 < t <= V}.
+(* The threshold t has the density of the private quantile of rank k with eta = eps' / 2.  The output y is
+   the mean of the sums, each capped at t, with Laplace noise of scale t / (eps'' N). *)
 Definition threshold_density (eps' : R) (k : nat) (x : dataset R m) (t : threshold) : R :=
   density V k (exp (- (eps' / 2))) (sums x) (sval t).
-Definition laplace (scale centre y : R) : R := exp (- (`|y - centre| / scale)) / (2 * scale).
 Definition noisy_density (eps'' : R) (t : threshold) (x : dataset R m) (y : R) : R :=
-  laplace (sval t / (eps'' * N)) (capped_mean (sval t) x) y.
+  laplace exp (sval t / (eps'' * N)) (capped_mean (sval t) x) y.
 
-(* I gives each interval of thresholds its length; J gives each Laplace density the mass 1. *)
-Definition has_lengths (H : (threshold -> R) -> Prop) (I : (threshold -> R) -> R) : Prop :=
-  forall a b, 0 <= a <= b -> b <= V ->
-    let inside := fun t => if a < sval t <= b then 1 else 0 in H inside /\ I inside = b - a.
-Definition has_laplace (H : (R -> R) -> Prop) (J : (R -> R) -> R) : Prop :=
-  forall scale centre, 0 < scale -> H (laplace scale centre) /\ J (laplace scale centre) = 1.
-
-(* The pair of threshold and output. *)
-Definition akmv I J (eps' eps'' : R) (k : nat) : dataset R m -> (threshold * R -> R) -> R :=
-  in_turn (draw I (threshold_density eps' k)) (fun t => draw J (noisy_density eps'' t)).
-Definition akmv_space H H' J (eps' eps'' : R) (k : nat) : (threshold * R -> R) -> Prop :=
-  space_in_turn U (drawn U H (threshold_density eps' k)) (fun t => drawn U H' (noisy_density eps'' t))
-    (fun t => draw J (noisy_density eps'' t)).
+(* The pair of threshold and output; J is an integral over the line. *)
+Definition akmv (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) : dataset R m -> (threshold * R -> R) -> R :=
+  in_turn (draw (over_thresholds J) (threshold_density eps' k)) (fun t => draw J (noisy_density eps'' t)).
+Definition akmv_space (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
+  (threshold * R -> R) -> Prop :=
+  space_in_turn U (drawn U (thresholds_have H) (threshold_density eps' k))
+    (fun t => drawn U H (noisy_density eps'' t)) (fun t => draw J (noisy_density eps'' t)).
 (* end prop-akmv-private-definitions *)
 
 Hypothesis is_exp : is_exponential exp.
 Hypothesis U0 : 0 < U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
+Variables (H : (R -> R) -> Prop) (J : (R -> R) -> R).
+Hypothesis HJ : is_line_integral H J.
+Notation HT := (thresholds_have (m := m) (U := U) H).
+Notation I := (over_thresholds (m := m) (U := U) J).
+
 Let N0 : 0 < N. Proof. by rewrite ltr0n. Qed.
+Let HI : is_integral HT I. Proof. exact: thresholds_integral. Qed.
 
 Lemma V_gt0 : 0 < V.
 Proof.
@@ -117,14 +55,14 @@ by rewrite ler_pmul2l // ler_nat le_first_count.
 Qed.
 
 (* A function that is constant between cuts has the integral of privacy.v. *)
-Lemma steps H I (g : R -> R) a s : is_integral H I -> has_lengths H I -> 0 <= a ->
+Lemma steps (g : R -> R) a s : 0 <= a ->
   path <=%O a s -> last a s = V -> constant g a s ->
   let f := fun t : threshold => if a < sval t then g (sval t) else 0 in
-  H f /\ I f = integral g a s.
+  HT f /\ I f = integral g a s.
 Proof.
-move=> HI len; have [ext lin mono] := HI.
+have [ext lin mono] := HI; have len := @thresholds_length _ _ m U _ _ HJ.
 elim: s a => [|b s IH] a a0 /=.
-  move=> _ aV _; have [|H0 I0] := len a a _ (ltac:(by rewrite aV)); first by rewrite a0 lexx.
+  move=> _ aV _; have [||H0 I0] := len a a; [by rewrite a0 lexx | by rewrite aV |].
   have e (t : threshold) : (if a < sval t <= a then 1 else 0) = (if a < sval t then g (sval t) else 0).
     by have /andP [_ tV] := svalP t; rewrite aV ltNge tV.
   split; first exact: ext H0 e.
@@ -133,7 +71,7 @@ move=> /andP [ab bs] lastV [gb gs]; have b0 := le_trans a0 ab.
 have bV : b <= V.
   by rewrite -lastV; elim: (s) (b) bs => //= c s' IH' b' /andP [bc cs]; apply: le_trans bc (IH' _ cs).
 have [Hr Ir] := IH b b0 bs lastV gs.
-have [|Hc Ic] := len a b _ bV; first by rewrite a0.
+have [|//|Hc Ic] := len a b; first by rewrite a0.
 have [Hl Il] := lin (g b) _ _ Hc Hr.
 have e (t : threshold) : g b * (if a < sval t <= b then 1 else 0)
     + (if b < sval t then g (sval t) else 0) = if a < sval t then g (sval t) else 0.
@@ -150,11 +88,11 @@ move=> e0; rewrite exp_gt0 //= -[leRHS](exp0 is_exp); apply: (exp_mono is_exp).
 by rewrite oppr_le0 divr_ge0 ?ler0n.
 Qed.
 
-Lemma threshold_law H I eps' k x : is_integral H I -> has_lengths H I -> 0 <= eps' -> in_range U x ->
-  [/\ forall t, 0 <= threshold_density eps' k x t, H (threshold_density eps' k x)
+Lemma threshold_law eps' k x : 0 <= eps' -> in_range U x ->
+  [/\ forall t, 0 <= threshold_density eps' k x t, HT (threshold_density eps' k x)
     & I (threshold_density eps' k x) = 1].
 Proof.
-move=> HI len e0 xr; have range := sums_range xr; have q01 := q_range e0.
+move=> e0 xr; have range := sums_range xr; have q01 := q_range e0.
 have [c p Vc] := cuts_ok k (exp (- (eps' / 2))) range (ltW V_gt0).
 set w := weight k _ (sums x) in c; set cs := cuts V (sums x) in c p Vc.
 have w0 t : 0 < w t by exact: weight_pos.
@@ -167,12 +105,12 @@ have lastV : last 0 cs = V.
   move: p Vc; elim: (cs) (0) => //= b s IH a /andP [ab bs].
   rewrite in_cons => /orP [/eqP ->|Vs]; last exact: IH bs Vs.
   elim: (s) (b) bs => //= c' s' IH' b' /andP [bc cs']; apply: le_trans bc _; exact: IH'.
-have [Hw Iw] := steps HI len (lexx 0) p lastV c.
+have [Hw Iw] := steps (lexx 0) p lastV c.
 have e (t : threshold) : (if 0 < sval t then w (sval t) else 0) = w (sval t).
   by have /andP [-> _] := svalP t.
 have [ext _ _] := HI; have {}Iw : I (fun t => w (sval t)) = integral w 0 cs.
   by rewrite -(integral_ext HI Hw e).
-have {}Hw : H (fun t => w (sval t)) by exact: ext Hw e.
+have {}Hw : HT (fun t => w (sval t)) by exact: ext Hw e.
 have [Hd Id] := integral_scale HI (integral w 0 cs)^-1 Hw.
 have ed (t : threshold) : (integral w 0 cs)^-1 * w (sval t) = threshold_density eps' k x t by exact: mulrC.
 split=> [t||]; [by rewrite -ed mulr_ge0 ?invr_ge0 ?ltW | exact: ext Hd ed |].
@@ -209,31 +147,33 @@ rewrite -(ler_pmul2r b0) mulrDl !mulNr !mulfVK ?gt_eqF //.
 by have := ler_norm_add (y - c) (c - c'); rewrite addrA subrK => far; linear.
 Qed.
 End Release.
+Arguments akmv {R L} m U exp J.
+Arguments akmv_space {R L} m U exp H J.
 
 (* begin prop-akmv-private *)
 (* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-private, and so is publishing the
    mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
 Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
-    (H : (threshold m U -> R) -> Prop) (I : (threshold m U -> R) -> R)
-    (H' : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
-  is_exponential exp -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
-  is_integral H I -> has_lengths H I -> is_integral H' J -> has_laplace exp H' J ->
-  let space := akmv_space exp H H' J eps' eps'' k in
-  let E := akmv exp I J eps' eps'' k in
+    (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
+  is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
+  let space := akmv_space m U exp H J eps' eps'' k in
+  let E := akmv m U exp J eps' eps'' k in
   [/\ is_mechanism U space E, is_private U space (exp (eps' + eps'')) E
     & (L <= k)%N -> is_private U space (exp (eps' / 2 + eps'')) E].
 (* end prop-akmv-private *)
 Proof.
-move=> is_exp U0 Npos e0 e1 HI len HJ lap space E; have N0 : 0 < N R m by rewrite ltr0n.
-have mT := density_mechanism HI (fun x xr => threshold_law is_exp U0 Npos k HI len e0 xr).
-have mY (t : threshold m U) : is_mechanism U (drawn U H' (noisy_density exp eps'' t)) (draw J (noisy_density exp eps'' t)).
-  apply: (density_mechanism HJ) => x xr; have /andP [t0 _] := svalP t.
+move=> is_exp HJ U0 Npos e0 e1 space E; have N0 : 0 < N R m by rewrite ltr0n.
+have HI := @thresholds_integral _ _ m U _ _ HJ; have HJ' := line_integral HJ.
+have mT := density_mechanism HI (fun x xr => threshold_law is_exp U0 Npos HJ k e0 xr).
+have mY (t : threshold m U) : is_mechanism U (drawn U H (noisy_density exp eps'' t)) (draw J (noisy_density exp eps'' t)).
+  apply: (density_mechanism HJ') => x xr; have /andP [t0 _] := svalP t.
   have b0 : 0 < sval t / (eps'' * N R m) by rewrite divr_gt0 // mulr_gt0.
-  have [Hl Jl] := lap _ (capped_mean (sval t) x) b0; split=> // y.
+  have [Hl Jl] := laplace_mass is_exp HJ (capped_mean (sval t) x) b0; split=> // y.
   by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW b0)].
-have pY (t : threshold m U) : is_private U (drawn U H' (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
-  by apply: (density_private HJ) => x x' y xr xr' xx; exact: (laplace_ratio is_exp U0 Npos).
-have whole z : is_private U (drawn U H (threshold_density exp eps' k)) (exp z) (draw I (threshold_density exp eps' k)) ->
+have pY (t : threshold m U) : is_private U (drawn U H (noisy_density exp eps'' t)) (exp eps'') (draw J (noisy_density exp eps'' t)).
+  by apply: (density_private HJ') => x x' y xr xr' xx; exact: (laplace_ratio is_exp U0 Npos).
+have whole z : is_private U (drawn U (thresholds_have (m := m) (U := U) H) (threshold_density exp eps' k)) (exp z)
+      (draw (over_thresholds J) (threshold_density exp eps' k)) ->
     is_mechanism U space E /\ is_private U space (exp (z + eps'')) E.
   move=> pT; rewrite exp_split //; apply: composition => //; exact/ltW/(exp_gt0 is_exp).
 have [|mech priv] := whole eps'; last split=> // Lk; last have [] // := whole (eps' / 2).

@@ -1,6 +1,6 @@
 (* One AKMV: the error of thm-akmv-exact is that of the mechanism that release.v proves private. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts frontier chain exponential akmv privacy composition release.
+From UserDP Require Import definitions linear counts frontier chain exponential akmv privacy composition densities line noise thresholds release.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -82,92 +82,20 @@ by rewrite sub0r opprK.
 Qed.
 End Cells.
 
-(* A straight line's mean over an interval is its value in the middle. *)
-Section Lines.
-Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
-Notation T := (threshold m U).
-Notation V := (V m U).
-Variables (H : (T -> R) -> Prop) (I : (T -> R) -> R).
-
-(* begin def-lines *)
-(* Intervals of thresholds have a mean threshold. *)
-Definition has_lines : Prop := forall a b, 0 <= a <= b -> b <= V ->
-  H (fun t => if a < sval t <= b then sval t else 0).
-(* end def-lines *)
-
-Hypothesis HI : is_integral H I.
-Hypothesis len : has_lengths H I.
-Hypothesis lines : has_lines.
-
-Let inside a b (t : T) : R := if a < sval t <= b then 1 else 0.
-Let line a b (t : T) : R := if a < sval t <= b then sval t else 0.
-
-(* Halving an interval quarters what it can be wrong by, from one half of the square of its width on. *)
-Lemma line_near n a b : 0 <= a <= b -> b <= V ->
-  `|I (line a b) - (b ^+ 2 - a ^+ 2) / 2| <= (b - a) ^+ 2 / 2 ^+ n.+1.
-Proof.
-have [ext lin mono] := HI; elim: n a b => [|n IH] a b /andP [a0 ab] bV.
-  have ab01 : 0 <= a <= b by rewrite a0.
-  have [Hi Ii] := len ab01 bV; have Hl := lines ab01 bV.
-  have [Ha Ia] := integral_scale HI a Hi; have [Hb Ib] := integral_scale HI b Hi.
-  have lo : a * (b - a) <= I (line a b).
-    rewrite -Ii -Ia; apply: mono => // t; rewrite /line; case: ifP => [/andP [at_ _]|_].
-      by rewrite mulr1 ltW.
-    by rewrite mulr0.
-  have hi : I (line a b) <= b * (b - a).
-    rewrite -Ii -Ib; apply: mono => // t; rewrite /line; case: ifP => [/andP [_ tb]|_].
-      by rewrite mulr1.
-    by rewrite mulr0.
-  rewrite expr1 ler_norml !expr2; move: (I _) lo hi => i lo hi.
-  by apply/andP; split; linear.
-pose c := (a + b) / 2.
-have ac : a <= c by rewrite /c; linear.
-have cb : c <= b by rewrite /c; linear.
-have c0 := le_trans a0 ac; have cV := le_trans cb bV.
-have ac0 : 0 <= a <= c by rewrite a0.
-have cb0 : 0 <= c <= b by rewrite c0.
-have [Hs Is] := lin 1 _ _ (lines ac0 cV) (lines cb0 bV).
-have e (t : T) : 1 * line a c t + line c b t = line a b t.
-  rewrite /line mul1r; case: (leP (sval t) c) => tc; case: (ltP a (sval t)) => at_; rewrite /= ?add0r ?addr0 //.
-    by rewrite (le_trans tc cb).
-  by move: at_; rewrite leNgt (le_lt_trans ac tc).
-have -> : I (line a b) = I (line a c) + I (line c b) by rewrite -(integral_ext HI Hs e) Is mul1r.
-have split_ : I (line a c) + I (line c b) - (b ^+ 2 - a ^+ 2) / 2
-    = (I (line a c) - (c ^+ 2 - a ^+ 2) / 2) + (I (line c b) - (b ^+ 2 - c ^+ 2) / 2) by rewrite !expr2; linear.
-rewrite split_; apply: le_trans (ler_norm_add _ _) _; apply: le_trans (ler_add (IH _ _ ac0 cV) (IH _ _ cb0 bV)) _.
-have -> : c - a = (b - a) / 2 by rewrite /c; linear.
-have -> : b - c = (b - a) / 2 by rewrite /c; linear.
-rewrite [2 ^+ n.+2]exprS invfM; move: (2 ^+ n.+1)^-1 => i.
-by rewrite !expr2; linear.
-Qed.
-
-Lemma line_integral a b : (forall x : R, exists n : nat, x <= n%:R) -> 0 <= a <= b -> b <= V ->
-  I (line a b) = (b ^+ 2 - a ^+ 2) / 2.
-Proof.
-move=> archi ab bV; apply/eqP; rewrite -subr_eq0 -normr_eq0; set G := `|_|.
-have G0 : 0 <= G by exact: normr_ge0.
-apply/negPn/negP => Gne; have {Gne}Gpos : 0 < G by rewrite lt_neqAle eq_sym Gne.
-have [n] := archi ((b - a) ^+ 2 / G); rewrite ler_pdivr_mulr // => le_n.
-have := line_near n ab bV; rewrite -/G ler_pdivl_mulr ?exprn_gt0 ?ltr0n // => le_G.
-have : G * 2 ^+ n.+1 <= G * n%:R by apply: le_trans le_G _; rewrite mulrC.
-rewrite ler_pmul2l // -natrX ler_nat leqNgt => /negP; apply.
-by apply: ltn_trans (ltn_expl n.+1 _).
-Qed.
-End Lines.
-
 Section Error.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (exp : R -> R).
 Notation N := (N R m).
 Notation T := (threshold m U).
 Notation V := (V m U).
-Variables (H : (T -> R) -> Prop) (I : (T -> R) -> R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
+Variables (H' : (R -> R) -> Prop) (J : (R -> R) -> R).
+Notation H := (thresholds_have (m := m) (U := U) H').
+Notation I := (over_thresholds (m := m) (U := U) J).
 Hypothesis is_exp : is_exponential exp.
 Hypothesis U0 : 0 < U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
-Hypothesis HI : is_integral H I.
-Hypothesis len : has_lengths H I.
-Hypothesis lines : has_lines H.
+Hypothesis HJ : is_line_integral H' J.
+
+Let HI : is_integral H I. Proof. exact: thresholds_integral. Qed.
 
 Lemma integral_sum n (h : 'I_n -> T -> R) h0 : H h0 -> (forall i, H (h i)) ->
   H (fun t => \sum_i h i t) /\ I (fun t => \sum_i h i t) = \sum_i I (h i).
@@ -201,10 +129,10 @@ pose h n (t : T) := c n * A n * (if lo n < sval t <= hi n then 1 else 0)
   + c n * B n * (if lo n < sval t <= hi n then sval t else 0).
 have [ext lin _] := HI.
 have Hh n : H (h n) /\ I (h n) = c n * A n * (hi n - lo n) + c n * B n * ((hi n ^+ 2 - lo n ^+ 2) / 2).
-  have [Hi Ii] := len (lh0 n) (hiV n); have Hl := lines (lh0 n) (hiV n).
+  have [Hi Ii] := thresholds_length HJ (lh0 n) (hiV n); have [Hl Il] := thresholds_line HJ (lh0 n) (hiV n).
   have [Hb Ib] := integral_scale HI (c n * B n) Hl; have [Hs Is] := lin (c n * A n) _ _ Hi Hb.
-  by split=> //; rewrite Is Ii Ib (line_integral HI len lines archi (lh0 n) (hiV n)).
-have [Hi0 _] := len (lh0 ord0) (hiV ord0).
+  by split=> //; rewrite Is Ii Ib Il.
+have [Hi0 _] := thresholds_length HJ (lh0 ord0) (hiV ord0).
 have [Hs Is] := integral_sum Hi0 (fun n => proj1 (Hh n)).
 have e t : \sum_n h n t = f t.
   have tV : 0 < sval t <= V := svalP t.
@@ -224,32 +152,22 @@ Qed.
 End Error.
 
 (* begin thm-akmv-exact-release *)
-(* Laplace noise of a scale has this mean size; its distances from points have means. *)
-Definition has_laplace_sizes (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) : Prop :=
-  forall scale centre, 0 < scale ->
-    (forall a, H (fun y => `|a - y| * laplace exp scale centre y))
-    /\ J (fun y => `|centre - y| * laplace exp scale centre y) = scale.
 (* What the release of prop_akmv_private loses by capping, and the size of its noise, are together akmv_error
    on average.  The mean absolute error, if there is one, is no more than that. *)
 Theorem error_of_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
-    (H : (threshold m U -> R) -> Prop) (I : (threshold m U -> R) -> R)
-    (H' : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) (x : dataset R m) :
-  (forall z : R, exists n : nat, z <= n%:R) ->
-  is_exponential exp -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->
-  is_integral H I -> has_lengths H I -> has_lines H ->
-  is_integral H' J -> has_laplace exp H' J -> has_laplace_sizes exp H' J ->
-  in_range U x ->
-  let space := akmv_space exp H H' J eps' eps'' k in
-  let E := akmv exp I J eps' eps'' k x in
+    (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) (x : dataset R m) :
+  is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' -> in_range U x ->
+  let space := akmv_space m U exp H J eps' eps'' k in
+  let E := akmv m U exp J eps' eps'' k x in
   let error := akmv_error m (sums x) (V m U) (2 * eps'') (exp (- (eps' / 2))) k in
   E (fun p => (mean x - capped_mean (sval p.1) x) + `|capped_mean (sval p.1) x - p.2|) = error
   /\ (space (fun p => `|mean x - p.2|) -> E (fun p => `|mean x - p.2|) <= error).
 (* end thm-akmv-exact-release *)
 Proof.
-move=> archi is_exp U0 Npos e_ge0 e0 HI len lines HJ lap size xr space E error.
+move=> is_exp HJ U0 Npos e_ge0 e0 xr space E error; have HI := @thresholds_integral _ _ m U _ _ HJ.
 have N0 : 0 < N R m by rewrite ltr0n.
-have [Hf If] := error_mean exp archi U0 Npos HI len lines (2 * eps'') eps' k xr.
-have [ext' lin' mono'] := HJ; have [_ _ mono] := HI.
+have [Hf If] := error_mean exp U0 Npos HJ (2 * eps'') eps' k xr.
+have HL := line_integral HJ; have [ext' lin' mono'] := HL; have [_ _ mono] := HI.
 have b0 (t : threshold m U) : 0 < sval t / (eps'' * N R m).
   by have /andP [t0 _] := svalP t; rewrite divr_gt0 // mulr_gt0.
 pose lost (t : threshold m U) := mean x - capped_mean (sval t) x.
@@ -257,25 +175,25 @@ have lost0 t : 0 <= lost t.
   rewrite /lost capped_lost divr_ge0 ?(ltW N0) // sumr_ge0 // => l _.
   by rewrite le_maxr lexx orbT.
 (* at each threshold *)
-have inner t : H' (fun y => (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y)
+have inner t : H (fun y => (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y)
     /\ J (fun y => (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y)
        = error_at m (sums x) (2 * eps'') (sval t).
-  have [Hl Jl] := lap _ (capped_mean (sval t) x) (b0 t).
-  have [Hs Js] := size _ (capped_mean (sval t) x) (b0 t).
-  have [Ht Jt] := lin' (lost t) _ _ Hl (Hs (capped_mean (sval t) x)).
+  have [Hl Jl] := laplace_mass is_exp HJ (capped_mean (sval t) x) (b0 t).
+  have [Hs Js] := laplace_size (capped_mean (sval t) x) is_exp HJ (b0 t).
+  have [Ht Jt] := lin' (lost t) _ _ Hl Hs.
   have e y : lost t * laplace exp (sval t / (eps'' * N R m)) (capped_mean (sval t) x) y
       + `|capped_mean (sval t) x - y| * laplace exp (sval t / (eps'' * N R m)) (capped_mean (sval t) x) y
     = (lost t + `|capped_mean (sval t) x - y|) * noisy_density exp eps'' t x y.
     by rewrite /noisy_density [RHS]mulrDl.
   split; first exact: ext' Ht e.
-  rewrite -(integral_ext HJ Ht e) Jt Jl Js mulr1 /lost capped_lost /error_at mulrDl; congr (_ + _).
+  rewrite -(integral_ext HL Ht e) Jt Jl Js mulr1 /lost capped_lost /error_at mulrDl; congr (_ + _).
   by have := N0; move: (sval t) (N R m) => u n n0; field; rewrite !gt_eqF.
 have E1 : E (fun p => (mean x - capped_mean (sval p.1) x) + `|capped_mean (sval p.1) x - p.2|) = error.
   rewrite -[RHS]If /E /akmv /in_turn /draw; apply/esym/(integral_ext HI Hf) => t.
   by rewrite (proj2 (inner t)).
 split=> // [[Hy /(_ x xr) Ht]]; rewrite -[leRHS]If /E /akmv /in_turn /draw; apply: mono; [exact: Ht | exact: Hf | move=> t].
 apply: ler_wpmul2r; last rewrite -(proj2 (inner t)).
-  by have [d0 _ _] := threshold_law is_exp U0 Npos k HI len e_ge0 xr.
+  by have [d0 _ _] := threshold_law is_exp U0 Npos HJ k e_ge0 xr.
 apply: mono'; [exact: (Hy t x xr) | exact: (proj1 (inner t)) | move=> y].
 apply: ler_wpmul2r.
   by apply: divr_ge0; [exact/ltW/(exp_gt0 is_exp) | rewrite mulr_ge0 ?ler0n ?(ltW (b0 t))].

@@ -1,7 +1,7 @@
-(* What ships is private: any function with Laplace noise, any noise that a mechanism may have, totals
-   in whole numbers with geometric noise, and whatever is done with a release afterwards. *)
-From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
-From UserDP Require Import definitions linear counts lemma frontier chain exponential composition release optimum.
+(* What ships is private: any function with Laplace noise, any noise that a mechanism may have, and
+   whatever is done with a release afterwards. *)
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
+From UserDP Require Import definitions linear counts lemma frontier chain exponential composition densities line noise optimum.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -12,19 +12,19 @@ Local Open Scope ring_scope.
 (* Theorem II.1: any g of sensitivity at most D, published with Laplace noise of scale D / eps. *)
 Theorem thm_laplace (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U D eps : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  is_exponential exp -> 0 < D -> 0 < eps -> sensitivity_at_most U g D ->
-  is_integral H J -> has_laplace exp H J ->
+  is_exponential exp -> is_line_integral H J -> 0 < D -> 0 < eps -> sensitivity_at_most U g D ->
   let density x := laplace exp (D / eps) (g x) in
   is_mechanism U (drawn U H density) (draw J density)
   /\ is_private U (drawn U H density) (exp eps) (draw J density).
 (* end thm-laplace *)
 Proof.
-move=> is_exp D0 e0 sens HJ lap density; have s0 : 0 < D / eps by exact: divr_gt0.
+move=> is_exp HJ D0 e0 sens density; have s0 : 0 < D / eps by exact: divr_gt0.
+have HI := line_integral HJ.
 have b0 : 0 <= (2 * (D / eps))^-1 by rewrite invr_ge0 mulr_ge0 ?ler0n ?(ltW s0).
-split; first apply: (density_mechanism HJ) => x xr.
-  have [Hl Jl] := lap _ (g x) s0; split=> // y.
+split; first apply: (density_mechanism HI) => x xr.
+  have [Hl Jl] := laplace_mass is_exp HJ (g x) s0; split=> // y.
   by apply: mulr_ge0 => //; exact/ltW/(exp_gt0 is_exp).
-apply: (density_private HJ) => x x' y xr xr' xx; rewrite /density /laplace [leRHS]mulrA.
+apply: (density_private HI) => x x' y xr xr' xx; rewrite /density /laplace [leRHS]mulrA.
 apply: ler_wpmul2r => //; rewrite -exp_split //; apply: (exp_mono is_exp).
 have : `|g x - g x'| <= eps * (D / eps) by rewrite mulrC divfK ?gt_eqF //; exact: sens.
 move: (D / eps) s0 {b0 density} => b b0 near.
@@ -98,66 +98,6 @@ move=> /andP [f0 fU]; rewrite /project /clip; case: (ger0P (y - f)) => h; rewrit
 by split; minmax; linear.
 Qed.
 End Afterwards.
-
-Section Whole.
-Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (exp : R -> R).
-
-(* begin def-safe-release *)
-(* Geometric noise: z has the chance (1 - r) / (1 + r) r ^ |z - n| around the whole number n.  J sums over
-   all whole numbers; of it is used that it is linear and monotone, and gives each of these laws the
-   sum 1. *)
-Definition geometric (r : R) (n z : int) : R := (1 - r) / (1 + r) * r ^+ absz (z - n).
-Definition has_geometric (H : (int -> R) -> Prop) (J : (int -> R) -> R) : Prop :=
-  forall r n, 0 < r < 1 -> H (geometric r n) /\ J (geometric r n) = 1.
-(* end def-safe-release *)
-
-(* exp (- 1 / s) is a rate, and what it moves by in w steps. *)
-Lemma rate_range (s : R) : is_exponential exp -> 0 < s -> 0 < exp (- (1 / s)) < 1.
-Proof.
-move=> is_exp s0; have is0 : 0 < 1 / s by rewrite divr_gt0 ?ltr01.
-rewrite (exp_gt0 is_exp) /=.
-have := exp_gt1 is_exp is0; have := exp_split is_exp (1 / s) (- (1 / s)); rewrite subrr (exp0 is_exp) => e g.
-by rewrite -(ltr_pmul2l (exp_gt0 is_exp (1 / s))) -e mulr1.
-Qed.
-
-Lemma geometric_ratio (s eps : R) (w : nat) (n n' z : int) :
-  is_exponential exp -> 0 < s -> w%:R / eps <= s -> 0 < eps -> (absz (n - n') <= w)%N ->
-  geometric (exp (- (1 / s))) n z <= exp eps * geometric (exp (- (1 / s))) n' z.
-Proof.
-move=> is_exp s0 ws e0 moves; have /andP [r0 r1] := rate_range is_exp s0.
-have rw : exp (- eps) <= exp (- (1 / s)) ^+ w.
-  have -> : exp (- (1 / s)) ^+ w = exp (- (w%:R / s)).
-    elim: (w) => [|k IH]; first by rewrite expr0 mul0r oppr0 (exp0 is_exp).
-    by rewrite exprS IH -(exp_split is_exp) -opprD -mulrDl -mulrS.
-  by apply: (exp_mono is_exp); rewrite ler_opp2 ler_pdivr_mulr // mulrC -ler_pdivr_mulr.
-move: (exp (- (1 / s))) r0 r1 rw => r r0 r1 rw.
-have c0 : 0 <= (1 - r) / (1 + r) by apply: divr_ge0; linear.
-rewrite /geometric mulrCA; apply: ler_wpmul2l => //; set a := absz _; set b := absz _.
-have near : (b <= a + w)%N by rewrite /a /b; lia.
-have up : r ^+ (a + w) <= r ^+ b by apply: ler_wiexpn2l; rewrite ?(ltW r0) ?(ltW r1).
-apply: (@le_trans _ _ (exp eps * r ^+ (a + w))); last by apply: ler_wpmul2l up; exact/ltW/exp_gt0.
-rewrite exprD mulrCA ler_pmulr ?exprn_gt0 //; apply: le_trans (ler_wpmul2l (ltW (exp_gt0 is_exp eps)) rw).
-by rewrite -(exp_split is_exp) subrr (exp0 is_exp).
-Qed.
-
-(* begin prp-safe-release *)
-(* A total in whole numbers that one user moves by w at most, with geometric noise of r = exp (- 1 / s),
-   s >= w / eps; and whatever is computed from it without the data. *)
-Theorem safe_release (T : Type) (F : int -> T) (total : dataset R m -> int) (w : nat) (s eps : R) H J :
-  is_exponential exp -> 0 < s -> w%:R / eps <= s -> 0 < eps -> is_integral H J -> has_geometric H J ->
-  (forall x y, in_range U x -> in_range U y -> neighbours x y -> (absz (total x - total y) <= w)%N) ->
-  let law x := geometric (exp (- (1 / s))) (total x) in
-  is_mechanism U (space_afterwards F (drawn U H law)) (afterwards F (draw J law))
-  /\ is_private U (space_afterwards F (drawn U H law)) (exp eps) (afterwards F (draw J law)).
-(* end prp-safe-release *)
-Proof.
-move=> is_exp s0 ws e0 HJ geo moves law; have /andP [r0 r1] := rate_range is_exp s0.
-apply: private_afterwards.
-  apply: (density_mechanism HJ) => x xr; have [|Hg Jg] := geo (exp (- (1 / s))) (total x); first by rewrite r0.
-  split=> // z; rewrite /law /geometric mulr_ge0 ?exprn_ge0 ?(ltW r0) // divr_ge0 //; move: (exp _) r0 r1 => r; linear.
-apply: (density_private HJ) => x x' z xr xr' xx; apply: (geometric_ratio z is_exp s0 ws e0); exact: moves.
-Qed.
-End Whole.
 
 Section Noise.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).

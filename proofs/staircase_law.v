@@ -1,7 +1,7 @@
 (* The staircase law: its mass, its privacy, its mean size and mean square, and that no other first edge
    gives a smaller mean size. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
-From UserDP Require Import definitions linear chain exponential composition release line geometric.
+From UserDP Require Import definitions linear chain exponential composition densities line geometric.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -137,8 +137,8 @@ Qed.
 (* One side of the law, times a power of the distance from the centre. *)
 Section Side.
 Variables (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis HJ : is_line_integral H J.
+Let archi : forall x : R, exists n : nat, x <= n%:R. Proof. by case: HJ. Qed.
 Variables (c h : R) (j : R -> nat) (D c0 : R).
 Hypothesis c01 : 0 <= c <= 1.
 Hypothesis h1 : 1 < h.
@@ -181,7 +181,7 @@ have at_ u : (c0 + D * u - c0) / D = u by field.
 have ge0 y : c0 + D * x <= y -> 0 <= (y - c0) / D.
   by move=> xy; rewrite divr_ge0 ?(ltW D0) // subr_ge0; apply: le_trans xy; rewrite ler_addl mulr_ge0 // ltW.
 have le u w : u <= w -> (u - c0) / D <= (w - c0) / D by move=> uw; rewrite ler_pmul2r ?invr_gt0 // ler_add2r.
-have [u w au uw _|u w au uw _|Hg Jg] := growing_integral HJ archi (h := g) (G := G) ab.
+have [u w au uw _|u w au uw _|Hg Jg] := growing_integral HJ (h := g) (G := G) ab.
 - by apply: ler_expn2r; rewrite ?nnegrE ?ge0 ?le // (le_trans au).
 - have := power_slope k (ge0 u au) (le u w uw) => /andP [lo hi].
   have e1 : w - u = D * ((w - c0) / D - (u - c0) / D) by field.
@@ -248,7 +248,6 @@ End Side.
 (* Both sides. *)
 Section Both.
 Variables (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis HJ : is_line_integral H J.
 Variables (c h : R) (j : R -> nat) (D c0 : R).
 Hypothesis c01 : 0 <= c <= 1.
@@ -276,8 +275,8 @@ Lemma both k M a b e : 0 <= a -> 0 <= b -> 0 <= e ->
   H f /\ J f = 2 * D ^+ k.+1 * M.
 Proof.
 move=> a0 b0 e0 sums f; have Dk : D ^+ k != 0 by rewrite expf_neq0 // gt_eqF.
-have [Hr Jr] := side archi HJ c0 c01 h1 edges D0 a0 b0 e0 sums.
-have [Hl Jl] := side archi (mirror HJ) (- c0) c01 h1 edges D0 a0 b0 e0 sums.
+have [Hr Jr] := side HJ c0 c01 h1 edges D0 a0 b0 e0 sums.
+have [Hl Jl] := side (mirror HJ) (- c0) c01 h1 edges D0 a0 b0 e0 sums.
 have [Ha Ja] := line_add HJ Hr Hl; have [Hs Js] := line_scale HJ (D ^+ k) Ha.
 have [|Hf ->] := line_but_one HJ (a := c0) (h' := f) Hs; last first.
   by split=> //; rewrite Js Ja Jr Jl exprS; ring.
@@ -377,8 +376,7 @@ End Numbers.
    the law of centre + scale Z, so those of Z at the scale 1 and the centre 0. *)
 Theorem staircase_moments (R : realFieldType) (h : R) (j : R -> nat) (scale centre : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
-  1 < h -> counts_edges (gamma h) j -> 0 < scale ->
+  is_line_integral H J -> 1 < h -> counts_edges (gamma h) j -> 0 < scale ->
   let p := staircase h j scale centre in
   let G := 1 / (h ^+ 2 - 1) in
   [/\ forall y, 0 <= p y,
@@ -388,7 +386,7 @@ Theorem staircase_moments (R : realFieldType) (h : R) (j : R -> nat) (scale cent
         = scale ^+ 2 * (G * (1 + 2 * G + 2 * gamma h) + gamma h * (1 + 2 * gamma h) / 3%:R)].
 (* end thm-staircase *)
 Proof.
-move=> archi HJ h1 edges s0 p G; have g01 := gamma01 h1; have h0 := h_gt0 h1; have sq := square_minus h1.
+move=> HJ h1 edges s0 p G; have g01 := gamma01 h1; have h0 := h_gt0 h1; have sq := square_minus h1.
 have hp := h_plus h1; pose k := sinh h / scale.
 have pE y : p y = k * (h ^- 2) ^+ j ((y - centre) / scale) by rewrite /p /staircase /k mulrAC.
 have law f v : H (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale))
@@ -400,7 +398,7 @@ have law f v : H (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale))
   by apply: (line_ext HJ Hs) => y; rewrite pE mulrCA.
 have hE : 1 - h ^- 2 = (h ^+ 2 - 1) / h ^+ 2 by field; rewrite gt_eqF.
 have q0 : h ^+ 2 - 1 != 0 by rewrite gt_eqF.
-have [Hm Jm] := mass archi HJ centre g01 h1 edges s0.
+have [Hm Jm] := mass HJ centre g01 h1 edges s0.
 split.
 - move=> y; rewrite pE mulr_ge0 // ?exprn_ge0 ?invr_ge0 ?exprn_ge0 ?(ltW h0) //.
   by rewrite /k sinhE // !divr_ge0 ?mulr_ge0 ?ler0n ?ltW.
@@ -410,9 +408,9 @@ split.
     by split=> //; rewrite Jm gamma_weight.
   have [|Hp' ->] := line_ext HJ Hp (h' := p); first by move=> y; rewrite mul1r.
   by split=> //; rewrite Jp /k sinhE // hE; field; rewrite q0 !gt_eqF.
-- have [Hp ->] := law (fun y => `|y - centre|) _ (mean_size archi HJ centre g01 h1 edges s0).
+- have [Hp ->] := law (fun y => `|y - centre|) _ (mean_size HJ centre g01 h1 edges s0).
   by split=> //; rewrite gamma_weight // /k sinhE // hE /gamma; field; rewrite q0 !gt_eqF //.
-have [Hp ->] := law (fun y => (y - centre) ^+ 2) _ (mean_square archi HJ centre g01 h1 edges s0).
+have [Hp ->] := law (fun y => (y - centre) ^+ 2) _ (mean_square HJ centre g01 h1 edges s0).
 by split=> //; rewrite gamma_weight // /k sinhE // hE /G /gamma; field; rewrite q0 !gt_eqF //.
 Qed.
 
@@ -450,20 +448,19 @@ Qed.
 (* 1: g of sensitivity at most D, with the noise D Z; without noise, where no user moves g. *)
 Theorem staircase_private (R : realFieldType) (h : R) (j : R -> nat) L (m : 'I_L -> nat) (U D : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
-  1 < h -> counts_edges (gamma h) j -> sensitivity_at_most U g D ->
+  is_line_integral H J -> 1 < h -> counts_edges (gamma h) j -> sensitivity_at_most U g D ->
   (0 < D -> let density x := staircase h j D (g x) in
      is_mechanism U (drawn U H density) (draw J density)
      /\ is_private U (drawn U H density) (h ^+ 2) (draw J density))
   /\ (D = 0 -> is_private U (fun=> True) (h ^+ 2) (fun x f => f (g x))).
 (* end thm-staircase *)
 Proof.
-move=> archi HJ h1 edges sens; split=> [D0 density|D0 x x' xr xr' xx f _ f0]; last first.
+move=> HJ h1 edges sens; split=> [D0 density|D0 x x' xr xr' xx f _ f0]; last first.
   have := sens x x' xr xr' xx; rewrite D0 normr_le0 subr_eq0 => /eqP ->.
   by rewrite ler_pemull // exprn_ege1 // ltW.
 have HI := line_integral HJ; split.
   apply: (density_mechanism HI) => x xr.
-  by have [pos [Hp Jp] _ _] := staircase_moments (g x) archi HJ h1 edges D0.
+  by have [pos [Hp Jp] _ _] := staircase_moments (g x) HJ h1 edges D0.
 apply: (density_private HI) => x x' y xr xr' xx.
 by apply: (staircase_ratio _ h1 edges D0); exact: sens.
 Qed.
@@ -519,15 +516,14 @@ Qed.
 (* 4: with the first edge anywhere in [0, 1], and the others a unit apart, the mean size is no smaller. *)
 Theorem staircase_first_edge (R : realFieldType) (c h : R) (j : R -> nat)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_line_integral H J ->
-  1 < h -> 0 <= c <= 1 -> counts_edges c j ->
+  is_line_integral H J -> 1 < h -> 0 <= c <= 1 -> counts_edges c j ->
   let p := staircase_from c h j in
   [/\ H p /\ J p = 1, H (fun z => `|z| * p z) & 1 / (2 * sinh h) <= J (fun z => `|z| * p z)].
 (* end thm-staircase *)
 Proof.
-move=> archi HJ h1 c01 edges p; have h0 := h_gt0 h1; have sq := square_minus h1.
+move=> HJ h1 c01 edges p; have h0 := h_gt0 h1; have sq := square_minus h1.
 have [t0 _ _] := weights c01 h1 ltr01; set t := c + (1 - c) * h ^- 2 in t0.
-have [Hm Jm] := mass archi HJ 0 c01 h1 edges ltr01; have [Hs Js] := mean_size archi HJ 0 c01 h1 edges ltr01.
+have [Hm Jm] := mass HJ 0 c01 h1 edges ltr01; have [Hs Js] := mean_size HJ 0 c01 h1 edges ltr01.
 have same z : (z - 0) / 1 = z by rewrite subr0 divr1.
 have hE : 1 - h ^- 2 = (h ^+ 2 - 1) / h ^+ 2 by field; rewrite gt_eqF.
 pose k := (1 - h ^- 2) / (2 * t); have [Hk Jk] := line_scale HJ k Hm; have [Hl Jl] := line_scale HJ k Hs.

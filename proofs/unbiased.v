@@ -1,6 +1,6 @@
 (* Laplace noise beyond all reachable values, replaced by its mean: unbiased, bounded, and no farther off. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear exponential release line noise.
+From UserDP Require Import definitions linear exponential densities line noise.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -17,7 +17,6 @@ Definition is_supported (R : realFieldType) (phi : R -> R) : Prop :=
 
 Section Tails.
 Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) (b : R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 Hypothesis b0 : 0 < b.
 
@@ -26,7 +25,7 @@ Lemma tail_right t r : is_line_integral H J -> t <= r ->
   H (beyond r (fun y => (y - (r + b)) * laplace exp b t y))
   /\ J (beyond r (fun y => (y - (r + b)) * laplace exp b t y)) = 0.
 Proof.
-move=> HJ tr; have [Hm Jm] := decay_beyond archi is_exp HJ r b0; have [Hs Js] := size_beyond archi is_exp HJ r b0.
+move=> HJ tr; have [Hm Jm] := decay_beyond is_exp HJ r b0; have [Hs Js] := size_beyond is_exp HJ r b0.
 have [Hb Jb] := beyond_scale HJ (- b) Hm; have [Ha Ja] := beyond_add HJ Hs Hb.
 pose k := (2 * b)^-1 * exp (- ((r - t) / b)); have [Hk Jk] := line_scale HJ k Ha.
 have [|Hh ->] := line_ext HJ Hk (h' := beyond r (fun y => (y - (r + b)) * laplace exp b t y)).
@@ -39,7 +38,6 @@ End Tails.
 
 Section Both.
 Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) (b : R).
-Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 Hypothesis HJ : is_line_integral H J.
 Hypothesis b0 : 0 < b.
@@ -47,7 +45,7 @@ Hypothesis b0 : 0 < b.
 Lemma tail_left t p : p <= t -> let f y := if y < p then (y - (p - b)) * laplace exp b t y else 0 in
   H f /\ J f = 0.
 Proof.
-move=> pt f; have [|Ht Jt] := tail_right archi is_exp b0 (t := - t) (r := - p) (mirror HJ).
+move=> pt f; have [|Ht Jt] := tail_right is_exp b0 (t := - t) (r := - p) (mirror HJ).
   by rewrite ler_opp2.
 have [Hs Js] := line_scale HJ (-1) Ht; have [|Hf ->] := line_ext HJ Hs (h' := f).
   move=> y; rewrite /f /mirrored /beyond ltr_opp2; case: ifP => _; last by rewrite mulr0.
@@ -59,13 +57,13 @@ Qed.
 (* Up to r, and from p on. *)
 Lemma up_to c h : H h -> H (fun y => if y < c then h y else 0).
 Proof.
-move=> Hh; have [_ _ parts _ _] := HJ; have [] // := line_but_one HJ (a := c) (h' := fun y => if y < c then h y else 0) (parts c h Hh).
+move=> Hh; have [_ [_ _ parts _ _]] := HJ; have [] // := line_but_one HJ (a := c) (h' := fun y => if y < c then h y else 0) (parts c h Hh).
 by move=> y yc; rewrite le_eqVlt (negbTE yc).
 Qed.
 
 Lemma from_on c h : H h -> H (fun y => if c < y then h y else 0).
 Proof.
-move=> Hh; have [_ _ parts _ _] := HJ; have [Hs _] := line_scale HJ (-1) (parts c h Hh).
+move=> Hh; have [_ [_ _ parts _ _]] := HJ; have [Hs _] := line_scale HJ (-1) (parts c h Hh).
 have [Ht _] := line_add HJ Hh Hs; have [] // := line_ext HJ Ht (h' := fun y => if c < y then h y else 0) => y.
 by rewrite ltNge; case: ifP => _ /=; linear.
 Qed.
@@ -73,8 +71,8 @@ Qed.
 Lemma laplace_centre t : H (fun y => y * laplace exp b t y) /\ J (fun y => y * laplace exp b t y) = t.
 Proof.
 (* both tails from t on: what lies beyond is t + b on average, and t - b *)
-have [Hr Jr] := tail_right archi is_exp b0 HJ (lexx t); have [Hl Jl] := tail_left (lexx t).
-have [Hhr Jhr] := half_right archi is_exp HJ t b0; have [Hhl Jhl] := half_left archi is_exp HJ t b0.
+have [Hr Jr] := tail_right is_exp b0 HJ (lexx t); have [Hl Jl] := tail_left (lexx t).
+have [Hhr Jhr] := half_right is_exp HJ t b0; have [Hhl Jhl] := half_left is_exp HJ t b0.
 have [Hr' Jr'] := line_scale HJ (t + b) Hhr; have [Hl' Jl'] := line_scale HJ (t - b) Hhl.
 have [H1 J1] := line_add HJ Hr Hr'; have [H2 J2] := line_add HJ Hl Hl'; have [H3 J3] := line_add HJ H1 H2.
 have [|Hf ->] := line_but_one HJ (a := t) (h' := fun y => y * laplace exp b t y) H3; last first.
@@ -89,7 +87,7 @@ Notation g := (recalled p r b).
 
 Lemma recalled_has phi : H (fun y => phi y * laplace exp b t y) -> H (fun y => phi (g y) * laplace exp b t y).
 Proof.
-move=> Hp; have [Hl _] := laplace_mass archi is_exp HJ t b0; have pr := le_trans pt tr.
+move=> Hp; have [Hl _] := laplace_mass is_exp HJ t b0; have pr := le_trans pt tr.
 have [H1 _] := line_scale HJ (phi (p - b)) (up_to p Hl); have [H2 _] := line_scale HJ (phi (r + b)) (from_on r Hl).
 have [Hu _] := line_scale HJ (-1) (up_to p Hp); have [Ho _] := line_scale HJ (-1) (from_on r Hp).
 have [H3 _] := line_add HJ H1 H2; have [H4 _] := line_add HJ Hu Ho; have [H5 _] := line_add HJ H3 H4.
@@ -104,7 +102,7 @@ Lemma recalled_le phi : is_supported phi -> H (fun y => phi y * laplace exp b t 
 Proof.
 move=> lines Hp; have Hg := recalled_has Hp; have pr := le_trans pt tr.
 have [kl low] := lines (p - b); have [kr high] := lines (r + b).
-have [Hl Jl] := tail_left pt; have [Hr Jr] := tail_right archi is_exp b0 HJ tr.
+have [Hl Jl] := tail_left pt; have [Hr Jr] := tail_right is_exp b0 HJ tr.
 have [Hl' Jl'] := line_scale HJ kl Hl; have [Hr' Jr'] := line_scale HJ kr Hr.
 have [Hs Js] := line_add HJ Hl' Hr'; have [Ha Ja] := line_add HJ Hg Hs.
 have -> : J (fun y => phi (g y) * laplace exp b t y) = J (fun y => phi (g y) * laplace exp b t y
@@ -125,8 +123,7 @@ End Both.
 (* Statement 1.  t is the clipped mean of the dataset, whatever that is: the values published lie within b of
    [p, r], their mean is t, and no mean error grows, around any number c. *)
 Theorem unbiased (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) (b p r t : R) :
-  (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_line_integral H J -> 0 < b ->
-  p <= t <= r ->
+  is_exponential exp -> is_line_integral H J -> 0 < b -> p <= t <= r ->
   let g := recalled p r b in
   [/\ forall y, p - b <= g y <= r + b,
       H (fun y => g y * laplace exp b t y) /\ J (fun y => g y * laplace exp b t y) = t
@@ -135,24 +132,24 @@ Theorem unbiased (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : 
         /\ J (fun y => phi (g y - c) * laplace exp b t y) <= J (fun y => phi (y - c) * laplace exp b t y)].
 (* end thm-unbiased *)
 Proof.
-move=> archi is_exp HJ b0 /andP [pt tr] g; have pr := le_trans pt tr.
-have [Hc Jc] := laplace_centre archi is_exp HJ b0 t.
+move=> is_exp HJ b0 /andP [pt tr] g; have pr := le_trans pt tr.
+have [Hc Jc] := laplace_centre is_exp HJ b0 t.
 split=> [y||phi c lines Hp].
 - rewrite /g /recalled; case: (ltP y p) => yp; first by apply/andP; split; linear.
   by case: (ltP r y) => ry; apply/andP; split; linear.
-- split; first exact: (recalled_has archi is_exp HJ b0 pt tr (phi := id)).
+- split; first exact: (recalled_has is_exp HJ b0 pt tr (phi := id)).
   have up : is_supported (id : R -> R) by move=> a; exists 1 => x; rewrite mul1r addrC subrK.
   have down : is_supported (fun x : R => - x) by move=> a; exists (-1) => x; rewrite mulN1r; linear.
   have minus (f : R -> R) y : -1 * (f y * laplace exp b t y) = - f y * laplace exp b t y by ring.
   have [Hs Js] := line_scale HJ (-1) Hc; have [Hn E1] := line_ext HJ Hs (minus id).
-  have le1 := recalled_le archi is_exp HJ b0 pt tr up Hc.
-  have le2 := recalled_le archi is_exp HJ b0 pt tr down Hn.
-  have Hg := recalled_has archi is_exp HJ b0 pt tr (phi := id) Hc.
+  have le1 := recalled_le is_exp HJ b0 pt tr up Hc.
+  have le2 := recalled_le is_exp HJ b0 pt tr down Hn.
+  have Hg := recalled_has is_exp HJ b0 pt tr (phi := id) Hc.
   have [Hs' Js'] := line_scale HJ (-1) Hg; have [_ E2] := line_ext HJ Hs' (minus g).
   move: le1 le2; rewrite E1 Js E2 Js' Jc !mulN1r ler_opp2 => le1 le2.
   by apply: le_anti; rewrite le1 le2.
 have shift : is_supported (fun y => phi (y - c)).
   by move=> a; have [k line] := lines (a - c); exists k => x; have := line (x - c); have -> : x - c - (a - c) = x - a by ring.
-split; first exact: (recalled_has archi is_exp HJ b0 pt tr (phi := fun y => phi (y - c))).
-exact: (recalled_le archi is_exp HJ b0 pt tr shift Hp).
+split; first exact: (recalled_has is_exp HJ b0 pt tr (phi := fun y => phi (y - c))).
+exact: (recalled_le is_exp HJ b0 pt tr shift Hp).
 Qed.

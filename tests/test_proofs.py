@@ -54,8 +54,8 @@ SPOILT = {
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
     "half of the noise of Theorem II.1": ("shipped", "laplace exp (D / «eps→(2 * eps)») (g x) in"),
     "half of the geometric noise": (
-        "shipped",
-        "w%:R / «eps→(2 * eps)» <= s -> 0 < eps -> is_integral",
+        "geometric",
+        "is_sum H J ->\n  0 < s -> w%:R / «eps→(2 * eps)» <= s ->",
     ),
     "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
     "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
@@ -91,6 +91,9 @@ SPOILT = {
         "(dropping k kept) (U * (N - N_k R m k) / «N→(2 * N)»)",
     ),
     "weights without a cap": ("protected", ": nat := «minn (size (x l)) cap→size (x l)»."),
+    "half of the tail of the noise": ("protected", "+ U / «2→4» * exp (- (delta / s))).\n(* end"),
+    "half of the noise around a centre": ("centre", "= centred_sensitivity c / «eps→(2 * eps)»)."),
+    "half of each length": ("line", "H f /\\ J f = «b - a→(b - a) / 2»,"),
     "half of what a centre costs": (
         "centre",
         "<= guarantee (U / 2) + «kappa→kappa / 2» * `|c - U / 2| /\\ kappa <= 1.",
@@ -232,13 +235,13 @@ SLIPS = {
 
 # A part of a definition for another: every theorem is still proved, and reads as before.
 WEAKENED = {
-    "a sum that gives r >= 1 the sum 1, too": (
-        "forall r n, «0 < r < 1→0 < r» -> H (geometric r n)",
-        "+0 < r -> H (geometric r n)",
+    "neighbours that are equal": (
+        "Prop := forall l', «l' != l -> →»x l' = x' l'.",
+        "forall l' : 'I_L, x l' = x' l')",
     ),
     "not between marks": (
-        "(* «begin→from» def-safe-release *)",
-        "has_geometric\nStatements mention these",
+        "(* «begin→from» def-protected-error *)",
+        "weighed_mean\nStatements mention these",
     ),
 }
 
@@ -281,7 +284,7 @@ def test_nothing_is_assumed_that_is_not_said(slip, built, tmp_path):
 def test_no_definition_is_weakened_unseen(slip, built, tmp_path):
     place, words = WEAKENED[slip]
     right, wrong = (re.sub("«(.*)→(.*)»", rf"\{side}", place) for side in (1, 2))
-    file = copied(built, tmp_path) / "shipped.v"
+    file = copied(built, tmp_path) / "protected.v"
     source = file.read_text(encoding="utf-8")
     assert source.count(right) == 1
     file.write_text(source.replace(right, wrong), encoding="utf-8")

@@ -3,7 +3,7 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.
 From mathcomp.analysis Require Import esum measure lebesgue_measure numfun lebesgue_integral.
-From UserDP Require Import definitions linear chain exponential composition release release_error shipped line noise smallest_scale thresholds reals.measures reals.lebesgue.
+From UserDP Require Import definitions linear chain exponential composition densities line noise shipped smallest_scale reals.measures reals.lebesgue.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -13,11 +13,6 @@ Local Open Scope ring_scope.
 
 Section Events.
 Variable R : realType.
-
-Lemma natural_above (x : R) : exists n : nat, x <= n%:R.
-Proof.
-exists (Num.bound `|x|); apply: le_trans (ler_norm x) _; apply/ltW/archi_boundP; exact: normr_ge0.
-Qed.
 
 (* begin def-chance *)
 (* The chance of the event A, under the density d. *)
@@ -49,18 +44,17 @@ Theorem laplace_for_reals (R : realType) L (m : 'I_L -> nat) (U eps : R) (g : es
 (* end thm-laplace *)
 Proof.
 move=> e0 chances private; have HJ := lebesgue_is_line_integral R; have ex := real_exponential R.
-have archi := @natural_above R; have mass s c (s0 : 0 < s) := laplace_mass archi ex HJ c s0.
+have mass s c (s0 : 0 < s) := laplace_mass ex HJ c s0.
 split=> [s x s0|D D0 sens x x' xr xr' xx A mA|s s0 priv].
 - have [Hl Jl] := mass s (g x) s0; have [Hc Jc] := chance_is measurableT Hl.
   rewrite /chances Jc -[1%E]/(1%:E) -Jl; congr (lebesgue _)%:E; apply: funext => y; by rewrite indicE in_setT mul1r.
 - have s0 : 0 < D / eps by exact: divr_gt0.
   have [Hx _] := mass _ (g x) s0; have [Hx' _] := mass _ (g x') s0.
   have [Hc Jc] := chance_is mA Hx; have [Hc' Jc'] := chance_is mA Hx'; rewrite /chances Jc Jc' -EFinM lee_fin.
-  have [HI [lap _]] := (line_integral HJ, line_has_laplace archi ex HJ).
-  have [_ priv] := thm_laplace ex D0 e0 sens HI lap; apply: (priv x x' xr xr' xx (\1_A : R -> R)) => [z zr|y].
+  have [_ priv] := thm_laplace ex HJ D0 e0 sens; apply: (priv x x' xr xr' xx (\1_A : R -> R)) => [z zr|y].
     by have [Hz _] := mass _ (g z) s0; have [] := chance_is mA Hz.
   by rewrite indicE ler0n.
-have [tight _] := no_smaller_scale (L := L) (m := m) U eps g archi ex HJ; apply: (tight s s0) => x x' xr xr' xx h Hh h01.
+have [tight _] := no_smaller_scale (L := L) (m := m) U eps g ex HJ; apply: (tight s s0) => x x' xr xr' xx h Hh h01.
 pose A : set (measurableTypeR R) := [set y | 0 < h y * laplace (@expR R) s (g x) y].
 have pos y : 0 < laplace (@expR R) s (g x) y by rewrite /laplace divr_gt0 ?mulr_gt0 ?ltr0n ?expR_gt0.
 have inA y : (\1_A y : R) = h y.
@@ -74,21 +68,6 @@ have [Hx _] := mass s (g x) s0; have [Hx' _] := mass s (g x') s0.
 have [_ Jc] := chance_is mA Hx; have [_ Jc'] := chance_is mA Hx'.
 have := priv x x' xr xr' xx A mA; rewrite /chances Jc Jc' -EFinM lee_fin /draw.
 by rewrite (_ : (\1_A : R -> R) = h) //; apply: funext => y; exact: inA.
-Qed.
-
-(* begin prop-akmv-private-reals *)
-(* Lebesgue's integrals have all that is asked of integrals: over the line, and over the thresholds of the
-   rival. *)
-Theorem lebesgue_serves (R : realType) L (m : 'I_L -> nat) (U : R) :
-  let H := @summable R in let J := @lebesgue R in
-  let HT := thresholds_have (m := m) (U := U) H in let I := over_thresholds (m := m) (U := U) J in
-  [/\ is_exponential (@expR R), is_line_integral H J, is_integral HT I, has_lengths HT I
-    & [/\ has_lines HT, is_integral H J, has_laplace (@expR R) H J & has_laplace_sizes (@expR R) H J]].
-(* end prop-akmv-private-reals *)
-Proof.
-move=> H J HT I; have HJ := lebesgue_is_line_integral R; have ex := real_exponential R.
-have [h1 h2 h3 [h4 h5 h6]] := line_serves_release m U (@natural_above R) ex HJ.
-by split.
 Qed.
 
 (* begin thm-l1-reals *)

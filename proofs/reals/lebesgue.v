@@ -3,7 +3,7 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.
 From mathcomp.analysis Require Import esum measure lebesgue_measure numfun lebesgue_integral.
-From UserDP Require Import definitions linear chain exponential composition release line.
+From UserDP Require Import definitions linear exponential densities line.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -170,6 +170,8 @@ Qed.
 Theorem lebesgue_is_line_integral : is_line_integral summable lebesgue.
 (* end lebesgue *)
 Proof.
+split=> [x|].
+  exists (Num.bound `|x|); apply: le_trans (ler_norm x) _; apply/ltW/archi_boundP; exact: normr_ge0.
 split; [exact: lebesgue_is_integral | exact: summable_length | | exact: summable_growing | exact: summable_union].
 move=> a h Hh; have := summable_parts (measurable_itv `]-oo, a]) Hh; congr summable; apply: funext => y.
 congr (if _ then _ else _).
