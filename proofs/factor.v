@@ -58,13 +58,6 @@ apply: (@le_trans _ _ (i%:R / n%:R * M m (n%:R : R))).
 by apply: ler_wpmul2r => //; rewrite le_maxr lexx orbT.
 Qed.
 
-(* Beyond one user, never faster than at first. *)
-Lemma M_below_first (x : R) : 0 <= x -> M m x <= x * M m (1 : R).
-Proof.
-move=> x0; case: (leP x 1) => x1; first by rewrite !M_first ?lexx ?ler01 // mul1r.
-by have := @M_concave 1 x isT (ltW x1); rewrite mul1r.
-Qed.
-
 End Concave.
 
 (* begin thm-factor-definitions *)
@@ -144,48 +137,21 @@ Qed.
 Lemma risk_ge0 : 0 <= r.
 Proof. exact/risk/minimax_ge0/ltW. Qed.
 
-Lemma best_error_mono x y : x <= y -> best_error m U x <= best_error m U y.
+Lemma best_error_between i t : 0 <= t <= 1 ->
+  best_error m U (i%:R + t) = ((1 - t) * (U / N * M m (i%:R : R)) + t * (U / N * M m (i.+1%:R : R))) / 2.
 Proof.
-move=> xy; apply: ler_wpmul2l; last exact: M_mono.
-by apply: divr_ge0; [exact: ltW | rewrite mulr_ge0 ?ler0n // ltW].
-Qed.
-
-Lemma best_error_below x : 0 <= x -> best_error m U x <= x / 2 * (U / N * M m (1 : R)).
-Proof.
-move=> x0; have UN2 : 0 <= U / (2 * N) by rewrite divr_ge0 ?mulr_ge0 ?ler0n ?(ltW U0) ?(ltW N0).
-apply: le_trans (ler_wpmul2l UN2 (M_below_first m x0)) _.
-by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite gt_eqF.
-Qed.
-
-(* With one user's bound b the factor is at most x / (2 b). *)
-Lemma one_user_factor x b F : 0 < x -> 0 < b -> one_user_risk_at_least q b -> x / 2 <= F * b ->
-  best_error m U x <= F * r.
-Proof.
-move=> x0 b0 one Fb; have F0 : 0 <= F.
-  by rewrite -(pmulr_lge0 _ b0); apply: le_trans Fb; rewrite divr_ge0 ?ler0n ?(ltW x0).
-have hb : is_bound q 1 b by split=> //; right; rewrite expr1.
-have := ler_wpmul2l F0 (bound_holds (ltn0Sn 0) hb); apply: le_trans.
-apply: le_trans (best_error_below (ltW x0)) _.
-have M0 : 0 <= U / N * M m (1 : R).
-  apply: mulr_ge0; first exact: ltW.
-  by rewrite -(M_at0 R m) M_mono ?ler01.
-by have := ler_wpmul2r M0 Fb => h; linear.
+clear UN U0 q1 risk; move=> /andP [t0 t1]; have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
+rewrite /best_error (M_between m (i := i)); last by rewrite iS; linear.
+by rewrite iS; field; rewrite gt_eqF.
 Qed.
 
 Lemma between_shares (i n n' : nat) t b b' :
   0 <= t <= 1 -> (0 < n)%N -> is_bound q n b -> (0 < n')%N -> is_bound q n' b' ->
   best_error m U (i%:R + t) <= ((1 - t) * share i n b + t * share i.+1 n' b') / 2 * r.
 Proof.
-move=> /andP [t0 t1] n0 hb n0' hb'.
-have iS : i.+1%:R = i%:R + 1 :> R by rewrite -addn1 natrD.
-have h := share_holds i n0 hb.
-have h' := share_holds i.+1 n0' hb'.
-rewrite /best_error (M_between m (i := i)); last by rewrite iS; linear.
-rewrite iS; have -> : i%:R + 1 - (i%:R + t) = 1 - t by ring.
-have -> : i%:R + t - i%:R = t by ring.
-have -> : U / (2 * N) = U / N / 2 by field; rewrite gt_eqF.
-rewrite -iS; have t1' : 0 <= 1 - t by rewrite subr_ge0.
-have := ler_wpmul2l t1' h; have := ler_wpmul2l t0 h' => k k'.
+move=> t01 n0 hb n0' hb'; rewrite best_error_between //; have /andP [t0 t1] := t01.
+have t1' : 0 <= 1 - t by rewrite subr_ge0.
+have := ler_wpmul2l t1' (share_holds i n0 hb); have := ler_wpmul2l t0 (share_holds i.+1 n0' hb') => k k'.
 by linear.
 Qed.
 
@@ -236,49 +202,145 @@ apply: le_trans; rewrite /best_error !M_first ?ler01 ?lexx ?(ltW x0) //.
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; field; rewrite !gt_eqF.
 Qed.
 
+(* A row bounds what lies between the numbers a i and a (i + 1), if these are at most r times the shares.
+   With noise x = i + t users can be M i and M (i + 1) for them, and C_i and C_(i + 1), with r = 1. *)
+Section Row.
+Variables (R : realFieldType) (q z r t : R) (a : nat -> R) (i : nat).
+Hypothesis q1 : 1 < q.
+Hypothesis r0 : 0 <= r.
+Hypothesis t01 : 0 <= t <= 1.
+Hypothesis xz : i%:R + t <= z.
+Hypothesis chains : forall j n, (0 < n)%N -> a j <= share j n (1 / (1 + cosh q + n%:R * sinh q)) * r.
+Let between : R := ((1 - t) * a i + t * a i.+1) / 2.
+
+Let t0 : 0 <= t. Proof. by case/andP: t01. Qed.
+Let t1 : 0 <= 1 - t. Proof. by case/andP: t01 => _; rewrite subr_ge0. Qed.
+Let iS : i.+1%:R = i%:R + 1 :> R. Proof. by rewrite -addn1 natrD. Qed.
+
+Lemma at_chain j : a j <= (1 + cosh q + j%:R * sinh q) * r.
+Proof.
+have C0 := chain_gt0 j q1; case: j C0 => [|j] C0.
+  by apply: le_trans (chains 0 (ltn0Sn 0)) _; rewrite /share /= mul0r mulr_ge0 // ltW.
+by have := chains j.+1 (ltn0Sn j); rewrite /share /= divff ?pnatr_eq0 // maxxx !div1r invrK.
+Qed.
+
+Lemma by_chains F : (1 + cosh q) / 2 + z / 2 * sinh q <= F -> between <= F * r.
+Proof.
+move=> hF; have e := ler_wpmul2r r0 hF; rewrite /between.
+have e1 := ler_wpmul2l t1 (at_chain i); have e2 := ler_wpmul2l t0 (at_chain i.+1); rewrite iS in e2.
+have : 0 <= (z - (i%:R + t)) * (sinh q * r) by rewrite mulr_ge0 ?subr_ge0 // mulr_ge0 // ltW // sinh_gt0.
+by linear.
+Qed.
+
+Section OneUser.
+Variable b : R.
+Hypothesis b0 : 0 < b.
+Hypothesis one : forall j, a j <= share j 1 b * r.
+
+Lemma at_one j : a j <= j%:R / b * r.
+Proof.
+apply: le_trans (one j) _; apply: ler_wpmul2r => //; rewrite /share; case: j => [|j]; first by rewrite /= mul0r lexx.
+by rewrite /= divr1 max_r // ler1n.
+Qed.
+
+Lemma by_one F : z / 2 <= F * b -> between <= F * r.
+Proof.
+rewrite -ler_pdivr_mulr // => hF; have e := ler_wpmul2r r0 hF; rewrite /between.
+have e1 := ler_wpmul2l t1 (at_one i); have e2 := ler_wpmul2l t0 (at_one i.+1); rewrite iS in e2.
+have : 0 <= (z - (i%:R + t)) * (b^-1 * r) by rewrite mulr_ge0 ?subr_ge0 // mulr_ge0 // ltW // invr_gt0.
+by move: e e1 e2; move: (b^-1) => w; linear.
+Qed.
+
+Lemma by_both F : 1 <= z <= 2 -> ((2 - z) / b + (z - 1) * (1 + cosh q + 2 * sinh q)) / 2 <= F -> between <= F * r.
+Proof.
+move=> /andP [z1 z2] hF; apply: le_trans (ler_wpmul2r r0 hF).
+have a0 := at_one 0; have a1 := at_one 1; have a2 := at_chain 2; have C0 := chain_gt0 2 q1.
+have a1' : a 1%N <= (1 + cosh q + 2 * sinh q) * r.
+  have half : 2^-1 <= 1 :> R by rewrite invf_le1 ?ltr0n // ler1n.
+  by have := chains 1 (ltn0Sn 1); rewrite /share /= !div1r invrK max_l // mul1r.
+rewrite mul0r mul0r in a0; rewrite mulr1n mul1r in a1; have w0 : 0 <= b^-1 by rewrite invr_ge0 ltW.
+move: (b^-1) (1 + cosh q + 2 * sinh q) w0 C0 a1 a1' a2 => w C w0 C0 a1 a1' a2.
+have z1' : 0 <= z - 1 by linear.
+have z2' : 0 <= 2 - z by linear.
+have e1 := ler_wpmul2l z2' a1; have e2 := ler_wpmul2l z1' a1'.
+rewrite /between; case: (i) iS xz => [|[|[|j]]] S iz.
+- have e3 := ler_wpmul2l t1 a0; have : a 1%N <= ((2 - z) * w + (z - 1) * C) * r by linear.
+  move=> /(ler_wpmul2l t0) e4; have : 0 <= (1 - t) * (((2 - z) * w + (z - 1) * C) * r).
+    by rewrite mulr_ge0 // mulr_ge0 // addr_ge0 // mulr_ge0 // ltW.
+  by linear.
+- have := ler_wpmul2l t0 a2 => e3; have : 0 <= (z - (1%:R + t)) * (C * r - a 1%N).
+    by rewrite mulr_ge0 // subr_ge0.
+  by linear.
+- have tz : t = 0 by apply: le_anti; rewrite t0 andbT; linear.
+  have e3 : z = 2 by apply: le_anti; rewrite z2 /=; linear.
+  by rewrite tz e3; linear.
+have : 0 <= j%:R :> R := ler0n R j; move: iz; rewrite -addn3 natrD; linear.
+Qed.
+
+End OneUser.
+End Row.
+
+Lemma row_bounds (R : realFieldType) (q r t : R) (a : nat -> R) (i : nat) (f X Y A B : Z) :
+  1 < q -> 0 <= r -> 0 <= t <= 1 -> 0 < of_Z R Y -> 0 < of_Z R B ->
+  i%:R + t <= of_Z R X / of_Z R Y -> q <= of_Z R A / of_Z R B ->
+  (forall Q j n, q <= Q -> (0 < n)%N -> a j <= share j n (1 / (1 + cosh Q + n%:R * sinh Q)) * r) ->
+  (forall Q j k, q <= Q -> k%:R * s Q k <= 1 -> 1 <= k.+1%:R * s Q k -> 0 < s Q k ->
+     a j <= share j 1 (s Q k) * r) ->
+  row f X Y A B -> ((1 - t) * a i + t * a i.+1) / 2 <= of_Z R f / 1000 * r.
+Proof.
+move=> q1 r0 t01 Y0 B0 xX qQ chains one; have /andP [t0 _] := t01.
+have Q1 : 1 < of_Z R A / of_Z R B by exact: lt_le_trans qQ.
+have AB : of_Z R B < of_Z R A by move: Q1; rewrite ltr_pdivl_mulr // mul1r.
+have X0 : 0 <= of_Z R X / of_Z R Y by apply: le_trans xX; rewrite addr_ge0 ?ler0n.
+have X0' : 0 <= of_Z R X by move: X0; rewrite pmulr_lge0 ?invr_gt0.
+move=> /(row_sound Y0 B0 AB X0') [le_F|[k [[k1 k2 s0] [le_F|[z12 le_F]]]]].
+- exact: (by_chains Q1 r0 t01 xX (fun j n => chains _ j n qQ)).
+- exact: (by_one Q1 r0 t01 xX s0 (fun j => one _ j k qQ k1 k2 s0)).
+exact: (by_both Q1 r0 t01 xX (fun j n => chains _ j n qQ) s0 (fun j => one _ j k qQ k1 k2 s0)).
+Qed.
+
+Lemma floor_exists (R : realFieldType) (x : R) : 0 <= x -> (exists K : nat, x <= K%:R) ->
+  exists i t, 0 <= t < 1 /\ x = i%:R + t.
+Proof.
+move=> x0 [K]; elim: K => [|K IH] xK.
+  by exists 0%N, 0; rewrite lexx ltr01 addr0; split=> //; apply: le_anti; rewrite xK x0.
+case: (ltP x K%:R) => h; first exact/IH/ltW.
+move: xK; rewrite -addn1 natrD le_eqVlt => /orP [/eqP ->|xK].
+  by exists K.+1, 0; rewrite lexx ltr01 addr0 -[K.+1]addn1 natrD; split.
+by exists K, (x - K%:R); split; [apply/andP; split; linear | linear].
+Qed.
+
 Lemma row_holds (R : realFieldType) L (m : 'I_L -> nat) (U q r x : R) (f X Y A B : Z) :
   0 < U -> 1 < q -> (0 < \sum_l m l)%N -> (forall b, minimax_risk_at_least m U q b -> b <= r) ->
   0 < of_Z R Y -> 0 < of_Z R B -> 0 < x <= of_Z R X / of_Z R Y -> q <= of_Z R A / of_Z R B ->
-  row f X Y A B -> best_error m U x <= of_Z R f / 100 * r.
+  row f X Y A B -> best_error m U x <= of_Z R f / 1000 * r.
 Proof.
-move=> U0 q1 Npos risk Y0 B0 /andP [x0 xX] qQ.
-have Q1 : 1 < of_Z R A / of_Z R B by exact: lt_le_trans qQ.
-have AB : of_Z R B < of_Z R A by move: Q1; rewrite ltr_pdivl_mulr // mul1r.
-have X0 : 0 < of_Z R X / of_Z R Y by exact: lt_le_trans xX.
-have X0' : 0 <= of_Z R X by move: X0; rewrite pmulr_lgt0 ?invr_gt0 //; exact: ltW.
-move=> /(row_sound Y0 B0 AB X0'); rewrite /row_says.
-have := fun b bound => risk b (more_private qQ bound); have r0 := risk_ge0 U0 risk.
-move: (of_Z R X / of_Z R Y) (of_Z R A / of_Z R B) (of_Z R f / 100) xX X0 Q1.
-move=> z Q F xz z0 Q1 {}risk says.
-apply: le_trans (best_error_mono m U0 xz) _.
-case: says => [chain|[k [[k1 k2 s0] says]]].
-  apply: (@le_trans _ _ (((1 + cosh Q) / 2 + sinh Q / (2 / z)) * r)).
-    have -> : best_error m U z = E_OPT m U (2 / z).
-      by rewrite /best_error /E_OPT; congr (_ * M m _); field; rewrite gt_eqF.
-    have e0 : 0 < 2 / z by rewrite divr_gt0 ?ltr0n.
-    rewrite [leRHS]mulrC -ler_pdivr_mulr ?(K_gt0 Q1) //.
-    exact: (risk _ (cor_chain (ltW U0) Q1 Npos e0)).
-  apply: ler_wpmul2r => //; apply: le_trans chain.
-  by rewrite le_eqVlt; apply/orP; left; apply/eqP; congr (_ + _); field; rewrite gt_eqF.
-have one := lattice_bound Q1 k1 k2; case: says => [le_F|[/andP [z1 z2] le_F]].
-  exact: (one_user_factor U0 Q1 Npos risk z0 s0).
-apply: le_trans (ler_wpmul2r r0 le_F).
-have hb : is_bound Q 1 (s Q k) by split=> //; right; rewrite expr1.
-have C0 := chain_gt0 2 Q1.
-have hc : is_bound Q 2 (1 / (1 + cosh Q + 2%:R * sinh Q)) by split; [exact: divr_gt0 ltr01 C0 | by left].
-have t01 : 0 <= z - 1 <= 1 by linear.
-have := between_shares U0 Q1 Npos risk 1 t01 (ltn0Sn 0) hb (ltn0Sn 1) hc.
-rewrite /share /= !divff ?pnatr_eq0 // maxxx !div1r invrK [1%:R + _]addrC subrK.
-by have -> : 1 - (z - 1) = 2 - z by ring.
+move=> U0 q1 Npos risk Y0 B0 /andP [x0 xX] qQ good; have r0 := risk_ge0 U0 risk.
+have Y1 : 1 <= of_Z R Y.
+  by case: Y Y0 {xX good} => [|p|p]; rewrite /= ?ltxx ?oppr_gt0 ?ltr0n ?ler1n // ltNge ler0n.
+have [i [t [/andP [t0 t1] e]]] : exists i t, 0 <= t < 1 /\ x = i%:R + t.
+  apply: floor_exists; first exact: ltW.
+  exists (Z.to_nat X); apply: le_trans xX _; rewrite ler_pdivr_mulr //.
+  case: X {good} => [|p|p]; rewrite /= ?mul0r //; last by rewrite oppr_le0 ler0n.
+  by rewrite ler_pmulr // (of_pos R p).
+rewrite e in xX *; have t01 : 0 <= t <= 1 by rewrite t0 ltW.
+pose a j : R := U / N R m * M m (j%:R : R).
+rewrite best_error_between //; apply: (row_bounds (a := a) q1 r0 t01 Y0 B0 xX qQ _ _ good).
+- move=> Q j n qQ' n0; have Q1 := lt_le_trans q1 qQ'.
+  apply: (share_holds U0 Q1 Npos (fun b bound => risk b (more_private qQ' bound)) j n0).
+  by split; [exact: divr_gt0 ltr01 (chain_gt0 n Q1) | by left].
+move=> Q j k qQ' k1 k2 s0; have Q1 := lt_le_trans q1 qQ'.
+apply: (share_holds U0 Q1 Npos (fun b bound => risk b (more_private qQ' bound)) j (ltn0Sn 0)).
+by split=> //; right; rewrite expr1; exact: lattice_bound.
 Qed.
 
 Section Numbers.
 Variables (R : realFieldType) (exp : R -> R).
 Hypothesis is_exp : is_exponential exp.
 
-(* The bound at budgets from j / 400 to (j + 1) / 400, in hundredths. *)
+(* The bound at budgets from j / 400 to (j + 1) / 400, in thousandths. *)
 Definition limit (j : Z) : Z :=
-  (if j <? 400 then 245 else if j <? 1000 then 261 else if j <? 1200 then 267 else 291)%Z.
+  (if j <? 400 then 2450 else if j <? 1000 then 2610 else if j <? 1200 then 2670 else 2910)%Z.
 Definition piece (j a : Z) : bool :=
   if (j <? 133)%Z then true else row (limit j) 800 j (a / 10 ^ 14 + 1) (10 ^ 4).
 
@@ -341,7 +403,7 @@ have small_eps : eps <= 133 / 400 -> E_OPT m U eps <= 245 / 100 * r.
   by move: s_le; rewrite /cosh; move: (sinh q / eps) => t t_le; linear.
 have best : E_OPT m U eps = best_error m U (2 / eps) by [].
 have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
-    E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 100 * r.
+    E_OPT m U eps <= of_Z R (limit (Z.of_nat i)) / 1000 * r.
   move=> iN /andP [ei ie].
   have start : below exp (0%:R / 400) whole.
     rewrite /below mul0r (exp0 is_exp) divff // gt_eqF //; exact: whole_gt0.
@@ -349,7 +411,8 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
   have {}step : below exp (1 / 400) (small 20 400) by [].
   have [b eb] := run_sound is_exp step start pieces_hold iN.
   rewrite add0n /piece in eb *; case: ifP => [/Z.ltb_lt i133 _|/Z.ltb_ge i133 good].
-    have -> : limit (Z.of_nat i) = 245%Z by rewrite /limit (proj2 (Z.ltb_lt _ 400)) //; exact: Z.lt_trans i133 _.
+    have -> : limit (Z.of_nat i) = 2450%Z by rewrite /limit (proj2 (Z.ltb_lt _ 400)) //; exact: Z.lt_trans i133 _.
+    rewrite (_ : of_Z R 2450 / 1000 = 245 / 100); last by rewrite -[of_Z R 2450]/(2450%:R); field.
     apply: small_eps; apply: le_trans ie _; rewrite ler_pmul2r ?invr_gt0 ?ltr0n //.
     by rewrite ler_nat; clear -i133; apply/ssrnat.leP; lia.
   have i1 : (0 < i)%N by clear -i133; apply/ssrnat.ltP; lia.
@@ -363,12 +426,15 @@ have at_piece i : (i < 1400)%N -> i%:R / 400 <= eps <= i.+1%:R / 400 ->
     by rewrite e8 (to_nat R i) ler_pdivr_mulr // mulrAC ler_pdivl_mulr //; linear.
   apply: le_trans (exp_mono is_exp ie) _; apply: le_trans eb _; exact: coarser.
 have upto (k : nat) (f : Z) : (k <= 7)%N -> all (fun i => limit (Z.of_nat i) <=? f)%Z (iota 0 (200 * k)) ->
-    eps <= k%:R / 2 -> E_OPT m U eps <= of_Z R f / 100 * r.
+    eps <= k%:R / 2 -> E_OPT m U eps <= of_Z R f / 1000 * r.
   move=> k7 /allP le_f; have -> : k%:R / 2 = (200 * k)%:R / (200 * 2) :> R by rewrite natrM; field.
   rewrite -[200 * 2]natrM => /(on_grid eps0) [i ik hi].
   apply: le_trans (at_piece i _ hi) _; first by apply: leq_trans ik _; rewrite (leq_mul2l 200 k 7).
   do 2 (apply: ler_wpmul2r => //); rewrite ?invr_ge0 ?ler0n //.
   by apply/of_Z_le/Z.leb_le/le_f; rewrite mem_iota.
-split=> e; [apply: (upto 2%N 245%Z) | apply: (upto 5%N 261%Z) | apply: (upto 6%N 267%Z) | apply: (upto 7%N 291%Z)];
+have in_tenths (f : nat) : of_Z R (Z.of_nat (10 * f)) / 1000 = f%:R / 100 by rewrite to_nat natrM; field.
+split=> e; [rewrite -(in_tenths 245%N) | rewrite -(in_tenths 261%N) | rewrite -(in_tenths 267%N)
+  | rewrite -(in_tenths 291%N)];
+  [apply: (upto 2%N) | apply: (upto 5%N) | apply: (upto 6%N) | apply: (upto 7%N)];
   by [vm_compute | linear].
 Qed.

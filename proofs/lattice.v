@@ -339,20 +339,16 @@ have h2 : (q - 1) * u q n.+2 * u q n.+2 = (2 * q * u q n.+1 - (q - 1) * u q n) *
 by linear.
 Qed.
 
-(* begin thm-lattice *)
-(* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
-   has a risk below s_n. *)
-Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
-  (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
-  one_user_risk_at_least q (s q n).
-(* end thm-lattice *)
+(* s_n <= 1 / n at the smallest n >= 2 with s_n >= 1 / (n + 1). *)
+Lemma lattice_range n : (2 <= n)%N -> (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
+  n%:R * s q n <= 1.
 Proof.
-move=> n2 sn least; apply: lattice_bound; last by rewrite mulrC -ler_pdivr_mulr ?ltr0n.
+move=> n2 least.
 have [h1 h1'] := u_grows n; have [h2 h2'] := u_grows n.+1.
 have den k : 0 < 2 * (u q k.+1 + k%:R).
   by have [h _] := u_grows k.+1; have := ler0n R k => h'; linear.
 rewrite /s mulrA ler_pdivr_mulr // mul1r.
-case: n n2 sn least h1 h1' h2 h2' => [|[|n]] // _ _ least h1 h1' h2 h2'.
+case: n n2 least h1 h1' h2 h2' => [|[|n]] // _ least h1 h1' h2 h2'.
 case: n least h1 h1' h2 h2' => [|n] least h1 h1' h2 h2'; first by linear.
 have := least n.+2; rewrite ltnSn => /(_ isT).
 rewrite /s ltr_pdivr_mulr // mulrAC ltr_pdivl_mulr ?ltr0n // mul1r.
@@ -367,6 +363,18 @@ have prod : (b - 1) * ((k - 1) * d - (k + 1) * (b + 1)) = d * ((k - 1) * (b - 1)
 have neg : d * ((k - 1) * (b - 1) - (k + 1) * a) < 0.
   by rewrite pmulr_rlt0; linear.
 by rewrite -prod pmulr_rlt0 in neg; linear.
+Qed.
+
+(* begin thm-lattice *)
+(* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
+   has a risk below s_n. *)
+Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
+  (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
+  one_user_risk_at_least q (s q n).
+(* end thm-lattice *)
+Proof.
+move=> n2 sn least; apply: lattice_bound; last by rewrite mulrC -ler_pdivr_mulr ?ltr0n.
+exact: lattice_range.
 Qed.
 
 Lemma u_convex n : n.+1%:R <= u q n /\ u q n + 1 <= u q n.+1.

@@ -9,14 +9,14 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Delimit Scope Z_scope with coqZ.
 
-(* A row: at q = A / B, with noise of mean size at most X / (2 Y), the factor is at most f / 100.
+(* A row: at q = A / B, with noise of mean size at most X / (2 Y), the factor is at most f / 1000.
    Either by the chain, or by one user's bound s_k, or by s_k and a chain of two users. *)
 Definition chain_row (f X Y A B : Z) : bool :=
-  (25 * ((A + B) * (A + B) * Y + X * (A * A - B * B)) <=? f * Y * A * B)%coqZ.
-Definition one_row (f X Y num den : Z) : bool := (50 * X * den <=? f * Y * num)%coqZ.
+  (250 * ((A + B) * (A + B) * Y + X * (A * A - B * B)) <=? f * Y * A * B)%coqZ.
+Definition one_row (f X Y num den : Z) : bool := (500 * X * den <=? f * Y * num)%coqZ.
 Definition mixed_row (f X Y A B num den : Z) : bool :=
   ((Y <=? X) && (X <=? 2 * Y) &&
-   (50 * (2 * Y - X) * den * A * B + 25 * (X - Y) * (3 * A - B) * (A + B) * num
+   (500 * (2 * Y - X) * den * A * B + 250 * (X - Y) * (3 * A - B) * (A + B) * num
     <=? f * Y * num * A * B))%coqZ.
 
 (* V and W stand for u_k d^k and u_(k + 1) d^(k + 1), D for d^k, and s_k is num / den; k grows until
@@ -46,7 +46,7 @@ Proof. by case: z => [|p|p] // _; exact: of_pos. Qed.
 Lemma to_le a b : (a <=? b)%coqZ -> $a <= $b.
 Proof. by move/Z.leb_le; exact: of_Z_le. Qed.
 Lemma to1 : $1 = 1. Proof. by []. Qed.
-Lemma to_small : ($2 = 2) * ($3 = 3) * ($25 = 25) * ($50 = 50).
+Lemma to_small : ($2 = 2) * ($3 = 3) * ($250 = 250) * ($500 = 500).
 Proof. by []. Qed.
 
 Variables f X Y A B : Z.
@@ -56,7 +56,7 @@ Hypothesis AB : $B < $A.
 Hypothesis X0 : 0 <= $X.
 Let q : R := $A / $B.
 Let x : R := $X / $Y.
-Let F : R := $f / 100.
+Let F : R := $f / 1000.
 Let d : R := $A - $B.
 Let d0 : 0 < d. Proof. by rewrite subr_gt0. Qed.
 Let A0 : 0 < $A. Proof. exact: lt_trans AB. Qed.
@@ -71,9 +71,9 @@ Definition row_says : Prop :=
 Lemma chain_row_sound : chain_row f X Y A B -> (1 + cosh q) / 2 + x / 2 * sinh q <= F.
 Proof.
 move/to_le; rewrite !(of_ZM, of_ZD, toB) !to_small => h.
-have P : 0 < 100 * $Y * $A * $B by rewrite !mulr_gt0 ?ltr0n.
+have P : 0 < 1000 * $Y * $A * $B by rewrite !mulr_gt0 ?ltr0n.
 rewrite -(ler_pmul2l P).
-have -> : 100 * $Y * $A * $B * F = $f * $Y * $A * $B by rewrite /F; linear.
+have -> : 1000 * $Y * $A * $B * F = $f * $Y * $A * $B by rewrite /F; linear.
 apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP.
 by rewrite /q /x /cosh /sinh; field; rewrite !gt_eqF.
 Qed.
@@ -125,14 +125,14 @@ split; first split=> //.
 have XE : $X = x * $Y by rewrite /x mulfVK ?gt_eqF.
 case/orP: good => [/to_le|/andP [/andP [/to_le xY /to_le x2] /to_le]].
   rewrite !of_ZM to_small sE XE => h; left.
-  have P' : 0 < 100 * $Y * $den by rewrite !mulr_gt0 ?ltr0n.
+  have P' : 0 < 1000 * $Y * $den by rewrite !mulr_gt0 ?ltr0n.
   by rewrite -(ler_pmul2l P') /F; linear.
 rewrite !(of_ZM, of_ZD, toB) !to_small sE -/d => h; right; rewrite of_ZM to_small in x2.
 split; first by rewrite /x ler_pdivl_mulr // ler_pdivr_mulr // mul1r xY.
-have P' : 0 < 100 * $Y * s q k * $den * $A * $B.
+have P' : 0 < 1000 * $Y * s q k * $den * $A * $B.
   by do 5 (apply: mulr_gt0 => //); rewrite ltr0n.
 rewrite -(ler_pmul2l P').
-have -> : 100 * $Y * s q k * $den * $A * $B * F = $f * $Y * (s q k * $den) * $A * $B by rewrite /F; linear.
+have -> : 1000 * $Y * s q k * $den * $A * $B * F = $f * $Y * (s q k * $den) * $A * $B by rewrite /F; linear.
 apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP.
 move: (s q k) s0 => t t0.
 by rewrite /q /x /cosh /sinh; field; rewrite !gt_eqF.

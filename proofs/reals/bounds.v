@@ -1,7 +1,7 @@
 (* What no mechanism can beat, for the reals: probability measures, private in every event. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp.analysis Require Import reals sequences exp.
-From UserDP Require Import definitions linear exponential certificate chain lattice within minimax factor staircase reals.measures.
+From UserDP Require Import definitions linear exponential certificate chain lattice within minimax factor envelope staircase reals.measures.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -80,6 +80,22 @@ apply/bounds_hold_for_measures; have -> : expR eps = expR (eps / 2) ^+ 2.
   by rewrite expr2 -expRD; congr expR; linear.
 apply: thm_factor_staircase => //; first by rewrite expR_gt1 divr_gt0 ?ltr0n.
 by exists (Num.bound (expR (eps / 2))); apply/ltW/archi_boundP/ltW/expR_gt0.
+Qed.
+
+(* begin thm-factor-reals *)
+(* With staircase noise the factor F is there, is below 2.42, and the error at most F times the smallest
+   risk. *)
+Theorem factor_F_for_reals : let x : R := 1 / sinh (expR (eps / 2)) in
+  exists F, [/\ is_factor q x F, F < 242 / 100 & real_minimax_risk_at_least m U eps (best_error m U x / F)].
+(* end thm-factor-reals *)
+Proof.
+have h1 : 1 < expR (eps / 2) by rewrite expR_gt1 divr_gt0 ?ltr0n.
+have archi (y : R) : exists K : nat, y <= K%:R.
+  exists (Num.bound `|y|); apply: le_trans (ler_norm y) _; exact/ltW/archi_boundP/normr_ge0.
+have qE : q = expR (eps / 2) ^+ 2 by rewrite expr2 -expRD; congr expR; linear.
+have [F hF] := thm_factor_exists q1 (ltW (divr_gt0 ltr01 (sinh_gt0 h1))) archi.
+exists F; split=> //; first by apply: (thm_factor_stairs h1 (archi _)); rewrite -qE.
+exact/bounds_hold_for_measures/thm_factor_envelope.
 Qed.
 End Bounds.
 

@@ -23,6 +23,7 @@ Definition chain_for_reals := @reals.bounds.chain_for_reals R 3 m U eps U0 eps0 
 Definition factor_K_for_reals := @reals.bounds.factor_K_for_reals R 3 m U eps U0 eps0 Npos.
 Definition lattice_for_reals := @reals.bounds.lattice_for_reals R 3 m U eps U0 eps0 Npos.
 Definition factors_for_reals := @reals.bounds.factors_for_reals R 3 m U eps U0 eps0 Npos.
+Definition factor_F_for_reals := @reals.bounds.factor_F_for_reals R 3 m U eps U0 eps0 Npos.
 Definition prior_for_reals := @reals.bounds.prior_for_reals R eps eps0.
 Definition one_user_for_reals := @reals.bounds.one_user_for_reals R eps eps0.
 End Instances.
