@@ -1,22 +1,15 @@
 """Answers of userdp that Coq has proved right: one that is not is refused."""
 
-import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import bridge
 import pytest
+from proving import BUILT, compiled, with_coq
 
-PROOFS = Path(__file__).parents[1] / "proofs"
-BUILT = PROOFS.parent / "_build" / "proofs"
-MISSING = shutil.which("coqc") is None
-pytestmark = pytest.mark.skipif(
-    MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
-)
+pytestmark = with_coq
 CLOSED = "Closed under the global context\n"
 LITTLE = Fraction(1, 10**9)
 # What userdp answers in a case of each kind; all else is the question.
@@ -34,8 +27,7 @@ ANSWERS = {
 @pytest.fixture(scope="module", autouse=True)
 def built():
     """The checks and their proofs, compiled."""
-    target = "../_build/proofs/bridge_certificate.vo"
-    subprocess.run(["make", "--silent", "-C", PROOFS, target], check=True, capture_output=True)
+    compiled("../_build/proofs/bridge_certificate.vo")
 
 
 def coq(text, folder):
