@@ -235,6 +235,28 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
     assert ud.private_mean("who", "what", lower=0, upper=9, eps=1, data=table).n_records == 9
 
 
+def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
+    """And of a table of one's own nothing of the kind; nor is its tally left behind."""
+    spent = "Nothing was released"
+    path = tmp_path / "records.csv"
+    path.write_text("who,what\na,n/a\n")
+    hint = r" \(in a CSV file, leave missing values empty: n/a is no number\)"
+    with pytest.raises(ValueError, match=f"its engine, which failed{hint}[.] {spent}"):
+        survey_of("who", "what", path)
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE TABLE t AS SELECT 'a' AS who, 1.0 AS what")
+    table = connection.table("t")
+    with pytest.raises(ValueError, match=f"its engine, which failed[.] {spent}"):
+        survey_of("who", "what", table.mutate(what=table["who"].cast("float64")))
+    with read_tally("who", "what", table, RULES) as tally:
+        (kept,) = [name for name in connection.list_tables() if name != "t"]
+        assert "_userdp_tally_" in kept
+        connection.raw_sql(f"DROP TABLE {kept}")
+        with pytest.raises(ValueError, match=f"its engine, which failed[.] {spent}"):
+            tally.survey()
+    assert connection.list_tables() == ["t"]
+
+
 def test_files_are_let_go_of(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
         engine = tally.connection

@@ -197,6 +197,13 @@ def test_projected_error_counts_steps_that_are_coarse(opendp):
         theory = ud.projected_error(users, made.total_width, eps)
         step = made.noise_scale * eps / opendp.asked[-1].moved
         assert theory <= made.worst_case_error - made.rounding <= theory + 1.1 * step / eps
+    # All of the range, of a user with a few records less: there the noise is for more than that.
+    users, eps = ud.Contributions([2**42 - 12_345], 1), 2.0**-24
+    made = ud.release_mean([0.0], users, eps, total_width=2**42)
+    more = made.noise_scale - 1 / eps
+    assert more > 1e-4
+    theory = ud.projected_error(users, made.total_width, eps)
+    assert made.worst_case_error - made.rounding == pytest.approx(theory + more, abs=1e-9)
 
 
 # Intervals
