@@ -263,7 +263,7 @@ move: (b^-1) (1 + cosh q + 2 * sinh q) w0 C0 a1 a1' a2 => w C w0 C0 a1 a1' a2.
 have z1' : 0 <= z - 1 by linear.
 have z2' : 0 <= 2 - z by linear.
 have e1 := ler_wpmul2l z2' a1; have e2 := ler_wpmul2l z1' a1'.
-rewrite /between; case: (i) iS xz => [|[|[|j]]] S iz.
+rewrite /between; case: (i) iS xz => [|[|[|j]]] S i_z.
 - have e3 := ler_wpmul2l t1 a0; have : a 1%N <= ((2 - z) * w + (z - 1) * C) * r by linear.
   move=> /(ler_wpmul2l t0) e4; have : 0 <= (1 - t) * (((2 - z) * w + (z - 1) * C) * r).
     by rewrite mulr_ge0 // mulr_ge0 // addr_ge0 // mulr_ge0 // ltW.
@@ -274,7 +274,7 @@ rewrite /between; case: (i) iS xz => [|[|[|j]]] S iz.
 - have tz : t = 0 by apply: le_anti; rewrite t0 andbT; linear.
   have e3 : z = 2 by apply: le_anti; rewrite z2 /=; linear.
   by rewrite tz e3; linear.
-have : 0 <= j%:R :> R := ler0n R j; move: iz; rewrite -addn3 natrD; linear.
+have : 0 <= j%:R :> R := ler0n R j; move: i_z; rewrite -addn3 natrD; linear.
 Qed.
 
 End OneUser.

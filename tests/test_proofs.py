@@ -33,10 +33,7 @@ SPOILT = {
     "one digit of the factor": ("factor", "then 2610 else if j <? 1200 then «2670→2660» else"),
     "a digit of F": ("staircase", "(1 / sinh h) F -> F < «242→241» / 100."),
     "the smaller of two bounds": ("envelope", "is_lattice_risk (q ^+ n) c & b = Num.«max→min» ("),
-    "a lattice with one point more": (
-        "lattice_falls",
-        "[/\\ (2 <= n)%N, 1 / «n.+1→n.+2»%:R <= s q n",
-    ),
+    "a lattice with one point more": ("lattice_falls", "(2 <= n)%N, 1 / «n.+1→n.+2»%:R <= s q n"),
     "twice the gain of the staircase": ("no_constant", "E_OPT m U eps = «2→4» * sinh h / eps * r"),
     "n users for one less": ("minimax", "one_user_risk_at_least (q ^+ «n→n.-1») b"),
     "43 bits in a double": ("levels", "(b + «13→10» <= p)%N"),

@@ -173,7 +173,7 @@ def test_factor_of_equal_users(n, eps):
 
 
 def test_numbers_of_the_factor():
-    """On a step R* does not grow, and E falls by no more than its noise does: M is concave."""
+    """On a step no bound grows, and the factor falls by no more than the noise does."""
 
     def most(start, end, noise):
         grid = np.linspace(start, end, 4000)
