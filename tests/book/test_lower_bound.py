@@ -14,7 +14,7 @@ from scipy import optimize, sparse
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp.frontier import _risk_of_one
+from userdp.frontier import _least_risks, _risk_of_one
 
 PAGE = functions_of(
     "lower-bound", Fraction=Fraction, optimize=optimize, product=itertools.product, sparse=sparse
@@ -170,6 +170,17 @@ def test_factor_of_equal_users(n, eps):
     factor = math.sinh(eps) / eps * (1 + 1 / math.tanh(eps / 2) / n)
     ratio = ud.optimal_error(users, eps) / ud.minimax_lower_bound(users, eps)
     assert ratio == pytest.approx(factor, rel=1e-12)
+
+
+def test_no_bound_grows_with_the_budget():
+    """Nor does C_i / i grow with i."""
+    risks = [PAGE.lattice(Fraction(k, 8))[1] for k in range(9, 800)]  # exactly, at q = k / 8
+    assert all(after <= before for before, after in itertools.pairwise(risks))
+    n = np.arange(1.0, 60)
+    bounds = np.array([_least_risks(n, eps) for eps in np.linspace(0.05, 8, 400)])
+    assert np.all(bounds[1:] <= bounds[:-1] * ROUNDING)
+    shares = np.array([np.min(np.maximum(1 / i, 1 / n) / bounds, axis=1) for i in range(1, 30)])
+    assert np.all(shares[1:] <= shares[:-1] * ROUNDING)
 
 
 def test_numbers_of_the_factor():
