@@ -171,8 +171,10 @@ floors: $(READY)
 
 # mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
 # break some modules only: make mutate MODULES="noise floor"; after a stop: make mutate GO_ON=--go-on
+# With the extras and Java 17: else what is broken of Spark's part goes unnoticed.
+#
 # break the code in thousands of ways, and count what the tests notice
-mutate: $(TESTS)
+mutate: $(EXTRAS)
 	@echo "Mutation testing (hours on two cores); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
 	@$(BIN) tools/mutate.py $(GO_ON) $(MODULES)

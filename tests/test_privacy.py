@@ -204,6 +204,25 @@ def test_grid_is_as_fine_as_exact_sums_allow(n_users):
         assert int(steps[1]) - int(steps[0]) <= int(width)
 
 
+LARGEST = float(np.finfo(float).max)
+
+
+def test_grid_reaches_to_the_largest_floats():
+    total, width = grid_sum(np.array([LARGEST / 2, LARGEST / 2]), -LARGEST / 2, LARGEST / 2)
+    assert LARGEST * (1 - 2.0**-50) < total == width <= LARGEST
+
+
+@pytest.mark.parametrize(
+    ("n_users", "lowest", "highest"),
+    [(3, 0.0, LARGEST / 2), (1, -LARGEST, LARGEST / 2)],
+    ids=["three values", "the width"],
+)
+def test_grid_refuses_sums_and_widths_that_are_no_floats(n_users, lowest, highest):
+    with pytest.raises(ValueError, match="`lowest` and `highest` must be so small") as refusal:
+        grid_sum(np.zeros(n_users), lowest, highest)
+    assert f"lowest={lowest!r} and highest={highest!r}" in str(refusal.value)
+
+
 # 4. Samplers
 def distribution(law, z):
     tail = law.tail(np.abs(z))

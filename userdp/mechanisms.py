@@ -526,6 +526,11 @@ def grid_sum(
     -------
     total, moved : ndarray of float64, shape (...)
         The sum of the clipped values, and the most by which one of them can change it as computed.
+
+    Raises
+    ------
+    ValueError
+        If the sums of L values in the interval, or its width, are beyond floats.
     """
     steps, moved, step = grid_steps(values, lowest, highest)
     return steps * step, moved * step
@@ -554,7 +559,13 @@ def grid_steps(
     -------
     steps, moved, step : ndarray of float64, shape (...)
         The sum and what one value can move, both whole numbers of steps; and the step.
+
+    Raises
+    ------
+    ValueError
+        If the sums of L values in the interval, or its width, are beyond floats.
     """
+    _need_sums(lowest, highest, values.shape[-1])
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
     # Sums are below 2^(exponent + growth) in size, and so is a width, the sum of two ends.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
@@ -565,3 +576,14 @@ def grid_steps(
     clipped = np.clip(values, (low * step)[..., None], (high * step)[..., None])
     steps = np.rint(clipped / step[..., None])
     return steps.sum(axis=-1), high - low, step
+
+
+def _need_sums(lowest: float | Floats, highest: float | Floats, n_values: int) -> None:
+    """Refuse an interval of which the sums of so many values, or the width, are beyond floats."""
+    with np.errstate(over="ignore"):
+        largest_sum = n_values * np.maximum(-np.asarray(lowest), highest)
+        width = np.subtract(highest, lowest)
+    if not np.all(np.isfinite(largest_sum) & np.isfinite(width)):
+        ends = f"{check.shown('lowest', lowest)} and {check.shown('highest', highest)}"
+        rule = f"be so small that sums of {n_values} such values, and the width, are floats"
+        check.refuse("lowest` and `highest", rule, ends)
