@@ -81,6 +81,10 @@ SOUGHT = {
     "Theorem III.1": "optimum",
     "which epsilon": "decide",
     "user-level sensitivity": "setup",
+    "How do I cite this book?": "cite",
+    "How do I release the mean of my table?": "one-line",
+    "Is it safe for production?": "trust",
+    "Which epsilon should I choose?": "decide",
 }
 
 

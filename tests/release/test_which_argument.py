@@ -62,6 +62,9 @@ def test_a_column_of_values_that_a_part_of_a_dataset_lacks(tmp_path, opendp):
     whole = ds.dataset([tmp_path / "a.parquet", tmp_path / "b.parquet"])
     words = f"{NOT_THERE}, got value='value', for '.*b.parquet'"
     refused(ValueError, words, "user", "value", data=whole)
+    whole_part = pa.table({"user": [1], "value": [1.0]})
+    in_memory = ds.dataset([ds.dataset(whole_part), ds.dataset(whole_part.select(["user"]))])
+    refused(ValueError, f"{NOT_THERE}, .* for 'a part'", "user", "value", data=in_memory)
 
 
 def test_entries_of_arrays(opendp):
