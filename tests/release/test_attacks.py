@@ -29,6 +29,7 @@ import userdp as ud
 from userdp.release import _engines as engines
 from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
+from userdp.release._quiet import quietly
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
 
@@ -586,6 +587,21 @@ def test_a_call_that_is_stopped_releases_nothing():
     """As Ctrl-C stops it, in the midst of the scan."""
     told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
     assert told.strip() == "Nothing was released, and no budget is spent. [(0,)]"
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [KeyboardInterrupt("row 0.7"), RuntimeError("Query interrupted")],
+    ids=["Python", "DuckDB"],
+)
+def test_a_stop_is_told_in_words_of_its_own(stop):
+    """Whichever of the two hears of Ctrl-C first."""
+
+    def scan():
+        raise stop
+
+    with pytest.raises(KeyboardInterrupt, match=f"^{SPENT_NOTHING}$"):
+        quietly(scan, "a table")
 
 
 # 7. Bounds with 17 digits, and bounds that floats cannot hold.

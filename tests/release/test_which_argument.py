@@ -6,6 +6,7 @@ from math import exp
 
 import duckdb
 import ibis
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -46,6 +47,20 @@ def stored(folder, names, ending):
 )
 def test_a_column_of_values_that_a_file_lacks_or_repeats(tmp_path, ending, names, words, opendp):
     refused(ValueError, words, "user", "value", data=stored(tmp_path, names, ending))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_of_values_in_capitals_that_another_one_repeats(tmp_path, ending, opendp):
+    data = stored(tmp_path, ["user", "value", "VALUE"], ending)
+    refused(ValueError, MORE_THAN_ONE, "user", "VALUE", data=data)
+
+
+def test_columns_of_a_frame_may_differ_by_case_only(opendp):
+    frame = {"user": [1, 2], "value": [3.0, 4.0], "VALUE": [5.0, 6.0]}
+    for name in ("value", "VALUE"):
+        assert ud.private_mean("user", name, data=frame, **RANGE).n_users == 2
+    twice = pd.DataFrame([[1, 3.0, 4.0]], columns=["user", "VALUE", "VALUE"])
+    refused(ValueError, MORE_THAN_ONE, "user", "VALUE", data=twice)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
