@@ -343,6 +343,11 @@ def test_a_text_that_is_no_certificate_is_refused(text):
         FloorCertificate.from_json(text)
 
 
+def test_a_certificate_is_read_as_it_was_written():
+    certificate, _ = family(MIXED, BLOCKS, 0.5)
+    assert FloorCertificate.from_json(certificate.to_json()) == certificate
+
+
 def test_a_certificate_as_text_has_no_numbers_but_in_strings():
     held = json.loads(family(MIXED, BLOCKS, 0.5)[0].to_json())
     values = chain(*(value if isinstance(value, list) else [value] for value in held.values()))
