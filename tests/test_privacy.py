@@ -214,8 +214,8 @@ def test_grid_reaches_to_the_largest_floats():
 
 @pytest.mark.parametrize(
     ("n_users", "lowest", "highest"),
-    [(3, 0.0, LARGEST / 2), (1, -LARGEST, LARGEST / 2)],
-    ids=["three values", "the width"],
+    [(3, 0.0, LARGEST / 2), (3, -LARGEST / 2, 0.0), (1, -LARGEST, LARGEST / 2)],
+    ids=["sums above", "sums below", "the width"],
 )
 def test_grid_refuses_sums_and_widths_that_are_no_floats(n_users, lowest, highest):
     with pytest.raises(ValueError, match="`lowest` and `highest` must be so small") as refusal:
