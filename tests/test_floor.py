@@ -270,6 +270,13 @@ TOP = 3 * PARTS
 SPOILT = {
     "a negative load": ("none below 0", lambda c: first_load(c, -1)),
     "a load in floats": ("whole numbers", lambda c: first_load(c, 1.0)),
+    "a unit in floats": ("whole numbers", lambda c: replace(c, unit=float(c.unit))),
+    "a level in floats": ("whole numbers", lambda c: last_group(c, levels=(0, float(TOP)))),
+    "a count in floats": ("whole numbers", lambda c: replace(c, counts=((3.0, 1), *c.counts[1:]))),
+    "a dataset in floats": (
+        "whole numbers",
+        lambda c: first_dataset(c, *(tuple(map(float, row)) for row in c.datasets[0])),
+    ),
     "a load between others": ("load what there is", lambda c: replace(c, loads=((0, 99, 0, 1),))),
     "a load far off": ("a factor for 3 users", lambda c: replace(c, loads=((0, 4, 0, 1),))),
     "a load on no mean": ("load what there is", lambda c: replace(c, loads=((0, 1, 99, 1),))),
@@ -300,6 +307,7 @@ SPOILT = {
     "a bound in floats": ("exact: bound", lambda c: replace(c, bound=float(c.bound))),
     "a larger range": ("prove its bound", lambda c: replace(c, upper=c.upper * 2)),
     "no range": ("positive", lambda c: replace(c, upper=Fraction(0))),
+    "no budget": ("positive", lambda c: replace(c, eps=Fraction(0))),
     "no users": ("have users", lambda c: replace(c, counts=())),
     "another number": ("5 users take part", lambda c: replace(c, n_users=4)),
     "another source": ("a source among", lambda c: replace(c, source="faith")),
