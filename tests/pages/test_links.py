@@ -1,5 +1,6 @@
 """Links of the built book, to pages, tables, records and folded cells; and its search."""
 
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -59,6 +60,17 @@ def test_every_table_tells_how_it_was_made(name):
         assert tables
     else:
         assert records == tables
+
+
+OF_EACH_PROOF = {"proof", "proof-content"}
+"""Names that sphinx-proof gives each proof; no link uses them."""
+
+
+@every_chapter
+def test_a_name_is_one_place_on_its_page(name):
+    page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
+    names = Counter(tag["id"] for tag in page.select("[id]"))
+    assert {place for place, times in names.items() if times > 1} <= OF_EACH_PROOF
 
 
 def test_a_link_to_a_folded_cell_opens_it(page, book):
