@@ -24,6 +24,7 @@ from traces import calls_of
 
 import userdp as ud
 from userdp import audit, mechanisms, noise
+from userdp._checks import LARGEST
 from userdp.mechanisms import grid_steps, grid_sum
 
 
@@ -202,9 +203,6 @@ def test_grid_is_as_fine_as_exact_sums_allow(n_users):
     for low, high in zip(-0.5 - rng.random(300) / 2, 0.5 + rng.random(300) / 2, strict=True):
         steps, width, _ = grid_steps(np.array([[low], [high]]), low, high)
         assert int(steps[1]) - int(steps[0]) <= int(width)
-
-
-LARGEST = float(np.finfo(float).max)
 
 
 def test_grid_reaches_to_the_largest_floats():

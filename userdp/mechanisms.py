@@ -584,6 +584,8 @@ def _need_sums(lowest: float | Floats, highest: float | Floats, n_values: int) -
         largest_sum = n_values * np.maximum(-np.asarray(lowest), highest)
         width = np.subtract(highest, lowest)
     if not np.all(np.isfinite(largest_sum) & np.isfinite(width)):
-        ends = f"{check.shown('lowest', lowest)} and {check.shown('highest', highest)}"
-        rule = f"be so small that sums of {n_values} such values, and the width, are floats"
-        check.refuse("lowest` and `highest", rule, ends)
+        raise ValueError(
+            f"`lowest` and `highest` must be so small that sums of {n_values} such values, and the "
+            f"width, are floats, got {check.shown('lowest', lowest)} and "
+            f"{check.shown('highest', highest)}."
+        )
