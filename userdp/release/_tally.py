@@ -163,17 +163,18 @@ class TallyInMemory(Tally):
     def __init__(self, ids: Ids, values: Floats, rules: Rules) -> None:
         self.rules = rules
         self.some_missing = ids.some_missing
-        # Of each code: rows that count, those of them without a value, and sums of both halves.
-        self.sizes = np.zeros(ids.n_codes, np.int64)
-        self.blanks = np.zeros(ids.n_codes, np.int64)
+        # Of each code: levels, sums of both their halves, and rows that count without a value.
+        self.n_levels = np.zeros(ids.n_codes, np.int64)
         self.high = np.zeros(ids.n_codes, np.int64)
         self.low = np.zeros(ids.n_codes, np.int64)
+        self.blanks = np.zeros(ids.n_codes, np.int64)
         self.without_user = 0
         self.without_value = 0
         self.outside = 0
         for begin in range(0, values.size, ROWS_THAT_FIT):
             block = slice(begin, begin + ROWS_THAT_FIT)
             self._add(ids.codes[block].astype(np.intp, copy=False), values[block])
+        self.sizes = self.n_levels + self.blanks
 
     def close(self) -> None:
         """Do nothing: all is in this process."""
@@ -202,21 +203,21 @@ class TallyInMemory(Tally):
 
     def _steps(self, window: Window, chosen: Any = slice(None)) -> Integers:
         """Return each user's sum of levels, less the origin, in steps; of all, or of the chosen."""
-        n_levels = self.sizes[chosen] - self.blanks[chosen]
-        steps: Integers = in_steps(self.high[chosen], self.low[chosen], n_levels, window)
+        sums = self.high[chosen], self.low[chosen]
+        steps: Integers = in_steps(*sums, self.n_levels[chosen], window)
         return steps
 
     def _add(self, codes: npt.NDArray[np.intp], values: Floats) -> None:
         """Add records, so few that 64-bit integers hold the sums of their levels."""
-        known = codes[codes >= 0] if self.some_missing else codes
-        self.sizes += np.bincount(known, minlength=self.sizes.size)
-        sums = np.zeros(self.sizes.size, np.int64)
+        sums = np.zeros(self.high.size, np.int64)
         for begin in range(0, values.size, ROWS_AT_A_TIME):
             part = slice(begin, begin + ROWS_AT_A_TIME)
             some_codes = codes[part]
             some_values = values[part]
             if not self._are_clean(some_codes, some_values):
                 some_codes, some_values = self._set_right(some_codes, some_values)
+            # Both at once, while the codes are in the processor's cache.
+            np.add.at(self.n_levels, some_codes, 1)
             np.add.at(sums, some_codes, _levels(some_values, self.rules.grid))
         self.high += sums >> HALF_BITS
         self.low += sums & (HALF - 1)
@@ -238,9 +239,7 @@ class TallyInMemory(Tally):
 
         absent = np.isnan(values)
         self.without_value += int(np.count_nonzero(absent))
-        if self.rules.drop_missing:
-            np.subtract.at(self.sizes, codes[absent], 1)
-        else:
+        if not self.rules.drop_missing:
             np.add.at(self.blanks, codes[absent], 1)
         codes = codes[~absent]
         values = values[~absent]
@@ -249,7 +248,6 @@ class TallyInMemory(Tally):
         beyond = (values < grid.lower) | (values > grid.upper)
         self.outside += int(np.count_nonzero(beyond))
         if self.rules.drop_outside:
-            np.subtract.at(self.sizes, codes[beyond], 1)
             codes = codes[~beyond]
             values = values[~beyond]
         return codes, np.clip(values, grid.lower, grid.upper)
