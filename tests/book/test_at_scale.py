@@ -36,7 +36,7 @@ def test_spark_printed_what_arrays_print():
 
 
 LIMITS = {
-    "time, against the bare grouped sum np.bincount": (4, "times"),
+    "time, against the bare grouped sum np.bincount": (2.2, "times"),
     "time, against the bare grouped sum": (1.7, "times"),
     "memory, against the two arrays alone": (2, "times"),
     "peak memory, against the bare grouped sum": (1.5, "times"),
