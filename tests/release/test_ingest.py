@@ -207,6 +207,20 @@ def test_large_whole_numbers_of_duckdb_are_told_apart():
     assert ud.user_counts("who", data=rows).tolist() == [2, 1]
 
 
+LINKS = {"t.parquet": parquet, "t.csv": csv, "t.csv.gz": csv}
+
+
+@pytest.mark.parametrize(("name", "store"), LINKS.items(), ids=LINKS)
+def test_the_kind_of_a_file_is_the_one_that_its_link_names(name, store, tmp_path):
+    """Where tools keep each version under a name of digits, what people see are links."""
+    stored = store(pa.table(ROWS), tmp_path, name)
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / name
+    link.symlink_to(stored.rename(tmp_path / "2f7a"))
+    assert ud.user_counts("who", data=link).tolist() == [2, 1]
+    assert survey_of("who", "what", link).outside == 1
+
+
 def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
     """And not filled with nobody; a column that the folders' names make is one."""
     parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")

@@ -106,7 +106,7 @@ def _read_path(data: object) -> Path:
         raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
     if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
-    return path.resolve()
+    return path.parent.resolve() / path.name  # a link to a file keeps its name, which says the kind
 
 
 def _mode(path: Path) -> int | None:

@@ -23,7 +23,7 @@ ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""
 
 ROWS_THAT_FIT = 2**22
-"""So many levels of 40 bits have a sum below 2^62."""
+"""So many levels of 40 bits have a sum of at most 2^62."""
 
 
 class Rules(NamedTuple):
@@ -53,14 +53,14 @@ class Survey(NamedTuple):
 
     @property
     def counts(self) -> Integers:
-        """The number of rows of every user, shape (L,), the largest first."""
+        """How many rows of each user count, shape (L,), the largest first."""
         return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 
 
 class Among(NamedTuple):
     """Users by their number of rows that count, which is public.
 
-    Sums of the others need not fit 64 bits, in the steps of these: they are left out first.
+    The others are left out before sums become steps: in these steps, theirs need not fit 64 bits.
     """
 
     fewest: int
@@ -216,7 +216,7 @@ class TallyInMemory(Tally):
             some_values = values[part]
             if not self._are_clean(some_codes, some_values):
                 some_codes, some_values = self._set_right(some_codes, some_values)
-            # Both at once, while the codes are in the processor's cache.
+            # Counted and added up at once, while the codes are in the processor's cache.
             np.add.at(self.n_levels, some_codes, 1)
             np.add.at(sums, some_codes, _levels(some_values, self.rules.grid))
         self.high += sums >> HALF_BITS
