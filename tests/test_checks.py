@@ -80,6 +80,7 @@ REFUSED = {
         (ValueError, "L1", "be one of 'l1', 'mse', got x='L1'."),
         (ValueError, None, "be one of 'l1', 'mse', got x=None."),
         (ValueError, ["l1"], "be one of 'l1', 'mse', got x of type list and shape (1,)."),
+        (ValueError, "l" * 100, f"be one of 'l1', 'mse', got x='{'l' * 100}'."),
         (ValueError, "l" * 101, "be one of 'l1', 'mse', got x of type str."),
         (ValueError, "l1,mse", "be one of 'l1', 'mse', got x of type str."),
         (ValueError, "l1\n", "be one of 'l1', 'mse', got x of type str."),
