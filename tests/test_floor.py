@@ -327,6 +327,35 @@ def test_a_spoilt_certificate_is_refused(words, spoil):
         spoilt.check()
 
 
+FALLING = [
+    [1] * 9,
+    [100, 1, 1],
+    [9] + [1] * 30,
+    [30] * 4 + [7] * 20 + [1] * 100,
+    range(30, 0, -1),
+    [2**k for k in range(12, -1, -1)],
+]
+
+
+@pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
+def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
+    """thm-chain: what n users move, over 1 + cosh eps + n sinh eps; thm-lattice for 1, 2, 3."""
+    for counts in map(list, FALLING):
+        best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
+        n = np.arange(len(counts)) + 1
+        chains = np.cumsum(counts) / (1 + math.cosh(eps) + n * math.sinh(eps))
+        assert float(best.bound) == pytest.approx(8 * chains.max() / sum(counts), rel=1e-12)
+        assert [lattice.n_users for lattice in lattices] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
+)
+def test_closed_forms_end_where_they_are_next_to_nothing(eps, sources):
+    bare = floor._bare(ud.Contributions([2, 1, 1], 1), eps)
+    assert [certificate.source for certificate in floor._closed_forms(bare)] == sources
+
+
 @pytest.mark.parametrize("source", ["chain", "lattice"])
 def test_closed_forms_are_refused_where_they_do_not_hold(source):
     users = ud.Contributions([2, 1, 1], 1)
