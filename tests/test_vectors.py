@@ -205,3 +205,17 @@ def test_the_unit_of_vectors_does_not_matter(unit):
         with pytest.raises(ValueError, match="of length at most R m_l"):
             ud.vectors.mean_in_ball(2 * sums * each, users, 2)
     np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
+
+
+def test_each_vector_has_a_unit_of_its_own():
+    """The shortest and the longest of a table, and those of no coordinates, too."""
+    kept = ud.vectors.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
+    shortened = [1.5e-200, 2e-200]
+    np.testing.assert_allclose(kept, [shortened, shortened, [0.0, 0.0]], rtol=1e-15)
+    assert ud.vectors.clip_to_ball(np.ones((2, 0)), 1).shape == (2, 0)
+
+
+def test_vectors_longer_than_all_floats_are_refused_as_others_are():
+    users = ud.Contributions([1], upper=1)
+    with pytest.raises(ValueError, match="of length at most R m_l"):
+        ud.vectors.mean_in_ball([[1.5e308, 1.5e308]], users, 2)
