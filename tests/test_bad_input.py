@@ -227,7 +227,7 @@ REFUSED = [
     ("mean_errors", SWEEPS[1:], V, [*said("()", {"L": one_number}), *said("got none", {})]),
     ("mean_errors", SWEEPS[1:], T, [None]),
     ("sampler", SWEEPS, *CALLABLE, V, said("(10, 3)", three_columns)),
-    ("prior", ["tradeoff"], *CALLABLE, V, said("(10, 3)", three_columns)),
+    ("prior", ["tradeoff"], T, said("callable, got prior=3", 3), V, said("(10, 3)", three_columns)),
     ("prior", ["tradeoff"], V, said("(2,)", one_row)),
     ("centres", ["tradeoff"], *REALS, V, [[5, 11.0], [-1.0], *said("got none", [])]),
     ("total_widths", ["tradeoff"], *REALS, V, [[-2.0]]),

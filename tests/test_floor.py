@@ -290,6 +290,10 @@ SPOILT = {
     "a factor in floats": ("exact", lambda c: replace(c, factors=((1, 1.7), (2, 2.8)))),
     "a larger budget": ("e\\^\\(d eps\\)", lambda c: replace(c, eps=c.eps + Fraction(1, 2**50))),
     "a level too high": ("blocks can reach", lambda c: last_group(c, levels=(0, TOP + 1))),
+    "the last of three levels too high": (
+        "blocks can reach",
+        lambda c: last_group(c, levels=(0, 1, TOP + 1)),
+    ),
     "levels that fall": ("rising", lambda c: last_group(c, levels=(0, -1 + 1))),
     "levels from above 0": ("from 0", lambda c: last_group(c, levels=(1, TOP))),
     "lighter users": ("can reach", lambda c: replace(c, counts=((3, 1), (2, 1), (1, 3)))),
