@@ -128,6 +128,7 @@ REFUSED = {
             (ValueError, value, f"be positive and finite, got upper={value!r}.")
             for value in (0, -1, NAN, INF, Fraction(0))
         ),
+        (ValueError, 5e-324, "be within the range of normal floats, got upper=5e-324."),
         *(
             (ValueError, value, "be within the range of normal floats, got upper=")
             for value in (5e-324, HUGE, Fraction(HUGE), Fraction(1, HUGE))
