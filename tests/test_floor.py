@@ -336,7 +336,7 @@ FALLING = [
     [100, 1, 1],
     [9] + [1] * 30,
     [30] * 4 + [7] * 20 + [1] * 100,
-    range(30, 0, -1),
+    [*range(30, 0, -1)],
     [2**k for k in range(12, -1, -1)],
 ]
 
@@ -344,7 +344,7 @@ FALLING = [
 @pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
 def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
     """thm-chain: what n users move, over 1 + cosh eps + n sinh eps; thm-lattice for 1, 2, 3."""
-    for counts in map(list, FALLING):
+    for counts in FALLING:
         best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
         n = np.arange(len(counts)) + 1
         chains = np.cumsum(counts) / (1 + math.cosh(eps) + n * math.sinh(eps))

@@ -291,7 +291,8 @@ def test_weighted_totals_are_exact_where_floats_are_not():
     """Of nine users, each with 2^12 rows and a sum of 2^52 - 1: floats of this size are even."""
     sum_of_levels, n_rows = 2**52 - 1, 2**12
     tally = object.__new__(_tally.TallyInMemory)
-    tally.n_levels = tally.sizes = np.full(9, n_rows)
+    tally.n_levels = np.full(9, n_rows)
+    tally.sizes = tally.n_levels
     tally.high = np.full(9, sum_of_levels >> 20)
     tally.low = np.full(9, sum_of_levels & (2**20 - 1))
     window = Window(0, 0, 0, 2**40)
