@@ -247,7 +247,7 @@ REFUSED = [
     ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
     ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
     ("counts", ["plan", "as_measurement"], V, said("shape (0,)", [])),
-    ("lower", RANGES, *REAL, V, [-HUGE], T, [np.timedelta64(3)]),
+    ("lower", RANGES, *REAL, V, [-HUGE], T, [np.timedelta64(3, "s")]),
     ("upper", RANGES, *REAL, V, [-1, 1e-280, *said("above lower=0.0, got upper=0.", 0)]),
     ("upper", RANGES, V, said("nor too far", 1.5e308)),
     *[(name, RECORDS, V, ["clip", True]) for name in ("outside", "missing")],

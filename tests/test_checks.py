@@ -19,7 +19,7 @@ from userdp import _checks as check
 
 INF, NAN, HUGE, HALF = float("inf"), float("nan"), 10**400, Fraction(1, 2)
 LARGEST, SMALLEST = check.LARGEST, check.SMALLEST_NORMAL
-NO_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.timedelta64(3)]
+NO_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.timedelta64(3, "s")]
 
 
 READERS = {

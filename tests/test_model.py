@@ -149,7 +149,7 @@ HUGE, NAN, INF = 10**400, float("nan"), float("inf")
 NO_BUDGETS = {
     "be a real number or the text of a decimal number, got eps": [
         *("a tenth", "", "1/2", True, np.True_, None, 1j, b"0.5", [0.5], np.array([0.5])),
-        np.timedelta64(3),
+        np.timedelta64(3, "s"),
     ],
     "be positive and finite, got eps=": [
         *(0, -1.0, NAN, INF, -INF, np.float32(INF), "nan", "-0.5", Fraction(-1, 3)),

@@ -131,7 +131,7 @@ WITH_NULL = {
     "NaN in text": ["a", "b", nan, "a"],
     "NA in text": ["a", "b", pd.NA, "a"],
     "NaT in text": ["a", "b", pd.NaT, "a"],
-    "NaT of numpy in text": ["a", "b", np.datetime64("NaT"), "a"],
+    "NaT of numpy in text": ["a", "b", np.datetime64("NaT", "s"), "a"],
     "decimal NaN in text": ["a", "b", Decimal("NaN"), "a"],
     "None in integers": [4, 5, None, 4],
     "NaN in floats": [4.0, 5.0, nan, 4.0],
@@ -240,8 +240,8 @@ BY_DTYPE = {
 }
 NUMPY = [np.array(column, dtype) for dtype, columns in BY_DTYPE.items() for column in columns]
 NUMPY += [pa.array([0, MORE, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)]
-NULLS = [None, nan, np.float32("nan"), np.datetime64("NaT"), np.timedelta64("NaT"), pd.NA, pd.NaT]
-NULLS += [Decimal("NaN"), Decimal("sNaN")]
+NULLS = [None, nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT]
+NULLS += [np.datetime64("NaT", "s"), np.timedelta64("NaT", "s")]
 
 
 def rows_of(users, values):

@@ -191,7 +191,7 @@ NO_VALUES = [
     ([True], "value with an entry of type bool"),
     (["secret"], "value with an entry of type str"),
     ([b"1"], "value with an entry of type bytes"),
-    ([np.timedelta64(1)], "value with an entry of type timedelta64"),
+    ([np.timedelta64(1, "s")], "value with an entry of type timedelta64"),
     (np.array(["secret"]), "value of dtype <U6"),
     (np.array([True]), "value of dtype bool"),
     (np.array([1], "m8[s]"), "value of dtype timedelta64"),
