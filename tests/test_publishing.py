@@ -1,5 +1,6 @@
 """What is built and released: of which commit, with which packages, how cited, the same again."""
 
+import ast
 import hashlib
 import json
 import os
@@ -40,9 +41,8 @@ COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
 PARTS += [".git_archival", ".gitattributes", "userdp"]
-READERS = [name for name in pages() if (ROOT / "book" / f"{name}.ipynb").exists()]
-READERS = [name for name in READERS if travel.asked(name)]
-"""The chapters that read what other pages, or scripts, write."""
+BOOK_FOLDER = ROOT / "book"
+CHAPTERS = [name for name in pages() if (BOOK_FOLDER / f"{name}.ipynb").exists()]
 
 
 @pytest.fixture(autouse=True)
@@ -133,42 +133,54 @@ def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environ
     assert f"built from commit {COMMIT[:12]}" in head.source
 
 
-def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkeypatch):
-    """In the clone of `userdp`; where there is none, and no site, one says what makes them."""
+def files_named(name):
+    """Return the files of the repository that a chapter's code names, in one string or in parts."""
+    source = "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "code")
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        parts = node.args if isinstance(node, ast.Call) else [node]
+        names.add("/".join(str(p.value) for p in parts if isinstance(p, ast.Constant)))
+    paths = [BOOK_FOLDER / name for name in names if re.fullmatch(r"[\w.-]+(/[\w.-]+)*", name)]
+    files = {path for path in paths if path.is_file()}
+    folders = [path for path in paths if path.is_dir() and path.parent == BOOK_FOLDER / "data"]
+    return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
+
+
+WRITTEN = {"aircraft-release.txt"}
+"""What a chapter reads after it has written it."""
+
+
+def test_chapters_read_files_of_the_book_and_of_its_repository():
+    read = {name: files_named(name) for name in CHAPTERS}
+    assert sum(map(bool, read.values())) > 5
+    folders = {path.parent for path in set().union(*read.values())}
+    assert {ROOT / "proofs", BOOK_FOLDER, BOOK_FOLDER / "data"} < folders
+
+
+@pytest.mark.parametrize("base", ["", "https://example.org/a/"], ids=["no-address", "address"])
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_copy_contains_the_files_that_it_reads(name, base, tmp_path):
+    """Its cells unpack them in an empty folder, with no package, no clone and no site to help."""
+    config = SimpleNamespace(**vars(CONFIG) | {"html_baseurl": base})
+    _, *cells = travel.opening(SimpleNamespace(config=config), name, "A title")
+    bare = [sys.executable, "-I", "-S", "-"]
+    for cell in cells:
+        assert not re.search("userdp|urllib|http", cell.source)
+        subprocess.run(bare, input=cell.source, text=True, cwd=tmp_path, check=True)
+    for file in files_named(name):
+        if file.name not in WRITTEN:
+            beside = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
+            assert (tmp_path / beside).read_bytes() == file.read_bytes()
+
+
+def test_a_copy_keeps_the_files_that_are_beside_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    kept = tmp_path / "data" / "aircraft-averages.csv"
+    kept.write_text("of the reader")
     _, cell = travel.opening(APP, "decide", "A title")
     exec(cell.source, {})
-    found = (tmp_path / "data" / "aircraft-averages.csv").read_bytes()
-    assert found == (ROOT / "book" / "data" / "aircraft-averages.csv").read_bytes()
-    (tmp_path / "data" / "aircraft-averages.csv").unlink()
-    nowhere = str(tmp_path / "site-packages" / "userdp" / "__init__.py")
-    monkeypatch.setattr(ud, "__file__", nowhere)
-    with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
-        exec(cell.source, {})
-
-
-def test_files_from_outside_of_the_book_are_found_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    _, cell = travel.opening(APP, "claims", "A title")
-    exec(cell.source, {})
-    found = (tmp_path / "proofs" / "README.md").read_bytes()
-    assert found == (ROOT / "proofs" / "README.md").read_bytes()
-
-
-def test_the_first_page_names_the_chapters_that_read_files_of_others():
-    (said,) = (cell.source for cell in page("index").cells if "(rerun)=" in cell.source)
-    sentence = said[said.index("Some chapters read") : said.index("A downloaded copy")]
-    assert {*re.findall(r"\((.*?)\.ipynb\)", sentence)} == {*READERS}
-    assert len(READERS) > 5
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_every_file_that_a_chapter_reads_is_there_and_has_a_maker(name):
-    read = travel.asked(name)
-    assert read
-    for file, who in read.items():
-        assert (ROOT / "book" / file).exists() or (ROOT / file).exists()
-        assert who
+    assert kept.read_text() == "of the reader"
 
 
 # --- How it is cited ------------------------------------------------------------------------------
