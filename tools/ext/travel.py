@@ -14,6 +14,7 @@ import os
 import re
 import zlib
 from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -64,6 +65,7 @@ def needed(name):
     return files
 
 
+@cache
 def packed(path):
     """Return a file as text for a cell."""
     return b64encode(zlib.compress(path.read_bytes(), 9)).decode()
