@@ -1,4 +1,4 @@
-"""Functions that a chapter defines for itself, for tests: the page's own text, not a copy."""
+"""What a chapter holds, for tests: functions that it defines, and numbers of its sentences."""
 
 import ast
 from pathlib import Path
@@ -20,3 +20,14 @@ def functions_of(page, **names):
     scope = {"np": np, "ud": ud, **names}
     exec(compile(ast.Module(defined, type_ignores=[]), f"{page}.ipynb", "exec"), scope)
     return SimpleNamespace(**{node.name: scope[node.name] for node in defined})
+
+
+def glued(page):
+    """Return what the page's cells hand to its sentences and captions, as stored."""
+    kind, found = "application/papermill.record/text/plain", {}
+    for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
+        for output in cell.get("outputs", []):
+            name = output.metadata.get("scrapbook", {}).get("name", "table ")
+            if not name.startswith("table "):  # which is the record of a CSV
+                found[name] = ast.literal_eval(output.data[kind])
+    return found
