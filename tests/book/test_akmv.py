@@ -42,7 +42,7 @@ def test_above_two_the_density_above_all_sums_vanishes():
     factors = [PAGE.top_over_best(GEOMETRIC, eps) for eps in budgets]
     assert factors == pytest.approx(np.exp(-np.array(budgets) / 4))
     assert [float(stored[f"ranks-{eps}"]) for eps in budgets[1:]] == pytest.approx(
-        factors[1:], rel=0.02
+        factors[1:], rel=0.04
     )
     ends = [float(stored[f"ranks-{end}"]) for end in ("least", "most")]
     assert ends == pytest.approx(np.exp([-1, -0.5]), rel=0.02)
