@@ -41,7 +41,7 @@ EDITS = {
     },
     "akmv": {
         "fewer users": {"M=6": "M=4"},
-        "more budgets": {"[0.1, 0.25, 0.5, 1, 2]": "[0.05, 0.5, 3]"},
+        "more budgets": {"[0.1, 0.25, 0.5, 1, 2, 4, 8, 20]": "[0.05, 0.5, 3]"},
     },
     "experiments": {
         "one user more": {"n_users=101": "n_users=102"},
