@@ -20,7 +20,7 @@ from scipy.special import erfcx, ndtr
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
-from userdp._search import halve
+from userdp._search import NotFoundError, double, halve
 from userdp.model import Epsilon, rank, read_eps
 
 # The objective to minimise in the worst case: bias + E|noise|, the mean absolute error, or the
@@ -35,6 +35,9 @@ _MODERATE = (1e-100, 1e100)
 
 # The share of delta that is kept back for the rounding of its computation.
 _KEPT_BACK = 1e-10
+
+# So many times at most a sigma is moved to the next float.
+_MOST_ROUNDED_UP = 64
 
 NoiseName = Literal["laplace", "staircase"]
 
@@ -133,9 +136,8 @@ class Noise(ABC):
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
-        beyond = np.full(n.shape, float(self.mean_size))
-        while np.any(falls_later(beyond)):
-            beyond *= 2
+        start = np.full(n.shape, float(self.mean_size))
+        beyond = double(falls_later, start, "the best ratio of bias to sensitivity")
         _, ratio = halve(falls_later, np.zeros(n.shape), beyond)
         return ratio
 
@@ -428,9 +430,15 @@ class GaussianNoise(Noise):
         """
         exact = Fraction(check.size("rho", rho, exact=True))
         least = sqrt(0.5 / _read_moderate("rho", exact))
-        while 2 * exact * Fraction(least) ** 2 < 1:
+        # Three roundings, of half a unit in the last place each, lead to `least`.
+        for _ in range(_MOST_ROUNDED_UP):
+            if 2 * exact * Fraction(least) ** 2 >= 1:
+                return cls(least)
             least = nextafter(least, inf)
-        return cls(least)
+        raise NotFoundError(
+            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_ROUNDED_UP} "
+            f"steps of a float up to sigma={least!r}."
+        )
 
     @classmethod
     def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:

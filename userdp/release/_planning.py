@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._progress import progress
+from userdp._search import NotFoundError
 from userdp.floor import minimax_certificate
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
@@ -43,6 +44,10 @@ RECOMMENDED: dict[Objective, tuple[str, str]] = {
 
 POWERS = -498.0, 1023.0
 """Between these powers of two lie the budgets whose noise floats hold, squared too."""
+
+
+MOST_STEPS = 64
+"""How often a budget is increased by a part in 10^12; mostly once is enough."""
 
 
 class Forecast(NamedTuple):
@@ -132,10 +137,18 @@ class Plan:
             width = threshold(self.users, eps, objective)
             return float(symmetric_error(self.users, width, eps, objective)) - target
 
-        eps: float = 2.0 ** float(brentq(excess, *POWERS, xtol=1e-13, maxiter=1000))
-        while float(optimal_error(self.users, eps, objective)) > target:
+        power, search = brentq(
+            excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
+        )
+        eps = 2.0 ** float(power)
+        for _ in range(MOST_STEPS):
+            if search.converged and float(optimal_error(self.users, eps, objective)) <= target:
+                return eps
             eps *= 1 + 1e-12
-        return eps
+        raise NotFoundError(
+            f"The smallest eps for error={target!r} was not found within {MOST_STEPS} steps of "
+            f"1e-12: the last was eps={eps!r}."
+        )
 
     @discreet
     def recommend(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
@@ -15,6 +15,8 @@ import numpy as np
 from scipy.special import exprel, ndtri
 
 from userdp import _checks as check
+from userdp._checks import Floats
+from userdp._search import double, halve
 from userdp.model import Epsilon, read_eps
 from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
 from userdp.release._quiet import discreet
@@ -519,20 +521,21 @@ def read_level(level: object) -> float:
 
 def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
     """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
-    from scipy.optimize import brentq  # slow to import
-
     if scale == 0:
         return bias
 
-    def excess(reach: float) -> float:
+    def is_exceeded(reach: Floats) -> bool:
         far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)
         beyond = near if reach >= bias else 1 - near
-        return float(far + beyond - (1 - level))
+        return bool(far + beyond > 1 - level)
 
-    end = bias + scale
-    while excess(end) > 0:
-        end *= 2
-    return float(brentq(excess, 0, end, xtol=1e-12 * end))
+    return _last_exceeded(is_exceeded, bias + scale)
+
+
+def _last_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float:
+    """Return the smallest float that is not exceeded too often: the end of an interval."""
+    end = double(is_exceeded, start, "the end of an interval")
+    return float(halve(is_exceeded, 0.0, end)[1])
 
 
 class OfPart(NamedTuple):
@@ -573,22 +576,16 @@ def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
     |Z_1 + Z_2| and |Z_1 - Z_2|. Each is at most x with a chance p, and both are with p^2 at least
     (Sidak, 1967).
     """
-    from scipy.optimize import brentq  # slow to import
-
     if isinstance(law, GaussianNoise):
         return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))
     b, a = sorted([one, other])
     if b == 0:
         return noise_reach(law, a, 0.0, level)
 
-    def excess(x: float) -> float:
-        """Return how much of the chance is too much, with a as the unit."""
-        return exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) - (1 - level)
+    def is_exceeded(x: Floats) -> bool:  # with a as the unit
+        return bool(exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) > 1 - level)
 
-    end = 1.0
-    while excess(end) > 0:
-        end *= 2
-    return a * float(brentq(excess, 0, end, xtol=1e-12 * end))
+    return a * _last_exceeded(is_exceeded, 1.0)
 
 
 # Small tables, as plain text and as HTML for notebooks
