@@ -127,7 +127,7 @@ RELEASES = {
         "rho=8.0",
     ),
     "Laplace noise": (lambda: ud.release.discrete_laplace(3, Fraction(5, 2)), "eps=2.5"),
-    "Gaussian noise": (lambda: ud.release.discrete_gaussian(3, GAUSS), "rho=8.0"),
+    "Gaussian noise": (lambda: ud.release.discrete_gaussian(3_000_000, GAUSS), "rho=8.0"),
 }
 
 

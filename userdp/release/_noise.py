@@ -231,7 +231,7 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
         domain = dp.vector_domain(domain)
         distance = dp.l2_distance(T="i64")
     scale = scale_of(moved, law)
-    budget = {law.currency: law.spends}
+    budget: dict[str, Fraction] = {law.currency: law.spends}
     return _least(dp.m.make_gaussian, (domain, distance), scale, moved, budget)
 
 

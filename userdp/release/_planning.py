@@ -140,7 +140,7 @@ class Plan:
         power, search = brentq(
             excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
         )
-        eps = 2.0 ** float(power)
+        eps: float = 2.0 ** float(power)
         for _ in range(MOST_STEPS):
             if search.converged and float(optimal_error(self.users, eps, objective)) <= target:
                 return eps
