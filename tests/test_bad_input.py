@@ -128,7 +128,7 @@ WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
 PROTECTED_COUNTS = ["private_mean_protected_counts"]
 RANKED = ["private_quantile", "quantile_cells", "quantile_log_density"]
 BEYOND = ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)
-NAMES, WITHOUT_USER = ("user", "value"), {"user": [1, None], "value": [1.0, 2.0]}
+NAMES = "user", "value"
 MASKED = np.ma.array([1, 2], mask=[0, 1])
 
 
@@ -254,10 +254,9 @@ REFUSED = [
     ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
     ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
     ("counts", ["plan"], V, said("shape (0,)", [])),
-    ("data", ["as_measurement"], T, [None, 3]),
+    ("data", ["as_measurement"], T, [None, *said("got a int", 3)]),
     *[(name, ["as_measurement"], T, said("the name of a column", [1, 1, 2])) for name in NAMES],
     *[(name, ["as_measurement"], V, ["speed"]) for name in NAMES],
-    ("data", ["as_measurement"], V, said("`user` must not be missing", WITHOUT_USER)),
     ("lower", RANGES, *REAL, V, [-HUGE], T, [np.timedelta64(3, "s")]),
     ("upper", RANGES, *REAL, V, [-1, 1e-280, *said("above lower=0.0, got upper=0.", 0)]),
     ("upper", RANGES, V, said("nor too far", 1.5e308)),
@@ -300,6 +299,7 @@ LAWS = ud.LaplaceNoise(1), ud.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments at once, or come from other functions and methods.
 ALSO_REFUSED = [
+    (V, "user", "not be missing", "as_measurement", {"data": {"user": [None], "value": [1.0]}}),
     *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
     (V, "eps", "finite noise", "clipped_mean", {"eps": 3e-308, "noise": "staircase"}),
     (V, "eps", "finite noise", "clipped_mean_error", {"eps": 3e-308, "total_width": 10}),

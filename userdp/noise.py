@@ -20,6 +20,7 @@ from scipy.special import erfcx, ndtr
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
+from userdp._rounding import chance_beyond
 from userdp._search import NotFoundError, double, halve
 from userdp.model import Epsilon, rank, read_eps
 
@@ -182,9 +183,7 @@ class _PureNoise(Noise):
         TypeError, ValueError
             As `read_eps`.
         """
-        asked = float(read_eps(eps))
-        missing = min(asked - float(self.eps), 0.0)
-        return 0.0 - expm1(missing)
+        return chance_beyond(self.eps, read_eps(eps))
 
     def _scale(self, sensitivity: float) -> Floats:
         return _noise_scale(sensitivity, float(self.eps))
@@ -500,8 +499,12 @@ class GaussianNoise(Noise):
         TypeError, ValueError
             As `read_eps`.
         """
-        budget = float(read_eps(eps))
-        return _spent_beyond(0.5 / self.sigma - budget * self.sigma, budget)
+        budget = read_eps(eps)
+        sigma = Fraction(self.sigma)
+        # Exactly, as both terms may be large; where it overflowed, nothing is spent beyond.
+        u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
+        spent = _spent_beyond(float(u), float(budget))
+        return min(spent * (1 + _KEPT_BACK), 1.0)
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""

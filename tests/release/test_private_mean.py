@@ -273,23 +273,22 @@ BAD = [np.nan, None, np.inf, -np.inf, 1e300, -1e300, -1.0, 65.0001]
 
 
 @pytest.mark.parametrize("bad", BAD, ids=repr)
-@pytest.mark.parametrize("hold", ["list", "pandas", "Ibis"])
+@pytest.mark.parametrize(
+    "hold",
+    [dict, pd.DataFrame, lambda rows: ibis.memtable(pa.table(rows))],
+    ids=["mapping", "pandas", "Ibis"],
+)
 def test_whatever_a_value_is_a_measurement_releases_in_silence(bad, hold, opendp):
     """A refusal or a warning would tell about values; warnings are errors here."""
-    kinds = {
-        "list": dict,
-        "pandas": pd.DataFrame,
-        "Ibis": lambda rows: ibis.memtable(pa.table(rows)),
-    }
     good = {"bus": list("aaabb"), "speed": [30.0, 31.0, 32.0, 5.0, 6.0]}
     measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, eps=4)
     table = good | {"speed": [bad, *good["speed"][1:]]}
-    made = measurement(kinds[hold](table))
+    made = measurement(hold(table))
     moved = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
     same = measurement(good | {"speed": [moved, *good["speed"][1:]]})
     assert made.mean == pytest.approx(same.mean, abs=made.rounding)
     assert (made.outside, made.missing) == ("clamp", "centre")
-    assert measurement.input_domain.member(kinds[hold](table))
+    assert measurement.input_domain.member(hold(table))
 
 
 def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):

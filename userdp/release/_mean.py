@@ -422,7 +422,7 @@ def _of_users(survey: Survey) -> Survey:
 
 
 def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> bool:
-    """Whether this is a table of these users. (Of errors here OpenDP would quote the data.)"""
+    """Whether this is a table of these users; of an error here OpenDP would quote the data."""
     try:
         return _users_in(data, user, value, grid) == users
     except Exception:

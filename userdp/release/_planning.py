@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from math import inf
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._progress import progress
+from userdp._rounding import upwards
 from userdp._search import NotFoundError
 from userdp.floor import minimax_certificate
 from userdp.frontier import minimax_lower_bound
@@ -241,9 +243,7 @@ class Plan:
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
-        return head, [
-            [f"{row.eps:.4g}", row.strategy, *map(readable, row[2:])] for row in self.rows
-        ]
+        return head, [_in_digits(row) for row in self.rows]
 
 
 @discreet
@@ -296,6 +296,13 @@ def plan(
         raise ValueError("`eps` must hold at least one budget, got none.")
     rows = (row for budget in budgets for row in _forecasts(users, budget))
     return Plan(users, tuple(rows))
+
+
+def _in_digits(row: Forecast) -> list[str]:
+    """Return the cells of a table: budgets and guarantees rounded upwards, the floor downwards."""
+    guarantees = [readable(error, ROUND_CEILING) for error in (row.bound, row.l1)]
+    floor = readable(row.floor, ROUND_FLOOR)
+    return [upwards(row.eps, 4), row.strategy, readable(row.total_width), *guarantees, floor]
 
 
 def _certified_floor(users: Contributions, eps: float) -> float:
