@@ -100,6 +100,10 @@ def other_edge(ax, _):
     ax.fill_between(EPS, opt - 2 * EPS / 9, opt + 3 * EPS / 9, color="C0", alpha=0.3)
 
 
+def not_twice(ax, _):
+    ax.plot(EPS, 20.1 / EPS**0.5, label="twice the optimum")
+
+
 def nameless(ax, _):
     ax.plot(EPS, EPS, color="k")
 
@@ -118,8 +122,10 @@ FAULTS = {
     other_unit_of_x: "the line labelled 'the optimum' is not in column 'opt'",
     other_point: "the line labelled 'Laplace' is not in column 'Laplace' of data/errors.csv "
     "(first difference at eps = 2: 5.01 drawn, 5 stored)",
-    other_edge: "the band without a label, of 8 points is not in column 'opt'",
-    nameless: "the line without a label, of 8 points is not in column",
+    other_edge: "the band without a label, of 8 points, is not in column 'opt'",
+    not_twice: "the line labelled 'twice the optimum' is not in column 'opt' of data/errors.csv "
+    "(first difference at eps = 0.1: 63.5618 drawn, 63.2456 stored)",
+    nameless: "the line without a label, of 8 points, is not in column",
     named_beside: "the name 'Laplace' is #1f77b4, and its curve is #ff7f0e",
 }
 

@@ -155,7 +155,9 @@ def merged(curves):
 
 
 def is_compared(curve):
-    """Whether a curve has data, and is more than a mark."""
+    """Whether a curve has data, and is more than a mark, or a sample for the legend."""
+    if curve["kind"] == "bars" and curve["x"] in (curve.get("x_low"), []):
+        return False
     if curve["kind"] in ("line", "marks", "level") and not is_named(curve):
         return len(curve["x"]) > FEW
     return bool(curve["y"])
@@ -254,9 +256,11 @@ class Drawn:
         return one
 
     def __str__(self):
+        what = {"bars": "set of bars", "error bars": "set of points", "marks": "set of marks"}
+        what = what.get(self.kind, self.kind)
         if self.named:
-            return f"the {self.kind} labelled {self.label!r}"
-        return f"the {self.kind} without a label, of {len(self.place)} points"
+            return f"the {what} labelled {self.label.removeprefix('_')!r}"
+        return f"the {what} without a label, of {len(self.place)} points,"
 
 
 # --- Finding it -----------------------------------------------------------------------------------
@@ -349,7 +353,9 @@ class Search:
     def matches(self, edge, column, end):
         """Yield the units of an edge of the curve, with its place, wherever both are found."""
         for stored, room, units in self.expressions(column, end):
-            stored, room = stored.to_numpy(), room.to_numpy() + 1e-9 * np.nanmax(np.abs(stored))
+            if stored.isna().all():
+                continue
+            stored, room = stored.to_numpy(), room.to_numpy() + 1e-9 * stored.abs().max()
             edge = edge * np.nanmax(stored) / edge.max() if self.drawn.unitless else edge
             if self.places and are_among(edge, stored, room):
                 same = np.abs(edge[:, None] - stored) <= room
@@ -423,10 +429,11 @@ class Search:
     def difference(self):
         """Say what the first difference is to the column where the curve should be."""
         column, edge = self.columns[0], self.drawn.edges[0]
+        (values, *_), *_ = self.expressions(column, False)
         said = f"is not in column {column!r} of data/{self.table.name}.csv"
         for place, there in self.places:
             for i, rows in enumerate(there()):
-                stored = self.frame[column].to_numpy()[rows]
+                stored = values.to_numpy()[rows]
                 if not close(edge[i : i + 1], stored, 2 * ROUNDING).any():
                     where = f"{place} = {self.drawn.place[i]:.6g}" if place else f"point {i + 1}"
                     numbers = f"{edge[i]:.6g} drawn, {stored[0]:.6g} stored"
