@@ -16,7 +16,7 @@ import userdp as ud
 from userdp._rounding import downwards, factor_of, upwards
 from userdp.noise import _spent_beyond
 from userdp.release import _noise, release_mean_in_ball
-from userdp.release._results import at_most, in_words, readable
+from userdp.release._results import Words, at_most, in_words, readable
 
 N = 2000
 RNG = np.random.default_rng(20260725)
@@ -48,18 +48,23 @@ def results():
     }
 
 
+WORDS = Words("", "users", "records")
 KINDS = ["private mean", "in parts", "protected counts", "Gaussian", "in a ball"]
 
 
 def below_exp(x):
-    """A fraction below e^x, by a part in 2^100 at most: terms of the series, which are positive."""
-    term = total = Fraction(1)
+    """A fraction below e^x, by a part in 2^100 at most: terms of the series, which are positive.
+
+    In whole numbers of 2^-400, each cut off downwards.
+    """
+    numerator, denominator = Fraction(x).as_integer_ratio()
+    term = total = 1 << 400
     for n in range(1, 400):
-        term *= Fraction(x) / n
-        # Cut off downwards, so that the numbers stay short.
-        term = Fraction(int(term * 2**400), 2**400)
+        term = term * numerator // (denominator * n)
         total += term
-    return total
+        if not term:
+            break
+    return Fraction(total, 1 << 400)
 
 
 def number_in(pattern, text):
@@ -77,13 +82,16 @@ def check_budget(text, budget):
 def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results):
     made = results[kind]
     currency = "eps" if made.rho is None else "rho"
-    for budget in map(float, BUDGETS):
+    for i, budget in enumerate(map(float, BUDGETS)):
         one = dataclasses.replace(made, **{currency: budget})
-        sentence = one.public_sentence()
-        check_budget(number_in(rf"{currency} = ([\d.e+-]*\d)", sentence), budget)
-        for shown in (repr(one), re.sub("<[^>]*>", " ", one._repr_html_())):
+        # The parts of a sentence and of a table that speak of privacy; of some, the whole.
+        sentence, *tables = one._of_the_privacy(WORDS), one._spent()
+        if i % 40 == 0:
+            assert sentence in one.public_sentence()
+            tables += [repr(one), re.sub("<[^>]*>", " ", one._repr_html_())]
+            assert json.loads(one.public_json())[currency] == budget
+        for shown in (sentence, *tables):
             check_budget(number_in(rf"{currency} = ([\d.e+-]*\d)", shown), budget)
-        assert json.loads(one.public_json())[currency] == budget
         if currency == "eps":
             check_factor(number_in(r"more than (\S+) times as likely", sentence), budget)
 
