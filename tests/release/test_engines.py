@@ -1,12 +1,16 @@
 """Arrays and queries: every kind of column gives the same counts, tallies and sums."""
 
 import datetime
+import json
+import re
 import tracemalloc
 from collections import defaultdict
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import floor
 
+import duckdb
 import ibis
 import numpy as np
 import pyarrow as pa
@@ -307,3 +311,144 @@ def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end():
     window = Window(0, 16, -(2**24), 2**24)
     assert tally.weighted_total(window, 2**31) == (2**62, 2**41)
     assert tally.weighted_total(window, 2**20) == (2**54, 2**30)
+
+
+# Functions that are not the engine's own.
+
+
+class Overheard:
+    """A connection of DuckDB that keeps what is sent to it."""
+
+    def __init__(self, connection, sent):
+        self.connection = connection
+        self.sent = sent
+
+    def execute(self, query, *args, **kwargs):
+        self.sent.append(query)
+        self.connection.execute(query, *args, **kwargs)
+        return self
+
+    def sql(self, query, *args, **kwargs):
+        self.sent.append(query)
+        return self.connection.sql(query, *args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+
+CALLED = {"s": "'a'", "d": "1::DOUBLE", "f": "1::FLOAT", "c": "1::DECIMAL(9, 2)", "i": "3"}
+
+
+def table_of_types(connection):
+    """Return a table of one row with columns of several types."""
+    columns = ", ".join(f"{value} AS {name}" for name, value in CALLED.items())
+    connection.raw_sql(f"CREATE OR REPLACE TEMP TABLE of_types AS SELECT {columns}")
+    return connection.table("of_types")
+
+
+def everything_asked(table):
+    """Return all that a release may ask of a table, for users and values of every type."""
+    window, found = Window(MIDDLE, 2, -5, 5), []
+    for user, value, rules in product("sdfi", "dfci", (RULES, DROP_ALL)):
+        if user != value:
+            with read_tally(user, value, table, rules) as tally:
+                found.append(tally.survey())
+                found.append(tally.clipped_total(window))
+                found.append(tally.clipped_total(window, Among(1, 5)))
+                found.append(tally.weighted_total(window, 2))
+    return found
+
+
+def functions_in(parsed):
+    """Return the names of functions that are looked for wherever the session looks first."""
+    if isinstance(parsed, list):
+        return set().union(*map(functions_in, parsed))
+    if not isinstance(parsed, dict):
+        return set()
+    found = functions_in([*parsed.values()])
+    if parsed.get("class") == "FUNCTION" and parsed["schema"].lower() != "main":
+        found.add(parsed["function_name"])
+    return found
+
+
+def called_by_duckdb():
+    """Return the functions in all that is sent, as DuckDB itself reads it."""
+    connection, sent, found = ibis.duckdb.connect(), [], set()
+    table = table_of_types(connection)
+    connection.con = Overheard(connection.con, sent)
+    everything_asked(table)
+    for query in set(sent):
+        if "SELECT" in query:
+            select = query[query.index("SELECT") :]
+            parse = "SELECT json_serialize_sql(?::VARCHAR)"
+            ((parsed,),) = duckdb.execute(parse, [select]).fetchall()
+            assert not json.loads(parsed)["error"], query
+            found |= functions_in(json.loads(parsed))
+    return found
+
+
+def test_the_functions_that_queries_call_are_known():
+    assert called_by_duckdb() == engines.FUNCTIONS["duckdb"]
+
+
+PLACES = {
+    "temporary": "CREATE TEMP MACRO {}",
+    "in the database": "CREATE MACRO {}",
+    "in another schema": "CREATE SCHEMA more; CREATE MACRO more.{}",
+    "in the search path": "CREATE SCHEMA more; CREATE MACRO more.{}; SET search_path = 'more'",
+    "in a database attached": "ATTACH ':memory:' AS other; CREATE MACRO other.{}",
+    "in the database used": "ATTACH ':memory:' AS other; CREATE MACRO other.{}; USE other",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
+    """One named least(a, b) with the result a would switch clipping off."""
+    for name in sorted(engines.FUNCTIONS["duckdb"]):
+        connection = ibis.duckdb.connect()
+        table = table_of_types(connection)
+        connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))
+        words = "^`data` must be in an engine with its own functions only, got others named "
+        with pytest.raises(ValueError, match=f"{words}{re.escape(name)}[.]"):
+            everything_asked(table)
+
+
+OVERLOADS = {
+    "least": (["BIGINT", "BIGINT"], "BIGINT"),
+    "greatest": (["DOUBLE", "DOUBLE"], "DOUBLE"),
+    ">>": (["BIGINT", "TINYINT"], "BIGINT"),
+}
+
+
+@pytest.mark.parametrize("name", OVERLOADS)
+def test_functions_of_python_with_these_names_are_refused(name):
+    connection = ibis.duckdb.connect()
+    table = table_of_types(connection)
+    types, result = OVERLOADS[name]
+    connection.con.create_function(name, lambda a, b: a, types, result)
+    with pytest.raises(ValueError, match=f"own functions only, got others named {name}[.]"):
+        everything_asked(table)
+
+
+def test_other_macros_are_none_of_our_business():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE MACRO clean(a) AS trim(a)")
+    assert everything_asked(table_of_types(connection))
+
+
+# Collations.
+
+
+@pytest.mark.parametrize("place", ["column", "default"])
+@pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "NFC", "de"])
+def test_no_collation_merges_users(collation, place):
+    """Through Ibis, where DuckDB groups rows, and by a relation, which is fetched."""
+    connection = ibis.duckdb.connect()
+    kind = f"VARCHAR COLLATE {collation}" if place == "column" else "VARCHAR"
+    if place == "default":
+        connection.raw_sql(f"SET default_collation = '{collation}'")
+    connection.raw_sql(f'CREATE TABLE t ("user" {kind}, value DOUBLE)')
+    users = ["a", "A", "\u00e9", "e\u0301", "e", "\\x41", "a "]
+    connection.con.executemany("INSERT INTO t VALUES (?, 1)", [[user] for user in users])
+    for data in (connection.table("t"), connection.con.table("t")):
+        assert ud.user_counts("user", data=data).tolist() == [1] * len(users)

@@ -34,8 +34,8 @@ LARGEST_TOTAL = 1 << 62
 
 FUNCTIONS = {
     "duckdb": {
-        *("+", "-", "*", "/", ">>", "&"),
-        *("abs", "count", "count_star", "encode", "floor", "greatest", "isnan", "least", "sum"),
+        *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
+        *("isnan", "least", "sum", "current_database", "current_schema"),
     },
     "pyspark": {"abs", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan", "sum"},
 }
@@ -154,7 +154,7 @@ def refuse_replaced_functions(connection: Any) -> None:
 def _replaced_in_duckdb(connection: Any) -> list[str]:
     """Return names of functions that a new connection does not have, or not the same."""
     differ = _functions_of(connection.con) ^ _own_functions()
-    return sorted({name.lower() for name, *_ in differ} & FUNCTIONS["duckdb"])
+    return sorted({name for name, *_ in differ})
 
 
 @cache
@@ -166,10 +166,12 @@ def _own_functions() -> set[tuple[str, ...]]:
 
 
 def _functions_of(connection: Any) -> set[tuple[str, ...]]:
-    """Return the names and signatures of all functions; what Python adds has other parameters."""
+    """Return names and signatures, also of overloads: what Python adds has other parameters."""
+    names = ", ".join(f"'{name}'" for name in sorted(FUNCTIONS["duckdb"]))
     rows = connection.execute(
-        "SELECT function_name, function_type, schema_name, parameters, parameter_types, "
-        "return_type, varargs, description FROM system.main.duckdb_functions()"
+        "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "
+        "parameter_types, return_type, varargs, description FROM system.main.duckdb_functions() "
+        f"WHERE name IN ({names})"
     ).fetchall()
     return {tuple(map(str, row)) for row in rows}
 
