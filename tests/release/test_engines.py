@@ -452,3 +452,132 @@ def test_no_collation_merges_users(collation, place):
     connection.con.executemany("INSERT INTO t VALUES (?, 1)", [[user] for user in users])
     for data in (connection.table("t"), connection.con.table("t")):
         assert ud.user_counts("user", data=data).tolist() == [1] * len(users)
+
+
+# Settings of a session.
+
+ROWS = """CREATE TABLE t AS FROM (VALUES
+    ('a', 1.25::DOUBLE, 3, TIMESTAMPTZ '2013-10-27 00:30:00+00', 1.5::DECIMAL(9, 2)),
+    ('A', 2.25, 4, '2013-10-27 01:30:00+00', 2.55), ('e', 'nan', 5, '2013-03-31 00:30:00+00', 0.01),
+    ('a', NULL, 3, '2013-10-27 02:30:00+02', 5.99), (NULL, 5.5, NULL, NULL, 3.33),
+    ('b', 7.5, 6, '2013-03-31 01:30:00+00', NULL)) t(s, d, i, t, c)"""
+
+
+def small_answers(table):
+    """Return what a release may ask of the small table, or how it is refused."""
+    window, found = Window(MIDDLE, 2, -(2**18), 2**18), []
+    for user, value in (("s", "d"), ("i", "c"), ("t", "d"), ("i", "s")):
+        try:
+            with read_tally(user, value, table, RULES) as tally:
+                found.append(
+                    (tally.survey(), tally.clipped_total(window), tally.weighted_total(window, 2))
+                )
+        except (TypeError, ValueError) as refusal:
+            found.append(str(refusal)[:40])
+    return found
+
+
+# What else these may be set to: then all answers are the same, or refused.
+CHANGED = {
+    "Calendar": "japanese",
+    "TimeZone": "America/New_York",
+    "arrow_large_buffer_size": "true",
+    "arrow_lossless_conversion": "true",
+    "arrow_output_list_view": "true",
+    "arrow_output_version": "1.4",
+    "binary_as_string": "true",
+    "default_collation": "nocase",
+    "default_null_order": "nulls_first",
+    "default_order": "desc",
+    "disable_timestamptz_casts": "true",
+    "disabled_optimizers": "statistics_propagation,expression_rewriter,filter_pushdown",
+    "enable_caching_operators": "false",
+    "enable_fsst_vectors": "true",
+    "errors_as_json": "true",
+    "explain_output": "all",
+    "ieee_floating_point_ops": "false",
+    "integer_division": "true",
+    "lambda_syntax": "DISABLE_SINGLE_ARROW",
+    "null_order": "nulls_first",
+    "old_implicit_casting": "true",
+    "order_by_non_integer_literal": "true",
+    "ordered_aggregate_threshold": "1",
+    "perfect_ht_threshold": "0",
+    "preserve_identifier_case": "false",
+    "preserve_insertion_order": "false",
+    "produce_arrow_string_view": "true",
+    "python_enable_replacements": "false",
+    "python_scan_all_frames": "true",
+    "scalar_subquery_error_on_multiple_rows": "false",
+    "schema": "elsewhere",
+    "search_path": "elsewhere",
+    "threads": "1",
+    "worker_threads": "1",
+}
+
+# What the others are about: files, memory, networks, logs, storage, and plans of joins.
+OTHER_SETTINGS = """
+    __delta_only_variant_encoding_enabled access_mode allocator_background_threads
+    allocator_bulk_deallocation_flush_threshold allocator_flush_threshold
+    allow_community_extensions allow_extensions_metadata_mismatch
+    allow_parser_override_extension allow_persistent_secrets allow_unredacted_secrets
+    allow_unsigned_extensions allowed_configs allowed_directories allowed_paths
+    asof_loop_join_threshold auto_checkpoint_skip_wal_threshold
+    autoinstall_extension_repository autoinstall_known_extensions autoload_known_extensions
+    block_allocator_memory catalog_error_max_schemas checkpoint_threshold
+    current_transaction_invalidation_policy custom_extension_repository
+    custom_profiling_settings custom_user_agent debug_asof_iejoin debug_checkpoint_abort
+    debug_checkpoint_scan_sleep_ms debug_checkpoint_sleep_ms
+    debug_eviction_queue_sleep_micro_seconds debug_force_external debug_force_no_cross_product
+    debug_physical_table_scan_execution_strategy debug_skip_checkpoint_on_commit
+    debug_verify_blocks debug_verify_vector debug_window_mode default_block_size
+    default_secret_storage deprecated_using_key_syntax disable_database_invalidation
+    disable_parquet_prefetching disabled_compression_methods disabled_filesystems
+    disabled_log_types duckdb_api dynamic_or_filter_threshold enable_external_access
+    enable_external_file_cache enable_geoparquet_conversion enable_http_logging
+    enable_http_metadata_cache enable_logging enable_macro_dependencies enable_object_cache
+    enable_optimistic_write enable_profiling enable_progress_bar enable_progress_bar_print
+    enable_view_dependencies enabled_log_types experimental_metadata_reuse
+    extension_directories extension_directory external_threads file_search_path
+    force_bitpacking_mode force_column_metadata_reuse force_compression force_mbedtls_unsafe
+    force_variant_shredding geometry_minimum_shredding_size home_directory http_logging_output
+    http_proxy http_proxy_password http_proxy_username ignore_unknown_crs
+    immediate_transaction_mode index_scan_max_count index_scan_percentage
+    late_materialization_max_rows lock_configuration log_query_path logging_level logging_mode
+    logging_storage max_expression_depth max_memory max_temp_directory_size max_vacuum_tasks
+    memory_limit merge_join_threshold nested_loop_join_threshold pandas_analyze_sample
+    parquet_metadata_cache partitioned_write_flush_threshold partitioned_write_max_open_files
+    password pin_threads pivot_filter_threshold pivot_limit prefer_range_joins
+    prefetch_all_parquet_files profile_output profiling_coverage profiling_mode
+    profiling_output progress_bar_time scheduler_process_partial secret_directory
+    storage_block_prefetch storage_compatibility_version streaming_buffer_size temp_directory
+    temp_file_encryption user username vacuum_rebuild_indexes validate_external_file_cache
+    variant_minimum_shredding_size wal_autocheckpoint wal_autocheckpoint_entries
+    warnings_as_errors write_buffer_row_group_count write_buffer_row_group_memory_limit
+    zstd_min_string_length
+"""
+
+
+def test_every_setting_of_duckdb_has_been_thought_of():
+    """A name that is new here: does it change ids, sums, comparisons, rounding or times?"""
+    names = {name for (name,) in duckdb.sql("SELECT name FROM duckdb_settings()").fetchall()}
+    assert names <= CHANGED.keys() | set(OTHER_SETTINGS.split())
+
+
+@pytest.fixture(scope="module")
+def usual_answers():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(ROWS)
+    return small_answers(connection.table("t"))
+
+
+@pytest.mark.parametrize("setting", CHANGED)
+def test_settings_of_a_session_change_no_answer(setting, usual_answers):
+    assert [isinstance(answer, str) for answer in usual_answers] == [False, False, False, True]
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(f"CREATE SCHEMA elsewhere; {ROWS}")
+    table, relation = connection.table("t"), connection.con.table("t")
+    connection.raw_sql(f"SET {setting} = '{CHANGED[setting]}'")
+    for data in (table, relation):
+        for found, usual in zip(small_answers(data), usual_answers, strict=True):
+            assert found == usual or str(found).startswith("`data` must be readable")

@@ -469,6 +469,8 @@ def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them
         found = outcome_of(shop, made, WRAPPED[wrap])
         if kind in ("text", "integers", "days") and "result" not in wrap:
             assert found == [2, 1], kind
+        elif kind == "NaN in floats" and found == [2, 1, 1]:
+            assert "SQL expression" in wrap, "only a hash of NaN is not null"
         elif kind in WITH_NULL or found != [2, 1]:
             expected = f"{SCAN}|{OBJECTS}|`user` must (hold ids|not be missing)"
             assert re.match(expected, str(found)), kind

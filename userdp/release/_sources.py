@@ -175,7 +175,7 @@ def _fetch_relation(relation: Any, user: str, value: str | None) -> Any:
         if types[user].id == "blob":
             refuse_objects(user, types[user])
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        narrow = relation.project(quoted)
+        narrow = quietly(lambda: relation.project(quoted), READABLE)
         if quietly(lambda: _reads_objects(_plan_of_relation(narrow)), READABLE):
             refuse_scan()
         return quietly(narrow.to_arrow_table, READABLE)
