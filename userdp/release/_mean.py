@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -384,7 +385,7 @@ def as_measurement(
         dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda sums: _release_sums(sums, users, parts),
+        partial(_release_sums, users=users, parts=parts),
         lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 
