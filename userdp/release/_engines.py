@@ -39,7 +39,7 @@ FUNCTIONS = {
     },
     "pyspark": {
         *("abs", "between", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan"),
-        *("sum",),
+        *("least", "shiftright", "sum"),
     },
 }
 """Functions that queries call, by the names under which an engine looks for them."""
