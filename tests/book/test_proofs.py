@@ -32,7 +32,10 @@ def claims_of_coq():
                 yield name, sentence, labels
 
 
-@pytest.mark.parametrize(("name", "sentence", "labels"), [*claims_of_coq()])
+CLAIMS = [pytest.param(*claim, id=f"{claim[0]} {i}") for i, claim in enumerate(claims_of_coq(), 1)]
+
+
+@pytest.mark.parametrize(("name", "sentence", "labels"), CLAIMS)
 def test_what_is_said_to_be_in_coq_is_checked_there(name, sentence, labels):
     """A statement that is checked in part is neither in Coq nor by hand."""
     if name in EXPLAINS and EXPLAINS[name] in sentence:
