@@ -1,7 +1,7 @@
 """A Sphinx extension: where numbers come from, one click away.
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
-PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
+PAGE-ID. Each table has a record: what the cell that writes it says of it (`provenance`), and
 what is known of where it is shown. It stands on the page of records, where {{ records["The paper"]
 }} are those of a part of the book; from each download in a text a link leads there.
 """
@@ -14,8 +14,7 @@ from functools import cache
 
 from contents import BOOK, page, pages, parts
 from docutils import nodes
-
-from userdp.plotting._tables import PREFIX
+from myst_nb.ext.glue import GLUE_PREFIX
 
 DATA = BOOK / "data"
 DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
@@ -36,7 +35,7 @@ def records():
             for output in cell.get("outputs", []):
                 about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
                 if about.startswith("table "):
-                    record = json.loads(output.data[f"{PREFIX}text/plain"])
+                    record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
                     said[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
             for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._rounding import downwards, upwards
+from userdp.beyond._rounding import downwards, upwards
+from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Epsilon, read_eps
-from userdp.noise import LaplaceNoise, noisy_error
+from userdp.noise import noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
 from userdp.release._noise import LARGEST_SCALE, Noisy, load_opendp, noisy_total, shift_for
 from userdp.release._quiet import discreet

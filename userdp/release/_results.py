@@ -18,7 +18,8 @@ from scipy.special import exprel, ndtri
 
 from userdp import _checks as check
 from userdp._checks import Floats
-from userdp._rounding import (
+from userdp._search import double, halve
+from userdp.beyond._rounding import (
     chance_beyond,
     downwards,
     factor_of,
@@ -26,9 +27,8 @@ from userdp._rounding import (
     to_unit,
     upwards,
 )
-from userdp._search import double, halve
+from userdp.beyond.noise import GaussianNoise, LaplaceNoise, Noise, Objective
 from userdp.model import Epsilon, read_eps
-from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
 from userdp.release._quiet import discreet
 
 COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
