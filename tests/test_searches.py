@@ -26,8 +26,6 @@ ENDS = {
     "plotting/_tables.py": {
         "_public_name": "each step unwraps one `functools.partial` of finitely many",
     },
-    "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
-    "release/_sources.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
 

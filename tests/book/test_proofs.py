@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from contents import ROOT, page, pages
 
-import proofs
+from tools.ext import proofs
+from tools.ext.contents import ROOT, page, pages
 
 # Sentences that explain what the mark "checked by machine" means, and claim nothing.
 EXPLAINS = {
@@ -32,10 +32,7 @@ def claims_of_coq():
                 yield name, sentence, labels
 
 
-CLAIMS = [pytest.param(*claim, id=f"{claim[0]} {i}") for i, claim in enumerate(claims_of_coq(), 1)]
-
-
-@pytest.mark.parametrize(("name", "sentence", "labels"), CLAIMS)
+@pytest.mark.parametrize(("name", "sentence", "labels"), [*claims_of_coq()])
 def test_what_is_said_to_be_in_coq_is_checked_there(name, sentence, labels):
     """A statement that is checked in part is neither in Coq nor by hand."""
     if name in EXPLAINS and EXPLAINS[name] in sentence:
