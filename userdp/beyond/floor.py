@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from userdp import _checks as check
-from userdp import _programs
+from userdp.beyond import _programs
 from userdp.model import Contributions, Epsilon, read_eps
 
 # Larger budgets have no linear program; no bound by thm-lattice; the floor 0.
@@ -323,8 +323,7 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
+    eps : Epsilon
         Privacy budget (dimensionless, public). No program is solved for eps above 5; above 12 the
         bound for single users, thm-lattice, does not take part; above 64 the floor is 0.
 
@@ -336,7 +335,7 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions; as `read_eps`.
+        If `users` is not a Contributions instance; as `read_eps`.
 
     Examples
     --------

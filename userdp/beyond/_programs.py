@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import Floats
-from userdp.frontier import _risk_of_one
+from userdp.beyond.frontier import _risk_of_one
 
 Integers = npt.NDArray[np.int64]
 

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp import worstcase
 from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
+from userdp.beyond import errors
+from userdp.beyond.noise import Budget, read_budget
 from userdp.model import Contributions
-from userdp.noise import Budget, NoiseName, _read_noise
 from userdp.samplers import Sampler, _drawn
+from userdp.worstcase import sensitivity
 
 
 class Member(NamedTuple):
@@ -113,13 +114,12 @@ class Tradeoff:
 
 def tradeoff(
     users: Contributions,
-    eps: Budget,
+    budget: Budget,
     prior: Sampler,
     n_trials: int = 1000,
     *,
     centres: npt.ArrayLike | None = None,
     total_widths: npt.ArrayLike | None = None,
-    noise: NoiseName = "laplace",
     rng: RNGLike = None,
 ) -> Tradeoff:
     """Weigh the average error of `clipped_mean` under a prior against its worst-case error.
@@ -131,9 +131,8 @@ def tradeoff(
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal, str, or a law of noise
-        Privacy budget of the release (dimensionless, public), or the law of its noise.
+    budget : Budget
+        Privacy budget of the release, or the law of its noise.
     prior : callable
         The prior as a sampler, for instance `uniform_sums`; called as ``prior(users, n_trials,
         rng=rng)``, it returns user sums of shape (n_trials, L).
@@ -145,10 +144,7 @@ def tradeoff(
         Total widths to try. Without it 0, the smallest and the largest width with the smallest
         certificate, those with a certificate (around U/2) larger by 5 %, 10 %, ... 200 %, and 80
         widths in equal ratios up to U m*.
-    noise : {"laplace", "staircase"}, optional
-        Its law.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -158,7 +154,7 @@ def tradeoff(
     Raises
     ------
     TypeError, ValueError
-        If `users`, `eps`, `noise` or `rng` are as `clipped_mean` refuses them; if `prior` returns
+        If `users`, `budget` or `rng` are as `clipped_mean` refuses them; if `prior` returns
         an array of another shape, `n_trials` is not an integer of at least 2, a centre lies
         outside [0, U] or a width is negative.
 
@@ -166,7 +162,7 @@ def tradeoff(
     --------
     >>> from userdp import geometric_collection, threshold, uniform_sums
     >>> users = geometric_collection(M=4, upper=65)
-    >>> choices = tradeoff(users, eps=2, prior=uniform_sums, n_trials=200, rng=0)
+    >>> choices = tradeoff(users, 2, prior=uniform_sums, n_trials=200, rng=0)
     >>> paper, free, bold = threshold(users, 2), choices.best(tau=0), choices.best(tau=1)
     >>> paper, free.total_width, round(bold.total_width, 1)
     (1040.0, 520.0, 173.3)
@@ -177,10 +173,10 @@ def tradeoff(
     upper = float(users.upper)
     middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
     check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
-    smallest = float(worstcase.optimal_error(users, eps, noise=noise))
-    tried = _default_widths(users, eps, noise, smallest) if total_widths is None else total_widths
+    smallest = float(errors.optimal_error(users, budget))
+    tried = _default_widths(users, budget, smallest) if total_widths is None else total_widths
     widths = _grid("total_widths", tried)
-    law = _read_noise(noise, eps)
+    law = read_budget(budget)
     public = Contributions(users.counts, upper)  # in floats, where the bound is a Fraction
     shape = (middles.size, widths.size)
     certificate = np.empty(shape)
@@ -193,13 +189,13 @@ def tradeoff(
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
-                clipping = worstcase.centred_clipping(public, width, centre)
-                change = float(worstcase.sensitivity(public, clipping))
-                certificate[i, j] = worstcase.worst_case_error(public, clipping, eps, noise=noise)
+                clipping = errors.centred_clipping(public, width, centre)
+                change = float(sensitivity(public, clipping))
+                certificate[i, j] = errors.worst_case_error(public, clipping, budget)
                 kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
-                errors = law.mean_error((total - kept) / users.total, change)
-                mean[i, j] = errors.mean()
-                spread[i, j] = errors.std(ddof=1) / np.sqrt(trials)
+                distances = law.mean_error((total - kept) / users.total, change)
+                mean[i, j] = distances.mean()
+                spread[i, j] = distances.std(ddof=1) / np.sqrt(trials)
                 tick()
     return Tradeoff(middles, widths, certificate, mean, spread, smallest)
 
@@ -212,13 +208,13 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
     return grid
 
 
-def _default_widths(users: Contributions, eps: Budget, noise: NoiseName, smallest: float) -> Floats:
+def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Floats:
     """Return the widths that are tried without any given: see `tradeoff`."""
-    width = float(worstcase.threshold(users, eps, noise=noise))
+    width = float(errors.threshold(users, budget))
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]
     # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
-    falling = [float(worstcase.symmetric_error(users, kink, eps, noise=noise)) for kink in kinks]
+    falling = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
     limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
     in_ratios = np.geomspace(sums[-1] / 1000, sums[-1], 80)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from userdp import _checks as check
+from userdp.beyond.errors import projected_error, threshold
+from userdp.beyond.noise import Budget, Noise, read_budget
 from userdp.model import Contributions
-from userdp.noise import Budget, Noise, NoiseName, _read_noise
-from userdp.worstcase import projected_error, threshold
 
 # Widths of the heavy part that are tried: these shares of its largest sum, and the l1 threshold.
 _SHARES = np.arange(1, 65) / 64
@@ -65,7 +65,7 @@ class Split(NamedTuple):
     error: float
 
 
-def best_split(users: Contributions, eps: Budget, noise: NoiseName = "laplace") -> Split:
+def best_split(users: Contributions, budget: Budget) -> Split:
     """Return the release in at most two parts that guarantees the smallest error.
 
     Heavy users have at least a certain number of samples. The clipped mean of each part gets noise
@@ -82,12 +82,8 @@ def best_split(users: Contributions, eps: Budget, noise: NoiseName = "laplace") 
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal, str, or a law of noise
-        Privacy budget of the release (dimensionless, public); or the law of its noise, such as a
-        `GaussianNoise`, whose promise then takes the place of eps-DP.
-    noise : {"laplace", "staircase"}, optional
-        The law of the noise at this budget; left out where `eps` is a law itself.
+    budget : Budget
+        Privacy budget, or the law of the noise.
 
     Returns
     -------
@@ -98,7 +94,7 @@ def best_split(users: Contributions, eps: Budget, noise: NoiseName = "laplace") 
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions; as `read_eps`; if `noise` is no such name.
+        If `users` is not a Contributions instance; as `read_eps`.
 
     See Also
     --------
@@ -107,14 +103,14 @@ def best_split(users: Contributions, eps: Budget, noise: NoiseName = "laplace") 
     Examples
     --------
     >>> users = Contributions([100] + [1] * 900, upper=1)
-    >>> split = best_split(users, eps=1)
+    >>> split = best_split(users, 1)
     >>> split.heavy_from, [part.users.n_users for part in split.parts]
     (100, [1, 900])
-    >>> round(split.error, 4), round(projected_error(users, threshold(users, 1, "l1"), eps=1), 4)
+    >>> round(split.error, 4), round(projected_error(users, threshold(users, 1, "l1"), 1), 4)
     (0.0348, 0.0427)
     """
     check.instance("users", users, Contributions)
-    law = _read_noise(noise, eps)
+    law = read_budget(budget)
     sizes, n_users = users.histogram
     n_heavy = np.cumsum(n_users[::-1])[::-1]
     first_heavy = [

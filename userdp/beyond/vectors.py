@@ -23,9 +23,11 @@ from scipy.special import gammainccinv, hyp2f1
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
+from userdp.beyond.errors import least_error
+from userdp.beyond.noise import GaussianNoise
 from userdp.model import _ROUNDING, Contributions, Epsilon, Number, _as_bound, rank, read_eps
-from userdp.noise import GaussianNoise, _noise_scale
-from userdp.worstcase import _largest_counts, _least_error
+from userdp.noise import noise_scale
+from userdp.worstcase import _nth_largest_sum
 
 __all__ = [
     "GaussianNoise",
@@ -81,7 +83,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     return np.where(too_long, shorter, vectors)
 
 
-def ball_threshold(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
+def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
     """Return the best threshold T in d dimensions: user sums are clipped to the length T/2.
 
     The ceil(2w)-th largest U m_l, w being the mean length of the noise for sensitivity 1, or 0 if
@@ -91,8 +93,8 @@ def ball_threshold(users: Contributions[Number], eps: BallBudget, d: int) -> Num
     ----------
     users : Contributions
         The public counts, and the diameter U = 2R of the ball of the samples.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
     d : int
         Number of coordinates, at least 1.
 
@@ -104,7 +106,7 @@ def ball_threshold(users: Contributions[Number], eps: BallBudget, d: int) -> Num
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions or `d` no integer from 1 to 2^53; as `read_eps`.
+        If `users` is not a Contributions instance or `d` no integer from 1 to 2^53; as `read_eps`.
 
     Examples
     --------
@@ -113,13 +115,10 @@ def ball_threshold(users: Contributions[Number], eps: BallBudget, d: int) -> Num
     (4.0, 4.0)
     """
     check.instance("users", users, Contributions)
-    k = _noise_in_ball(eps, d).rank
-    if k > users.n_users:
-        return _as_bound(users, 0)
-    return _as_bound(users, users.upper * int(_largest_counts(users, k).min()))
+    return _nth_largest_sum(users, _noise_in_ball(budget, d).rank)
 
 
-def ball_error(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
+def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
     """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
 
     It is (U / 2N) H(2w), with H(x) the fractional sum of the x largest counts, and bounds the mean
@@ -129,8 +128,8 @@ def ball_error(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
     ----------
     users : Contributions
         The public counts, and the diameter U = 2R of the ball of the samples.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
     d : int
         Number of coordinates, at least 1.
 
@@ -138,7 +137,7 @@ def ball_error(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
     -------
     float or Fraction
         Worst-case bias plus mean length of the noise, in the unit of the samples; exact if the
-        diameter is a Fraction and `eps` a budget.
+        diameter is a Fraction and `budget` a number.
 
     Raises
     ------
@@ -153,11 +152,11 @@ def ball_error(users: Contributions[Number], eps: BallBudget, d: int) -> Number:
     [[0.02, 0.067], [0.875, 0.586]]
     """
     check.instance("users", users, Contributions)
-    return _as_bound(users, _least_error(users, _noise_in_ball(eps, d).mean_length))
+    return _as_bound(users, least_error(users, _noise_in_ball(budget, d).mean_length))
 
 
 def mean_in_ball(
-    sums: npt.ArrayLike, users: Contributions, eps: BallBudget, *, rng: RNGLike | None = None
+    sums: npt.ArrayLike, users: Contributions, budget: BallBudget, *, rng: RNGLike | None = None
 ) -> Floats:
     """Release the mean of vectors in a ball, user sums clipped radially to half of the threshold.
 
@@ -172,10 +171,9 @@ def mean_in_ball(
         Each user's sum of samples, of length at most R m_l, protected.
     users : Contributions
         The public counts, and the diameter U = 2R of the ball of the samples.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -191,20 +189,20 @@ def mean_in_ball(
     Examples
     --------
     >>> users = Contributions([4, 1], upper=2)
-    >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, eps=4, rng=0).round(4)
+    >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, 4, rng=0).round(4)
     array([ 1.1274, -0.7643])
     """
     vectors = _read_vectors(sums, users)
     generator = check.rng(rng)
     d = vectors.shape[-1]
-    width = float(ball_threshold(users, eps, d))
+    width = float(ball_threshold(users, budget, d))
     total = clip_to_ball(vectors, width / 2).sum(axis=-2)
-    noise = _noise_in_ball(eps, d).draw(width, total.shape, generator)
+    noise = _noise_in_ball(budget, d).draw(width, total.shape, generator)
     release: Floats = (total + noise) / users.total
     return release
 
 
-def ball_mean_error(sums: npt.ArrayLike, users: Contributions, eps: BallBudget) -> Floats:
+def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudget) -> Floats:
     """Return the mean error of `mean_in_ball` on given datasets, noise integrated out.
 
     The mean length of bias plus noise. With Gaussian noise of standard deviation s in each of d
@@ -217,8 +215,8 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, eps: BallBudget) 
         Each user's sum of samples, of length at most R m_l, protected.
     users : Contributions
         The public counts, and the diameter U = 2R of the ball of the samples.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget (dimensionless, public); or the law of the noise of each coordinate.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
 
     Returns
     -------
@@ -233,17 +231,17 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, eps: BallBudget) 
     Examples
     --------
     >>> users = Contributions([4, 1], upper=2)
-    >>> round(float(ball_mean_error([[2.0, 1.0], [0.0, -1.0]], users, eps=2)), 6)
+    >>> round(float(ball_mean_error([[2.0, 1.0], [0.0, -1.0]], users, 2)), 6)
     0.467621
     """
     vectors = _read_vectors(sums, users)
     d = vectors.shape[-1]
-    width = float(ball_threshold(users, eps, d))
+    width = float(ball_threshold(users, budget, d))
     lost = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
     bias = _lengths(lost) / users.total
     if width == 0:
         return bias
-    return _noise_in_ball(eps, d).mean_distance(bias, width, users.total)
+    return _noise_in_ball(budget, d).mean_distance(bias, width, users.total)
 
 
 class _NoiseInBall(ABC):
@@ -304,22 +302,22 @@ class _PureInBall(_NoiseInBall):
         """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
         direction = rng.standard_normal(shape)
         direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-        length = rng.gamma(self.d, _noise_scale(width, self.eps), shape[:-1])
+        length = rng.gamma(self.d, noise_scale(width, self.eps), shape[:-1])
         noise: Floats = direction * length[..., None]
         return noise
 
     def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
         """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
-        scale = float(_noise_scale(width, self.eps)) / n
+        scale = float(noise_scale(width, self.eps)) / n
         return _gamma_distance(bias, scale, self.d)
 
 
-def _noise_in_ball(eps: BallBudget, d: int) -> _NoiseInBall:
+def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
     """Return the noise in d dimensions of a budget, or of the law of each coordinate."""
     dimensions = check.integer("d", d, least=1, most=2**53)
-    if isinstance(eps, GaussianNoise):
-        return _GaussianInBall(eps, dimensions)
-    return _PureInBall(eps, dimensions)
+    if isinstance(budget, GaussianNoise):
+        return _GaussianInBall(budget, dimensions)
+    return _PureInBall(budget, dimensions)
 
 
 def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:

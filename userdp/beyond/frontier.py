@@ -13,9 +13,9 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
-from userdp._search import halve
+from userdp.beyond._search import halve
+from userdp.beyond.noise import Budget, PureNoise, read_budget
 from userdp.model import Contributions, Epsilon, Number, _scalar, read_eps
-from userdp.noise import NoiseName, _read_noise
 
 
 def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | float:
@@ -27,7 +27,6 @@ def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | 
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
     sensitivity : float or Fraction
         Delta, finite and at least 0, in the unit of the samples.
 
@@ -39,7 +38,8 @@ def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | 
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions, or `sensitivity` not a finite number of at least 0.
+        If `users` is not a Contributions instance, or `sensitivity` not a finite number of at least
+        0.
 
     Examples
     --------
@@ -63,9 +63,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : Epsilon
 
     Returns
     -------
@@ -75,7 +73,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions; as `read_eps`.
+        If `users` is not a Contributions instance; as `read_eps`.
 
     Examples
     --------
@@ -95,7 +93,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     return float(users.upper) * float(np.max(shares * risks))
 
 
-def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
+def optimality_factor(budget: Budget) -> float:
     """Return a factor by which `optimal_error` is at most larger than the smallest possible error.
 
     For every collection: the worst-case error of the optimum is at most this multiple of the
@@ -105,10 +103,8 @@ def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
 
     Parameters
     ----------
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
-    noise : {"laplace", "staircase"}, optional
-        The law of the noise of the optimum.
+    budget : Epsilon, LaplaceNoise or StaircaseNoise
+        Privacy budget eps, or the law of the optimum's noise, which is eps-DP.
 
     Returns
     -------
@@ -117,19 +113,23 @@ def optimality_factor(eps: Epsilon, noise: NoiseName = "laplace") -> float:
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`; if `noise` is no such name.
+        As `read_eps`; if a law is not eps-DP.
 
     Examples
     --------
-    >>> round(optimality_factor(1), 3), round(optimality_factor(1, "staircase"), 3)
+    >>> from userdp.beyond import StaircaseNoise
+    >>> round(optimality_factor(1), 3), round(optimality_factor(StaircaseNoise(1)), 3)
     (2.447, 2.377)
     """
-    x = 2 * Fraction(_read_noise(noise, eps).mean_size)
+    law = read_budget(budget)
+    if not isinstance(law, PureNoise):
+        check.refuse_kind("budget", "a privacy budget or a law that is eps-DP", budget)
+    x = 2 * Fraction(law.mean_size)
     whole = floor(x)
     n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
     # How large H can be at the two whole numbers around x while no lower bound H(n) b_n exceeds 1.
     with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
-        most = 1 / _least_risks(n, float(read_eps(eps)))
+        most = 1 / _least_risks(n, float(law.eps))
     below = float(np.min(np.maximum(1, whole / n) * most)) if whole else 0.0
     above = float(np.min(np.maximum(1, (whole + 1) / n) * most))
     part = float(x - whole)
