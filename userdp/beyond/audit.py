@@ -13,15 +13,15 @@ import numpy as np
 from userdp import _checks as check
 from userdp import audit
 from userdp._checks import Floats, RNGLike
-from userdp.audit import Call, Pairs, Recorder, Release, hard_pairs, mean_log_ratio
+from userdp.audit import Call, Pairs, Recorder, Release
 from userdp.beyond.noise import StaircaseNoise
 
 __all__ = [
     "ball_log_ratio",
     "gaussian_rho",
-    "hard_vector_pairs",
+    "hard_pairs",
     "largest_log_ratio",
-    "staircase_log_ratio",
+    "mean_log_ratio",
 ]
 
 _DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
@@ -100,21 +100,20 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
 
 
-def staircase_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise) -> Floats:
-    """Return the largest log ratio of the two densities of a release with staircase noise.
+def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = None) -> Floats:
+    """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
-    It is looked up in `log_density`, between all points at which one of the two densities jumps.
-    The statistic and the scale are those that the mechanism really uses; if the scales of
-    neighbours differ, the result is infinite.
+    As `userdp.audit.mean_log_ratio`, and also for staircase noise: its ratio is looked up in
+    `log_density`, between all points at which one of the two densities jumps.
 
     Parameters
     ----------
     release : callable
-        A mechanism with staircase noise, called as ``release(sums, users, rng)``.
+        A mechanism with additive noise, called as ``release(sums, users, rng)``.
     pairs : Pairs
         Neighbouring datasets.
-    law : StaircaseNoise
-        The law of the noise for sensitivity 1.
+    law : StaircaseNoise, optional
+        The law of the noise for sensitivity 1; by default the noise is Laplace.
 
     Returns
     -------
@@ -128,10 +127,15 @@ def staircase_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise) -> 
     >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
     >>> def release(sums, users, rng):
     ...     return opt_worst_case(sums, users, law, rng=rng)
-    >>> staircase_log_ratio(release, pairs, law)
+    >>> mean_log_ratio(release, pairs, law)
     array([2.])
     """
-    shift = mean_log_ratio(release, pairs)
+    shift = audit.mean_log_ratio(release, pairs)
+    return shift if law is None else _staircase_log_ratio(law, shift)
+
+
+def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
+    """Return the log ratio of staircase densities whose centres are so many scales apart."""
     distance = np.minimum(shift, 8.0)[:, None]
     jumps = np.arange(12) + law.gamma
     jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
@@ -160,20 +164,21 @@ def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, li
     return np.where(sound, shift, np.inf), rng.calls
 
 
-def hard_vector_pairs(n_pairs: int, d: int, rng: RNGLike = None) -> Iterator[Pairs]:
-    """Yield pairs of neighbouring datasets of vectors that are hard on a mechanism.
+def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
+    """Yield pairs of neighbouring datasets that are hard on a mechanism: of numbers, or of vectors.
 
-    Those of `hard_pairs`, in the ball of diameter U: the sums, less U m_l / 2, are the lengths
-    along an axis, which is one for all users or one per user. The replaced vector may turn.
+    Those of `userdp.audit.hard_pairs`. For vectors the sums, less U m_l / 2, are the lengths along
+    an axis in the ball of diameter U; the axis is one for all users or one per user, and the
+    replaced vector may turn.
 
     Parameters
     ----------
     n_pairs : int
         How many.
-    d : int
-        Number of coordinates.
     rng : Generator or seed, optional
         Source of randomness.
+    d : int, optional
+        Number of coordinates, for vectors.
 
     Yields
     ------
@@ -181,12 +186,12 @@ def hard_vector_pairs(n_pairs: int, d: int, rng: RNGLike = None) -> Iterator[Pai
 
     Examples
     --------
-    >>> {pairs.first.shape[-1] for pairs in hard_vector_pairs(100, d=3, rng=0)}
+    >>> {pairs.first.shape[-1] for pairs in hard_pairs(100, rng=0, d=3)}
     {3}
     """
     generator = check.rng(rng)
-    for pairs in hard_pairs(n_pairs, generator):
-        yield _in_ball(pairs, d, generator)
+    for pairs in audit.hard_pairs(n_pairs, generator):
+        yield pairs if d is None else _in_ball(pairs, d, generator)
 
 
 def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
@@ -200,9 +205,13 @@ def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
 
 
 def largest_log_ratio(
-    log_ratio: Callable[[Pairs], Floats], n_pairs: int, d: int, rng: RNGLike = None
+    log_ratio: Callable[[Pairs], Floats],
+    n_pairs: int,
+    rng: RNGLike = None,
+    *,
+    d: int | None = None,
 ) -> float:
-    """Return the largest of the log ratios, or of the rhos, found on `hard_vector_pairs`.
+    """Return the largest of the log ratios, or of the rhos, that a function finds on `hard_pairs`.
 
     Parameters
     ----------
@@ -210,10 +219,10 @@ def largest_log_ratio(
         Function of `Pairs`, such as `ball_log_ratio` with its other arguments fixed.
     n_pairs : int
         How many pairs.
-    d : int
-        Number of coordinates.
     rng : Generator or seed, optional
         Source of randomness.
+    d : int, optional
+        Number of coordinates, for vectors.
 
     Returns
     -------
@@ -224,7 +233,7 @@ def largest_log_ratio(
     >>> from userdp.beyond import mean_in_ball
     >>> def log_ratio(pairs):
     ...     return ball_log_ratio(lambda s, users, rng: mean_in_ball(s, users, 2, rng=rng), pairs)
-    >>> round(largest_log_ratio(log_ratio, 100, d=2, rng=0), 4)
+    >>> round(largest_log_ratio(log_ratio, 100, rng=0, d=2), 4)
     2.0
     """
-    return max(float(np.max(log_ratio(pairs))) for pairs in hard_vector_pairs(n_pairs, d, rng))
+    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng, d=d))

@@ -1,23 +1,19 @@
-"""Drawing: one style for the whole book."""
+"""The look of the book's figures: one style, and a colour, marker and dash per mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
-
-try:
-    import matplotlib.pyplot as plt
-    import seaborn as sns
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-except ImportError as error:
-    need = "Drawing needs Matplotlib and seaborn"
-    raise ImportError(f"{need}: pip install 'userdp[plot]'.") from error
 
 _PALETTE = sns.color_palette("colorblind")
 
@@ -46,7 +42,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def use_book_style() -> None:
     """Draw all figures from here on in the book's style."""
-    plt.style.use("userdp.plotting.book")
+    plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
 
 def seaborn_looks() -> dict[str, dict[str, Any]]:
@@ -95,7 +91,7 @@ def draw_plan(rows: Sequence[Any], ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     rows : sequence
-        Those of a plan, as `userdp.plan` returns it.
+        Those of a plan, as `userdp.release.plan` returns it.
     ax : matplotlib Axes, optional
         Where to draw; a new figure without it.
 
