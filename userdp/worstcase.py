@@ -163,8 +163,9 @@ def worst_case_error(
     >>> worst_case_error(users, optimal_clipping(users, 1), eps=1)
     0.5
     """
-    noise = sensitivity(users, clipping) / read_eps(eps)
-    return _scalar(users, worst_case_bias(users, clipping) + noise)
+    bias: Any = worst_case_bias(users, clipping)
+    noise: Any = sensitivity(users, clipping)
+    return _scalar(users, bias + noise / read_eps(eps))
 
 
 def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
@@ -258,8 +259,9 @@ def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     >>> optimal_error(users, Fraction(1, 2)), optimal_error(users, 2)
     (Fraction(65, 2), Fraction(130, 7))
     """
+    upper: Exact = users.upper
     largest = sum_of_largest(users, 2 / read_eps(eps))
-    return _as_bound(users, Fraction(users.upper) / (2 * users.total) * largest)
+    return _as_bound(users, Fraction(upper) / (2 * users.total) * largest)
 
 
 def symmetric_error(
@@ -295,8 +297,9 @@ def symmetric_error(
     """
     check.instance("users", users, Contributions)
     width = check.size("total_width", total_width, users.is_exact)
-    bias = _symmetric_bias(users, width)
-    return _scalar(users, bias + width / users.total / read_eps(eps))
+    bias: Any = _symmetric_bias(users, width)
+    noise: Any = width / users.total
+    return _scalar(users, bias + noise / read_eps(eps))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:

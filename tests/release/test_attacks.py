@@ -409,17 +409,15 @@ def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "Ibis", "Parquet"])
-def test_floats_are_ids_where_their_type_tells_whole_numbers_apart(tmp_path, kind):
-    def counts_of(users, dtype=float):
-        rows = rows_of(np.array(users, dtype), np.ones(2))
+def test_floats_are_ids_where_they_are_whole_numbers(tmp_path, kind):
+    def counts_of(users):
+        rows = rows_of(np.array(users), np.ones(2))
         return ud.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
 
     assert counts_of([-0.0, 0.0]) == [2]
-    for dtype, most in ((np.float64, 2.0**53), (np.float32, 2.0**24)):
-        assert counts_of([most, most - 1], dtype) == [1, 1]
-        for odd in (most + 2, 1.5, np.inf):
-            with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
-                counts_of([odd, 1.0], dtype)
+    for odd in (1.5, np.inf):
+        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+            counts_of([odd, 1.0])
 
 
 # 6. One state of the table.

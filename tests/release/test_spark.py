@@ -197,6 +197,23 @@ def test_other_answers_are_the_same(sources, opendp):
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
 
 
+@pytest.mark.parametrize(("kind", "edge"), [("float32", 2**24), ("float64", 2**53)])
+def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path):
+    """Spark reads no halves, so that its floats of 32 bits have a limit of their own."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def counts_of(*ids):
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.parquet"
+        pq.write_table(pa.table({"user": np.array(ids, kind), "value": [1.0] * len(ids)}), path)
+        return ud.user_counts("user", data=spark.read_parquet(path)).tolist()
+
+    assert counts_of(edge - 1, edge - 2, edge - 1, 1 - edge) == [2, 1, 1]
+    for odd in (edge, edge + 2, -edge):
+        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+            counts_of(odd, 1, 2)
+
+
 def dropping(data):
     options = BOUNDS | CLAMP | DROP
     return ud.private_mean("text", "double", eps=0.7, data=data, **options)

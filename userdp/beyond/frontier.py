@@ -13,7 +13,7 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
-from userdp.beyond._search import halve
+from userdp._search import halve
 from userdp.beyond.noise import Budget, PureNoise, read_budget
 from userdp.model import Contributions, Epsilon, Number, _scalar, read_eps
 

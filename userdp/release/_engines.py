@@ -10,6 +10,9 @@ from contextlib import suppress
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
+from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 from userdp.release._quiet import quietly
 from userdp.release._tally import Among, Rules, Survey, Tally, Weighted
@@ -209,13 +212,18 @@ def _is_nobody(user: Any) -> Any:
 
 
 def _is_odd(user: Any) -> Any:
-    """Whether a user is a float that is no whole number, or too large to be held exactly."""
+    """Whether a user is a float that is not a whole number, or too large for its type.
+
+    What is a float of 32 bits to DuckDB may have 16 in the file or the frame that it comes from.
+    """
     import ibis
 
     if not user.type().is_floating():
         return user.isnull() & False
-    most = 2.0**24 if user.type().is_float32() else 2.0**53
-    held = user.abs() <= most
+    bits = 8 * user.type().nbytes
+    if bits == 32 and user._find_backend(use_default=True).name == "duckdb":
+        bits = 16
+    held = user.abs() < EXACT_BELOW[np.dtype(f"f{bits // 8}").type]
     small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits
     return ~held | (small != small.floor())
 

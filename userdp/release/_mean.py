@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import GaussianNoise, Noise, Objective, _read_objective
+from userdp.beyond.errors import centred_bias, centred_clipping, projected_error, threshold
+from userdp.beyond.noise import Budget, Noise, Objective, read_objective
+from userdp.beyond.split import best_split
+from userdp.model import Contributions, _read_centre, _read_sums
 from userdp.release._grid import (
     LEVEL_ERROR,
     Grid,
@@ -47,9 +49,7 @@ from userdp.release._results import (
 )
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, TallyOfSums
-from userdp.split import best_split
-from userdp.worstcase import _centred_bias, centred_clipping, projected_error, threshold
+from userdp.release._tally import Among, Rules, Survey, TallyOfSums
 
 
 class Choices(NamedTuple):
@@ -125,7 +125,7 @@ def private_mean(
     *,
     lower: float,
     upper: float,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     data: Data | None = None,
     objective: Objective = "bound",
     total_width: float | None = None,
@@ -152,7 +152,7 @@ def private_mean(
         are the same instant. Other objects are refused.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
-    eps : float, Fraction, Decimal, str or GaussianNoise
+    budget : float, Fraction, Decimal, str or GaussianNoise
         Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise,
         which has promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
     data : path or list of paths, Ibis table or frame, optional
@@ -211,13 +211,13 @@ def private_mean(
     Examples
     --------
     >>> users, values = ["a", "a", "a", "a", "b"], [3.0, 4.0, 5.0, 4.0, 1.0]
-    >>> result = private_mean(users, values, lower=0, upper=6, eps=1)
+    >>> result = private_mean(users, values, lower=0, upper=6, budget=1)
     >>> result.clips[0], result.total_width
     (Clip(n_records=4, n_users=1, lower=2.25, upper=3.75), 6.0)
     >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_bound, 6)
     (1.8, 1.2, 3.0)
     """
-    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
+    choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
     rules = read_rules(choices.grid, outside, missing)
     check_value(value)
     load_opendp()
@@ -235,7 +235,7 @@ def private_mean(
 def release_mean(
     sums: npt.ArrayLike,
     users: Contributions,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     *,
     total_width: Exact | None = None,
     centre: Exact | None = None,
@@ -253,10 +253,11 @@ def release_mean(
     Parameters
     ----------
     sums : array_like of float, shape (L,)
-        Each user's sum of samples, in [0, U m_l]: protected.
+        Each user's sum of samples, in [0, U m_l]: protected. In the order of ``users.counts``:
+        take both from one object, as below. (`user_counts` has an order of its own.)
     users : Contributions
         The public counts and bound.
-    eps : float, Fraction, Decimal, str or GaussianNoise
+    budget : float, Fraction, Decimal, str or GaussianNoise
         Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise, of
         sigma at most 2^40.
     total_width : float or Fraction, optional
@@ -282,13 +283,14 @@ def release_mean(
     ImportError
         If OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
-        If `sums` is not one dataset that fits `users`; if `eps` is below 2^-40; if another argument
-        is not as above.
+        If `sums` is not one dataset that fits `users`; if `budget` is below 2^-40; if another
+        argument is not as above.
 
     Examples
     --------
-    >>> users = Contributions([4, 2, 1], upper=65)
-    >>> made = release_mean([130.0, 65.0, 32.5], users, eps=1)
+    >>> held = [[32.5] * 4, [30.0, 35.0], [32.5]]  # each user's samples
+    >>> users = Contributions([len(samples) for samples in held], upper=65)
+    >>> made = release_mean([sum(samples) for samples in held], users, budget=1)
     >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
     (1.0, 18.5714, 27.8571)
     """
@@ -300,7 +302,7 @@ def release_mean(
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     grid = read_grid(0.0, float(users.upper))
     middle = None if centre is None else float(_read_centre(users, centre))
-    choices = read_choices(grid, eps, objective, total_width, middle, project)
+    choices = read_choices(grid, budget, objective, total_width, middle, project)
     # The bound may be a Fraction: the release computes in floats, as for any table.
     parts = decide(Contributions(users.counts, grid.width), choices)
     tally = TallyOfSums(values, users.counts, grid)
@@ -310,31 +312,38 @@ def release_mean(
 
 @discreet
 def as_measurement(
-    counts: npt.ArrayLike,
+    user: str,
+    value: str,
     *,
+    data: Data,
     lower: float,
     upper: float,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     objective: Objective = "bound",
     total_width: float | None = None,
     centre: float | None = None,
     project: bool = True,
 ) -> Any:
-    """Return `private_mean` as an OpenDP Measurement, to compose with others.
+    """Return `private_mean` of a table as an OpenDP Measurement, to compose with others.
 
-    Its input are the users' sums of values: vectors of L floats, none of them NaN, in the order of
-    `counts`, which are public. Its input metric is the number of users whose sum is another one
-    (`change_one_distance`), its output measure `max_divergence`, its output a `PrivateMean`: at
-    distance 1 it is `eps`-DP, user-level, for replacing one user's values. With Gaussian noise the
-    measure is `zero_concentrated_divergence`.
+    Call the measurement, or a composition of several, with the table itself: records are counted
+    and added up in one place, so no order of users can be mistaken. Its input domain are the tables
+    in which as many users have each number of records as in `data`: these numbers are public. Its
+    input metric is the number of users whose values differ (`change_one_distance`), its output
+    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level `eps`-DP,
+    for replacing one user's values, in all columns. With Gaussian noise the measure is
+    `zero_concentrated_divergence`.
 
     Parameters
     ----------
-    counts : array_like of int, shape (L,)
-        Numbers of records m_l of the users: public.
+    user, value : str
+        Names of two columns of the table, as in `private_mean`.
+    data : path or list of paths, Ibis table or frame
+        The table, as in `private_mean`. Only its users are used here: noise and thresholds are
+        decided by their numbers of records.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
-    eps : float, Fraction, Decimal, str or GaussianNoise
+    budget : float, Fraction, Decimal, str or GaussianNoise
         Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
         sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
@@ -355,49 +364,82 @@ def as_measurement(
 
     Raises
     ------
-    ImportError
-        If OpenDP is not installed: the extra ``userdp[release]``.
+    FileNotFoundError, ImportError
+        As `private_mean`.
     TypeError, ValueError
-        If an argument is not as above.
+        If an argument is not as above, or rows have no user. The measurement itself raises if it is
+        given a table whose users have other numbers of records.
 
     Notes
     -----
     Switches on "honest-but-curious" of OpenDP, for the whole process: the measurement is made of
-    functions that are not OpenDP's own. Sums are rounded to whole steps, user by user; a sum beyond
-    what the bounds allow is moved to the nearest that they do.
+    functions that are not OpenDP's own. A refusal or a warning inside a measurement would tell
+    about values. So values beyond the bounds count as the nearer bound, and missing ones as the
+    centre, always and without a word.
 
     Examples
     --------
-    >>> measurement = as_measurement([4, 1], lower=0, upper=6, eps=1)
-    >>> measurement.map(1), measurement([16.0, 1.0]).n_records
+    >>> trips = {"bus": ["a", "a", "a", "a", "b"], "speed": [3.0, 4.0, 5.0, 4.0, 1.0]}
+    >>> of = {"data": trips, "lower": 0, "upper": 6}
+    >>> measurement = as_measurement("bus", "speed", **of, budget=1)
+    >>> measurement.map(1), measurement(trips).n_records
     (1.0, 5)
     """
-    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
-    users = read_users(counts, choices.grid)
-    parts = decide(users, choices)
+    choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
+    check_value(value)
+    if data is None:
+        check.refuse_type("data", "the table that `user` and `value` are columns of", data)
     dp = load_opendp()
+    survey = _users_in(data, user, value, choices.grid)
+    refuse_rows(survey, "clamp", "centre")
+    parts = decide(users_of(survey, choices.grid), choices)
     dp.enable_features("honest-but-curious")
     moved = [part.window.moved for part in parts]
     accounts = [measurement_of(width, choices.law) for width in moved]
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
+    of_whom = dict(zip(survey.sizes, survey.users, strict=True))
     return dp.m.make_user_measurement(
-        dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
+        # Measurements compose if their domains have one name: also those of several columns.
+        dp.user_domain(
+            f"tables with users in {user!r}, by their numbers of records: {of_whom}",
+            lambda table: _has_users(table, user, value, choices.grid, survey),
+        ),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda sums: _release_sums(sums, users, parts),
+        lambda table: _release_table(table, user, value, survey, parts),
         lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 
 
+def _users_in(data: Data, user: str, value: str, grid: Grid) -> Survey:
+    """Return how many users of a table have how many records: nothing of their values."""
+    with read_tally(user, value, data, Rules(grid)) as tally:
+        return _of_users(tally.survey())
+
+
+def _of_users(survey: Survey) -> Survey:
+    return survey._replace(without_value=0, outside=0)
+
+
+def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> bool:
+    """Whether this is a table of these users; of an error here OpenDP would quote the data."""
+    try:
+        return _users_in(data, user, value, grid) == users
+    except Exception:
+        return False
+
+
 @discreet
-def _release_sums(sums: list[float], users: Contributions, parts: Parts) -> PrivateMean:
-    """Release the mean of users' sums that OpenDP hands over."""
-    values = np.asarray(sums, np.float64)
-    if values.shape != users.counts.shape:
-        raise ValueError("`sums` must be one number a user.")  # their words are shown by OpenDP
-    tally = TallyOfSums(values, users.counts, parts[0].choices.grid)
-    totals = [tally.clipped_total(part.window, part.among) for part in parts]
-    return draw(totals, parts, "clamp", "refuse")
+def _release_table(data: Data, user: str, value: str, users: Survey, parts: Parts) -> PrivateMean:
+    """Release the mean of a table that OpenDP hands over."""
+    with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
+        if _of_users(tally.survey()) != users:
+            raise ValueError(
+                "`data` must have as many users with each number of records as the table that the "
+                "measurement was made for."
+            )
+        totals = [tally.clipped_total(part.window, part.among) for part in parts]
+    return draw(totals, parts, "clamp", "centre")
 
 
 # What is public alone decides
@@ -411,15 +453,15 @@ def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
 
 def read_choices(
     grid: Grid,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     objective: Objective,
     total_width: Exact | None,
     centre: float | None,
     project: bool,
 ) -> Choices:
     """Return what the caller chose, or refuse it, before any record is read."""
-    law = read_law(eps)
-    _read_objective(objective)
+    law = read_law(budget)
+    read_objective(objective)
     if total_width is not None:
         total_width = float(check.size("total_width", total_width))
     to_bounds = check.truth("project", project)
@@ -519,7 +561,7 @@ def _of_part(part: Decided, share: float) -> Known:
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total
-    bias = float(_centred_bias(users, part.total_width, choices.origin * grid.step))
+    bias = float(centred_bias(users, part.total_width, choices.origin * grid.step))
     law = whole_law(window.moved, choices.law)
     rounding = _rounding(part)
     bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding

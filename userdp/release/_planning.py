@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from math import inf
 from typing import Any, NamedTuple
 
@@ -12,22 +13,24 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._progress import progress
-from userdp.floor import minimax_certificate
-from userdp.frontier import minimax_lower_bound
+from userdp._search import NotFoundError
+from userdp.beyond._rounding import upwards
+from userdp.beyond.errors import optimal_error, symmetric_error, threshold
+from userdp.beyond.floor import minimax_certificate
+from userdp.beyond.frontier import minimax_lower_bound
+from userdp.beyond.noise import LaplaceNoise, Noise, Objective, StaircaseNoise, read_objective
+from userdp.beyond.split import best_split
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import NoiseName, Objective, _read_objective
 from userdp.release._grid import read_grid
 from userdp.release._mean import read_users
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import html_table, readable, text_table
-from userdp.split import best_split
-from userdp.worstcase import optimal_error, symmetric_error, threshold
 
-STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
-    "Laplace": (None, "laplace"),
-    "OPT-worst-case": ("bound", "laplace"),
-    "l1 optimum": ("l1", "laplace"),
-    "l1 optimum, staircase": ("l1", "staircase"),
+STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
+    "Laplace": (None, LaplaceNoise),
+    "OPT-worst-case": ("bound", LaplaceNoise),
+    "l1 optimum": ("l1", LaplaceNoise),
+    "l1 optimum, staircase": ("l1", StaircaseNoise),
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
@@ -43,6 +46,10 @@ RECOMMENDED: dict[Objective, tuple[str, str]] = {
 
 POWERS = -498.0, 1023.0
 """Between these powers of two lie the budgets whose noise floats hold, squared too."""
+
+
+MOST_STEPS = 64
+"""How often a budget is increased by a part in 10^12; mostly once is enough."""
 
 
 class Forecast(NamedTuple):
@@ -132,10 +139,18 @@ class Plan:
             width = threshold(self.users, eps, objective)
             return float(symmetric_error(self.users, width, eps, objective)) - target
 
-        eps: float = 2.0 ** float(brentq(excess, *POWERS, xtol=1e-13, maxiter=1000))
-        while float(optimal_error(self.users, eps, objective)) > target:
+        power, search = brentq(
+            excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
+        )
+        eps: float = 2.0 ** float(power)
+        for _ in range(MOST_STEPS):
+            if search.converged and float(optimal_error(self.users, eps, objective)) <= target:
+                return eps
             eps *= 1 + 1e-12
-        return eps
+        raise NotFoundError(
+            f"The smallest eps for error={target!r} was not found within {MOST_STEPS} steps of "
+            f"1e-12: the last was eps={eps!r}."
+        )
 
     @discreet
     def recommend(
@@ -176,7 +191,7 @@ class Plan:
         >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
         [('l1 release', 1.1), ('l1 release', 1.36)]
         """
-        strategy, why = RECOMMENDED[_read_objective(objective)]
+        strategy, why = RECOMMENDED[read_objective(objective)]
         planned = dict.fromkeys(row.eps for row in self.rows)
         budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
         made = []
@@ -228,9 +243,7 @@ class Plan:
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
-        return head, [
-            [f"{row.eps:.4g}", row.strategy, *map(readable, row[2:])] for row in self.rows
-        ]
+        return head, [_in_digits(row) for row in self.rows]
 
 
 @discreet
@@ -285,6 +298,13 @@ def plan(
     return Plan(users, tuple(rows))
 
 
+def _in_digits(row: Forecast) -> list[str]:
+    """Return the cells of a table: budgets and guarantees rounded upwards, the floor downwards."""
+    guarantees = [readable(error, ROUND_CEILING) for error in (row.bound, row.l1)]
+    floor = readable(row.floor, ROUND_FLOOR)
+    return [upwards(row.eps, 4), row.strategy, readable(row.total_width), *guarantees, floor]
+
+
 def _certified_floor(users: Contributions, eps: float) -> float:
     """Return the larger of the certified floor and the closed one.
 
@@ -320,12 +340,13 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
     budget = float(read_eps(eps))
     floor = minimax_lower_bound(users, eps)
     for strategy, (objective, noise) in STRATEGIES.items():
+        law = noise(eps)
         if objective is None:
             width = float(users.upper) * users.max_count
         else:
-            width = float(threshold(users, eps, objective, noise))
-        bound = float(symmetric_error(users, width, eps, "bound", noise))
-        l1 = float(symmetric_error(users, width, eps, "l1", noise))
+            width = float(threshold(users, law, objective))
+        bound = float(symmetric_error(users, width, law, "bound"))
+        l1 = float(symmetric_error(users, width, law, "l1"))
         yield Forecast(budget, strategy, width, bound, l1, floor)
     split = best_split(users, eps)
     widest = max(part.total_width for part in split.parts)

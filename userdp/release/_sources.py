@@ -16,6 +16,7 @@ from userdp.release._columns import (
     refuse_difference,
     refuse_kind,
     refuse_objects,
+    refuse_what_halves_confuse,
 )
 from userdp.release._engines import FLOAT, ONE_AT_A_TIME, TESTED, TallyInEngine
 from userdp.release._files import is_csv, open_files
@@ -160,7 +161,10 @@ def _fetch_relation(relation: Any, user: str, value: str | None) -> Any:
             refuse_objects(user, types[user])
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         narrow = relation.project(quoted)
-        return quietly(narrow.to_arrow_table, READABLE)
+        table = quietly(narrow.to_arrow_table, READABLE)
+    if kind == "float":
+        refuse_what_halves_confuse(table[user])
+    return table
 
 
 def _reads_pandas(relation: Any) -> bool:

@@ -12,13 +12,14 @@ from scipy.special import gammainccinv
 
 from userdp import _checks as check
 from userdp._checks import Floats
+from userdp.beyond._rounding import upwards
+from userdp.beyond.noise import GaussianNoise
+from userdp.beyond.vectors import _read_vectors, ball_error, ball_threshold
 from userdp.model import Contributions
-from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
 from userdp.release._noise import LARGEST_SCALE, load_opendp, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import NOTHING, Release, Words, at_most, read_level
-from userdp.vectors import _read_vectors, ball_error, ball_threshold
 
 RADIUS_BITS = 40
 """Bits of the radius, in steps."""
@@ -91,8 +92,8 @@ class ReleaseInBall(Release):
         return {
             "private mean": f"{self.mean.size} coordinates, of length {length:.6g}",
             "budget": self._spent(),
-            "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
-            f"(a length; bias {self.worst_case_bias:.4g})",
+            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
+            f"the noise (a length; bias {upwards(self.worst_case_bias, 4)})",
             "noise": f"whole numbers by OpenDP, standard deviation {self.noise_scale:.4g} "
             "in each coordinate",
             "users clipped to": f"sums of length {self.radius:.4g}",

@@ -1,0 +1,97 @@
+"""Bounded searches: for an interval by doubling, and within one by bisection."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp._checks import Floats
+
+_MOST_HALVINGS = 2200
+"""Two floats are at most 2^1025 apart, and neighbours at least 2^-1074: each halving counts."""
+
+_MOST_DOUBLINGS = 2100
+"""So many lead from the smallest positive float beyond the largest."""
+
+
+class NotFoundError(RuntimeError):
+    """A search ended without a result. Its message names what was searched for."""
+
+
+def double(holds: Callable[[Floats], Any], start: npt.ArrayLike, quantity: str) -> Floats:
+    """Return a start, doubled until conditions hold nowhere.
+
+    Parameters
+    ----------
+    holds : callable
+        Called with places, shape (...); returns whether each condition holds at its place.
+    start : array_like of float, shape (...)
+        Positive places to begin with. All are doubled together.
+    quantity : str
+        What is searched for, as a failure names it.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    NotFoundError
+        If the conditions hold up to the largest float.
+
+    Examples
+    --------
+    >>> double(lambda x: x * x <= 200, 1.0, "the root")
+    array(16.)
+    """
+    end = np.asarray(start, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        for _ in range(_MOST_DOUBLINGS):
+            if not np.any(holds(end)):
+                return end
+            end = np.asarray(2 * end)
+    raise NotFoundError(
+        f"An upper end for {quantity} was not found in {_MOST_DOUBLINGS} doublings."
+    )
+
+
+def halve(
+    holds: Callable[[Floats], Any], low: npt.ArrayLike, high: npt.ArrayLike, *, whole: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the last places where conditions hold, and the next ones, where they do not.
+
+    Parameters
+    ----------
+    holds : callable
+        Called with places, shape (...); returns whether each condition holds at its place. It must
+        hold up to some place, and not beyond.
+    low, high : array_like of float, shape (...)
+        Places where the conditions hold, and places where they do not. This is taken for granted.
+    whole : bool, optional
+        Whether only whole numbers are places. Otherwise all floats are.
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (...)
+        Neighbours among the places.
+
+    Examples
+    --------
+    >>> halve(lambda x: x * x <= 2, 0.0, 2.0)
+    (array(1.41421356), array(1.41421356))
+    >>> halve(lambda x: x * x <= 2, 0.0, 2.0, whole=True)
+    (array(1.), array(2.))
+    """
+    low = np.asarray(low, dtype=np.float64)
+    high = np.asarray(high, dtype=np.float64)
+    for _ in range(_MOST_HALVINGS):
+        middle = low + (high - low) / 2
+        if whole:
+            middle = np.floor(middle)
+        if not np.any((low < middle) & (middle < high)):
+            break
+        below = holds(middle)
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
+    return low, high
