@@ -25,6 +25,8 @@ from userdp.model import Contributions, Epsilon, read_eps
 # Larger budgets have no linear program; no bound by thm-lattice; the floor 0.
 _LAST_PROGRAM, _LAST_LATTICE, _LAST_FLOOR = 5, 12, 64
 
+_LARGEST_FACTOR = exp(_LAST_LATTICE + 1)
+
 
 @dataclass(frozen=True)
 class UserGroup:
@@ -224,6 +226,8 @@ class FloorCertificate:
         """thm-lattice with the budget of all users, in samples at U."""
         q = dict(self.factors).get(self.n_users, Fraction(0))
         _demand(q > 1, f"have a factor for {self.n_users} users")
+        # Beyond that, evaluating the bound takes ever longer: about sqrt(q) steps.
+        _demand(q < _LARGEST_FACTOR, "have a factor below e^13 for a lattice")
         return self._moved() * _risk_of_one(q)
 
     def _whole_numbers(self) -> Iterator[Any]:
