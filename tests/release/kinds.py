@@ -303,16 +303,70 @@ def pandas_objects(entries):
     return pd.DataFrame(frame_of(objects(entries), entries))
 
 
-def over(frame):  # which DuckDB finds by its name
-    return duckdb.sql("SELECT * FROM frame")
-
-
 # Tables of entries that Arrow need not have a type for.
 OF_OBJECTS = {
     "polars objects, lazy": lambda entries: polars_objects(entries).lazy(),
-    "DuckDB on polars objects": lambda entries: over(polars_objects(entries)),
-    "DuckDB on pandas objects": lambda entries: duckdb.from_df(pandas_objects(entries)),
     "Ibis on pandas objects": lambda entries: ibis.memtable(pandas_objects(entries)),
+}
+
+
+# Frames that DuckDB reads in place, of Python objects where the library has them.
+FRAMES = {
+    "pandas": pandas_objects,
+    "polars": polars_objects,
+    "Arrow": lambda entries: rows_of(pa.array(entries), np.ones(len(entries))),
+}
+
+HASHED = 'SELECT CASE WHEN "user" IS NOT NULL THEN hash("user") END AS "user", value FROM frame'
+
+
+def register(shop, frame, statement=None):
+    """Register a frame with a connection of Ibis, and run a statement; return the connection."""
+    shop.con.register("frame", frame)
+    if statement is not None:
+        shop.raw_sql(statement)
+    return shop
+
+
+def by_relation(query, statement=None):
+    return lambda shop, frame: register(shop, frame, statement).con.sql(query)
+
+
+def by_ibis(query, statement=None):
+    return lambda shop, frame: register(shop, frame, statement).sql(query)
+
+
+def found_by_name(shop, found):
+    """Have DuckDB find a frame by the name of a Python variable."""
+    return shop.con.cursor().sql(HASHED.replace("FROM frame", "FROM found"))
+
+
+VIEW = "CREATE OR REPLACE TEMP VIEW seen AS " + HASHED
+CTE = f"WITH RECURSIVE one AS MATERIALIZED ({HASHED}), two AS (FROM one WHERE value > 0) FROM two"
+UNION = 'SELECT 7::UBIGINT AS "user", 1.0 AS value FROM range(0) UNION ALL ' * 20 + HASHED
+TABLE_MACRO = f"CREATE OR REPLACE MACRO seen() AS TABLE {HASHED}"
+
+# Ways to have DuckDB read a frame, by a connection of Ibis.
+WRAPPED = {
+    "relation on a registered frame": by_relation("FROM frame"),
+    "relation over a view of a frame": by_relation("FROM seen", VIEW),
+    "SQL expression over a frame": found_by_name,
+    "SQL expression over a registered frame": by_relation(HASHED),
+    "relation over a common table expression": by_relation(CTE),
+    "relation over the last of many tables": by_relation(UNION),
+    "relation over a table macro": by_relation("FROM seen()", TABLE_MACRO),
+    "relation over a query as text": by_relation(f"FROM query('{HASHED}')"),
+    "relation of a result": lambda shop, frame: register(shop, frame).con.sql(
+        HASHED + " WHERE value > ?", params=[0]
+    ),
+    "Ibis on a registered frame": lambda shop, frame: register(shop, frame).table("frame"),
+    "Ibis over a view of a frame": lambda shop, frame: register(shop, frame, VIEW).table("seen"),
+    "Ibis over an SQL expression": by_ibis(HASHED),
+    "Ibis over a common table expression": by_ibis(CTE),
+    "Ibis over the last of many tables": by_ibis(UNION),
+    "Ibis over a join": by_ibis(
+        f'SELECT a."user", b.value FROM ({HASHED}) a POSITIONAL JOIN frame b'
+    ),
 }
 SEVERAL = {"Parquet, several": in_two(parquet), "CSV, several": in_two(csv)}
 

@@ -374,12 +374,21 @@ def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:
 
 
 def refuse_objects(name: str, kind: object) -> NoReturn:
-    """Refuse users that may be addresses: where Python keeps an object, several for one person.
+    """Refuse users that are bytes in DuckDB: they may be addresses of objects.
 
-    DuckDB reads objects of polars as bytes, and some of pandas as text. The plan of a query tells
-    that it reads a frame of pandas, but not whether the column is one of objects.
+    DuckDB reads objects of polars as bytes, and once they are in a table nobody can tell.
     """
     raise TypeError(
         f"`user` must not be what DuckDB may have made of Python's objects, which can be their "
         f"addresses, got {asked_for('user', name)} of type {kind}. Pass the frame itself."
+    )
+
+
+def refuse_scan() -> NoReturn:
+    """Refuse a query of DuckDB that may read Python objects, however it is wrapped."""
+    raise TypeError(
+        "`data` must not have DuckDB read a frame that may hold Python objects, of which it can "
+        "make several ids for one person: a frame of pandas, one of polars with bytes or objects, "
+        "a result that is fetched already, or (in a relation) a CSV file. Pass the frame or the "
+        "file itself, or an Ibis table of its Arrow table."
     )

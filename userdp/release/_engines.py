@@ -7,6 +7,7 @@ is of one state of the table, also where the table changes meanwhile.
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from threading import RLock
 from typing import Any
 
@@ -33,6 +34,18 @@ WIDE = "decimal(38, 0)"
 """Whole numbers of 38 digits, for sums of which only protected numbers say how large they are."""
 
 LARGEST_TOTAL = 1 << 62
+
+FUNCTIONS = {
+    "duckdb": {
+        *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
+        *("isnan", "least", "sum", "current_database", "current_schema"),
+    },
+    "pyspark": {"abs", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan", "sum"},
+}
+"""Functions that queries call, by the names under which an engine looks for them."""
+
+BUILT_IN = "Class: org.apache.spark.sql.catalyst.expressions."
+"""How Spark describes a function of its own."""
 
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
@@ -127,6 +140,55 @@ class TallyInEngine(Tally):
         return self.connection.create_table(self.name, tally, temp=True)
 
 
+def refuse_replaced_functions(connection: Any) -> None:
+    """Refuse a connection in which a function that queries call is not the engine's own.
+
+    A macro, which comes with a database, or a function of Python could switch clipping off.
+    """
+    find = _replaced_in_spark if connection.name == "pyspark" else _replaced_in_duckdb
+    found = quietly(lambda: find(connection), FAILED)
+    if found:
+        raise ValueError(
+            f"`data` must be in an engine with its own functions only, got others named "
+            f"{', '.join(found)}. Drop them, or open the database without them."
+        )
+
+
+def _replaced_in_duckdb(connection: Any) -> list[str]:
+    """Return names of functions that a new connection does not have, or not the same."""
+    differ = _functions_of(connection.con) ^ _own_functions()
+    return sorted({name for name, *_ in differ})
+
+
+@cache
+def _own_functions() -> set[tuple[str, ...]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return _functions_of(connection)
+
+
+def _functions_of(connection: Any) -> set[tuple[str, ...]]:
+    """Return names and signatures, also of overloads: what Python adds has other parameters."""
+    names = ", ".join(f"'{name}'" for name in sorted(FUNCTIONS["duckdb"]))
+    rows = connection.execute(
+        "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "
+        "parameter_types, return_type, varargs, description FROM system.main.duckdb_functions() "
+        f"WHERE name IN ({names})"
+    ).fetchall()
+    return {tuple(map(str, row)) for row in rows}
+
+
+def _replaced_in_spark(connection: Any) -> list[str]:
+    """Return names that do not stand for a function of Spark's own."""
+    replaced = []
+    for name in sorted(FUNCTIONS["pyspark"]):
+        rows = connection.raw_sql(f"DESCRIBE FUNCTION `{name}`").collect()
+        if not any(row[0].startswith(BUILT_IN) for row in rows):
+            replaced.append(name)
+    return replaced
+
+
 def tally_of(records: Any, rules: Rules) -> Any:
     """Return the question whose answer is the tally: one row a user, of one scan of the records."""
     import ibis
@@ -196,6 +258,20 @@ def ask(question: Any) -> list[dict[str, Any]]:
     with ONE_AT_A_TIME:
         answer: list[dict[str, Any]] = quietly(lambda: question.to_pyarrow().to_pylist(), FAILED)
     return answer
+
+
+def as_bytes(text: Any) -> Any:
+    """Return text as its bytes, which no collation of a column or a database makes equal."""
+    import ibis
+
+    if text._find_backend(use_default=True).name == "pyspark":
+        return text.cast("binary")
+
+    # A cast would read the text "\\x41" as one byte.
+    @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")
+    def encode(text: str) -> bytes: ...
+
+    return encode(text)
 
 
 def _level(value: Any, grid: Grid) -> Any:

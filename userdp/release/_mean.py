@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -406,7 +407,7 @@ def as_measurement(
         ),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda table: _release_table(table, user, value, survey, parts),
+        partial(_release_table, user=user, value=value, users=survey, parts=parts),
         lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 
