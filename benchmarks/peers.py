@@ -19,6 +19,7 @@ import pandas as pd
 from run import seconds, write
 
 import userdp as ud
+from userdp import release
 
 HERE = Path(__file__).resolve().parent
 HOME = HERE.parent / ".peers"
@@ -151,7 +152,7 @@ def measure(name, found, data):
     if "ours" not in result:
         result["ours"] = {
             kind: seconds(
-                partial(ud.private_mean, users, values[0], lower=0, upper=upper, eps=1), 5
+                partial(release.private_mean, users, values[0], lower=0, upper=upper, eps=1), 5
             )
             for kind, (users, values, upper) in found.items()
         }

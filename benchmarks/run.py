@@ -21,7 +21,7 @@ import scipy
 from scipy import optimize, sparse
 
 import userdp as ud
-from userdp.plotting import keep_record
+from provenance import keep_record
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 SEED = 20250211

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from run import Row, write
 
 import userdp as ud
+from userdp import release
 from userdp.release._grid import Window, read_grid
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
@@ -120,7 +121,7 @@ def files_and_spark() -> Iterator[Row]:
 def calling_process() -> Iterator[Row]:
     """Let users grow, and then the number of different counts, and trace what Python allocates."""
     connection = ibis.duckdb.connect()
-    release = partial(ud.private_mean, "user", "value", lower=0, upper=U, eps=1)
+    release = partial(release.private_mean, "user", "value", lower=0, upper=U, eps=1)
     # User number k, of as many as make n records, has k of them.
     triangle = "floor((sqrt(8 * i + 1) - 1) / 2)"
     cases = [("users", f"i % {n}", 2 * n) for n in (10**5, 10**7)]

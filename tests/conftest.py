@@ -42,6 +42,6 @@ def told(monkeypatch):
         yield lambda: entries.append(None)
 
     entries = []
-    for room in ("experiments", "tradeoff", "release._planning"):
+    for room in ("experiments", "beyond.tradeoff", "release._planning"):
         monkeypatch.setattr(sys.modules[f"userdp.{room}"], "progress", progress)
     return entries

@@ -24,6 +24,8 @@ import pytest
 from wording import brief
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 from userdp import _checks, noise
 from userdp.akmv import Cells
 
@@ -61,15 +63,15 @@ OTHERWISE = {
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
-CLASSES = (ud.Contributions, ud.Clipping, ud.GaussianNoise, ud.LaplaceNoise, ud.StaircaseNoise)
+CLASSES = (ud.Contributions, ud.Clipping, beyond.GaussianNoise, beyond.LaplaceNoise, beyond.StaircaseNoise)
 FUNCTIONS = {
     name: function
-    for module in (ud, ud.vectors)
+    for module in (ud, beyond.vectors)
     for name, function in vars(module).items()
     if name in module.__all__ and (inspect.isfunction(function) or function in CLASSES)
 }
 
-FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, ud.release.as_measurement)}
+FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, release.as_measurement)}
 
 
 def call(name, **changed):
@@ -119,7 +121,7 @@ BUDGET = sorted({*taking("eps")} - {*BUDGETS})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
 # The functions that take a law in place of eps.
 BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]} - {"optimality_factor"})
-GAUSS = ud.GaussianNoise(1)
+GAUSS = beyond.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
 DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
@@ -246,8 +248,8 @@ REFUSED = [
     ("sums", BALL[1:], V, said("shape (", [1.0, 2.0], [[1.0]], [[], []], [[[], []]])),
     ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
     # Releases.
-    ("eps", RELEASES, T, said("StaircaseNoise", ud.StaircaseNoise(1))),
-    ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
+    ("eps", RELEASES, T, said("StaircaseNoise", beyond.StaircaseNoise(1))),
+    ("eps", RELEASES, V, said("sigma", beyond.GaussianNoise(1e100))),
     ("eps", RECORDS, V, [1e-15]),
     ("eps", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
     ("eps", ["plan"], V, [*said("hold budgets", [1, 0.0], ["x"]), *said("got none", [])]),
@@ -295,7 +297,7 @@ SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error", "clipped_mean"]
 SQUARES = {"objective": "mse", "noise": "staircase"}
 BY_NOISE = sorted({*taking("noise")} & {*taking("objective")})
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
-LAWS = ud.LaplaceNoise(1), ud.StaircaseNoise(1), GAUSS
+LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments at once, or come from other functions and methods.
 ALSO_REFUSED = [
@@ -365,7 +367,7 @@ ACCEPTED = [
     ("clipping", CLIPS, [ud.Clipping([0, 0], [10, 10]), ud.Clipping([0] * 3, [10] * 3)]),
     ("clipping", CLIPS, [ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)]),
     ("sums", [*DATA, "release_mean"], [[20 * (1 + 5e-10), -5e-10], [Fraction(1, 3), 4]]),
-    ("eps", BY_LAW, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(1e100)]),
+    ("eps", BY_LAW, [GAUSS, beyond.GaussianNoise(1e-100), beyond.GaussianNoise(1e100)]),
     ("d", ["ball_error", "ball_threshold"], [1, 2**53]),
     ("sums", BALL[1:], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
     ("eps", BALL[1:], ["0.5", Fraction(1, 3)]),
@@ -378,7 +380,7 @@ ACCEPTED = [
     ("variance", ["gaussian_sums"], [100, None]),
     ("bias", ["noisy_error"], [[-(2**53), -107], [Fraction(2**1024 - 2**971), 0]]),
     ("law", ["capped_mean_error"], [LAW._replace(log_density=None)]),
-    ("eps", RELEASES, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(2.0**20)]),
+    ("eps", RELEASES, [GAUSS, beyond.GaussianNoise(1e-100), beyond.GaussianNoise(2.0**20)]),
     *[("eps", [name], values) for name, values in EXTREMES.items()],
     ("eps", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
@@ -397,7 +399,7 @@ def thresholds():
         call("threshold", eps=eps, objective="l1", noise="staircase")
     for eps, objective in ((1e-100, "mse"), (1e300, "l1"), (1e-150, "mse")):
         call("threshold", eps=eps, objective=objective)
-    call("threshold", eps=ud.GaussianNoise(1e100), objective="mse")
+    call("threshold", eps=beyond.GaussianNoise(1e100), objective="mse")
 
 
 def promises_of_gaussian_noise():
@@ -406,7 +408,7 @@ def promises_of_gaussian_noise():
     for eps in ("1e-100", 1e100):
         GAUSS.approximate(eps, 1e-100)
     for sigma, eps in product((1e-100, 1e100), (3e-308, 1e308)):
-        ud.GaussianNoise(sigma).delta(eps)
+        beyond.GaussianNoise(sigma).delta(eps)
 
 
 ALSO_ACCEPTED = {
@@ -422,7 +424,7 @@ ALSO_ACCEPTED = {
         "centred_clipping", users=EXACT, total_width=Fraction(1, 3), centre=0.1
     ),
     "extreme budgets of thresholds": thresholds,
-    "steep stairs": lambda: ud.StaircaseNoise(1400).mean_error([0, 1e300]),
+    "steep stairs": lambda: beyond.StaircaseNoise(1400).mean_error([0, 1e300]),
     "a sensitivity near the largest": lambda: GAUSS.mean_error(
         [0, 1e308], 2.0**1018 * (1 - 2**-53)
     ),
@@ -441,7 +443,7 @@ ALSO_ACCEPTED = {
     ),
     "an error just below half the range": lambda: result_of("plan", "smallest_eps")(5 - 1e-9),
     "a level just below 1": lambda: result_of("private_mean", "interval")(1 - 1e-9),
-    "a release of 10^15 samples": lambda: ud.release_mean(
+    "a release of 10^15 samples": lambda: release.release_mean(
         [3], ud.Contributions([10**15], 65), 1, total_width=Fraction(1, 3)
     ),
 }

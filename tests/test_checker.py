@@ -23,8 +23,9 @@ import pytest
 from scipy import optimize
 
 import userdp as ud
-from userdp import floor
-from userdp.floor import FloorCertificate, UserGroup
+from userdp import beyond
+from userdp.beyond import floor
+from userdp.beyond.floor import FloorCertificate, UserGroup
 
 SOLVER = 1e-6
 
@@ -203,9 +204,9 @@ def test_closed_forms_with_any_factor_prove_no_more_than_releases_attain(counts)
     """A larger factor is allowed, and proves less: it is that of another budget."""
     users = ud.Contributions(counts, 1)
     for eps in (Fraction(1, 4), Fraction(1), Fraction(2)):
-        S = ud.threshold(users, eps, "l1", "staircase")
-        attained = ud.optimal_error(users, eps, "l1", "staircase")
-        attained = min(attained, ud.projected_error(users, S, eps, "staircase"), 0.5)
+        S = beyond.threshold(users, beyond.StaircaseNoise(eps), "l1")
+        attained = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
+        attained = min(attained, beyond.projected_error(users, S, beyond.StaircaseNoise(eps)), 0.5)
         zero = floor._bare(users, eps)
         for n in range(1, len(counts) + 1):
             for more in (1, 2, 5):

@@ -30,9 +30,11 @@ from page_functions import functions_of
 from scipy import optimize, sparse
 from strategies import EXTREME, GEOMETRIC, collections
 
+from strategies import LAWS
 import userdp as ud
-from userdp import _programs, floor
-from userdp.floor import FloorCertificate, UserGroup
+from userdp import beyond
+from userdp.beyond import _programs, floor
+from userdp.beyond.floor import FloorCertificate, UserGroup
 
 
 def two_datasets(q):
@@ -63,7 +65,7 @@ def test_one_user_at_both_ends_by_hand():
 
 def test_one_user_whose_least_risk_is_known():
     """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
-    proved = ud.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
+    proved = beyond.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
     assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
 
 
@@ -79,15 +81,15 @@ def test_upper_bound_on_the_exponential_is_one_and_tight(x):
 
 @pytest.mark.parametrize("eps", [65, 1e300])
 def test_with_so_large_budgets_the_floor_is_zero(eps):
-    assert ud.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
+    assert beyond.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
 
 
 def test_floor_scales_with_the_range_and_knows_no_order():
-    certificate = ud.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
-    larger = ud.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
+    certificate = beyond.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
+    larger = beyond.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
     assert larger.bound == certificate.bound * Fraction(65, 3)
     assert larger.check() == larger.bound
-    assert ud.minimax_certificate(ud.Contributions([2, 2, 5], 1.0), 1) == certificate
+    assert beyond.minimax_certificate(ud.Contributions([2, 2, 5], 1.0), 1) == certificate
 
 
 ROUNDING = 1 + 1e-9
@@ -95,19 +97,19 @@ ROUNDING = 1 + 1e-9
 
 def smallest_guarantee(users, eps):
     """The smallest error that a release of the package promises."""
-    l1 = [ud.optimal_error(users, eps, "l1", noise) for noise in ("laplace", "staircase")]
+    l1 = [beyond.optimal_error(users, LAWS[noise](eps), "l1") for noise in ("laplace", "staircase")]
     top = float(users.upper * users.max_count)
-    widths = [*np.linspace(top / 8, top, 8), float(ud.threshold(users, eps, "l1"))]
-    return float(min(*l1, *(ud.projected_error(users, S, eps, "staircase") for S in widths)))
+    widths = [*np.linspace(top / 8, top, 8), float(beyond.threshold(users, eps, "l1"))]
+    return float(min(*l1, *(beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths)))
 
 
 @settings(max_examples=12, deadline=None)
 @given(collections(max_samples=12), st.floats(0.03, 7))
 def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
-    certificate = ud.minimax_certificate(users, eps)
+    certificate = beyond.minimax_certificate(users, eps)
     proved = certificate.check()
     assert proved == certificate.bound
-    assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+    assert beyond.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
     assert proved <= smallest_guarantee(users, eps) * ROUNDING
     assert FloorCertificate.from_json(certificate.to_json()) == certificate
 
@@ -115,12 +117,12 @@ def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, ep
 @pytest.mark.parametrize("eps", ["1e-300", 1e-4, 9, 20])
 def test_beyond_the_programs_a_floor_is_still_between_the_bounds(eps):
     users = ud.Contributions([2**40, 3], 1)
-    proved = float(ud.minimax_certificate(users, eps).check())
+    proved = float(beyond.minimax_certificate(users, eps).check())
     if eps == 20:  # where thm-lattice does not take part
         assert proved == pytest.approx(1 / (1 + math.exp(20)), rel=1e-9)
     else:
-        assert proved >= ud.minimax_lower_bound(users, eps) / ROUNDING
-        assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
+        assert proved >= beyond.minimax_lower_bound(users, eps) / ROUNDING
+        assert proved <= beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
 
 
 # Families of datasets, by programs from the definition.
@@ -236,7 +238,7 @@ def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, 
     """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
     ends = np.arange(n * cells + 1) / (n * cells)
     found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
-    proved = float(ud.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
+    proved = float(beyond.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
     assert 0.9 * found < proved <= found + SOLVER
 
 
@@ -363,9 +365,9 @@ def test_closed_forms_end_where_they_are_next_to_nothing(eps, sources):
 @pytest.mark.parametrize("source", ["chain", "lattice"])
 def test_closed_forms_are_refused_where_they_do_not_hold(source):
     users = ud.Contributions([2, 1, 1], 1)
-    made = floor._closed_forms(ud.minimax_certificate(users, 70))
+    made = floor._closed_forms(beyond.minimax_certificate(users, 70))
     assert [*made] == []
-    bare = replace(ud.minimax_certificate(users, 70), eps=Fraction(1))
+    bare = replace(beyond.minimax_certificate(users, 70), eps=Fraction(1))
     certificate = next(c for c in floor._closed_forms(bare) if c.source == source)
     assert certificate.check() == certificate.bound > 0
     factors = tuple(floor._factor(users, bare.eps) for users in (1, 4))
@@ -431,12 +433,12 @@ def test_stored_certificates_hold_for_the_collections_of_the_book(name):
         assert sorted(users.counts) == sorted(STORED[name])
         assert users.upper == 1
         proved = certificate.check()
-        assert ud.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
-        assert proved <= ud.optimal_error(users, eps, "l1", "staircase")
+        assert beyond.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+        assert proved <= beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
         for noise in ("laplace", "staircase"):
-            S = ud.threshold(users, eps, "l1", noise)
-            assert proved <= ud.projected_error(users, S, eps, noise)
-            assert proved <= ud.best_split(users, eps, noise).error
+            S = beyond.threshold(users, LAWS[noise](eps), "l1")
+            assert proved <= beyond.projected_error(users, S, LAWS[noise](eps))
+            assert proved <= beyond.best_split(users, LAWS[noise](eps)).error
 
 
 @pytest.mark.parametrize(("eps", "most"), [(1, 32), (2, 16)])
@@ -471,7 +473,7 @@ def test_no_release_promises_less_than_the_equal_users_inside(users, eps):
 def test_a_new_search_finds_what_is_stored(name, place):
     """To the digits that solvers agree on."""
     certificate = stored(name)[place]
-    again = ud.minimax_certificate(certificate.users, certificate.eps)
+    again = beyond.minimax_certificate(certificate.users, certificate.eps)
     assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
 
 
@@ -480,7 +482,7 @@ def test_a_larger_program_is_searched_anew():
     (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
     again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
     assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
-    assert again.bound > ud.minimax_certificate(certificate.users, 2).bound
+    assert again.bound > beyond.minimax_certificate(certificate.users, 2).bound
 
 
 # In parts of U, from random searches of many families for each budget.

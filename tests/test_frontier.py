@@ -17,19 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import budgets, clippings, collections
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
 
 @given(users=collections(max_samples=5), share=st.fractions(0, Fraction(5, 4)))
 def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
     most = ud.sensitivity(users)
     delta = share * most
-    arguments = users.counts.tolist(), users.upper, ud.centred_clipping(users, users.total * delta)
-    assert oracle.largest_bias(*arguments) == ud.smallest_bias(users, delta)
+    arguments = users.counts.tolist(), users.upper, beyond.centred_clipping(users, users.total * delta)
+    assert oracle.largest_bias(*arguments) == beyond.smallest_bias(users, delta)
     assert oracle.largest_change(*arguments) == min(delta, most)
 
 
-LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
 ERRORS = list(product(LAWS, ("bound", "l1", "mse")))
 
 
@@ -39,11 +40,11 @@ def test_symmetric_clipping_is_best_in_every_error(users, data):
     eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
     bias, change = ud.worst_case_bias(users, rival), ud.sensitivity(users, rival)
     S = min(users.total * change, users.upper * users.max_count)
-    ours = ud.centred_clipping(users, S)
+    ours = beyond.centred_clipping(users, S)
     for noise, objective in ERRORS:
-        error = ud.worst_case_error(users, ours, eps, objective, noise)
+        error = beyond.worst_case_error(users, ours, LAWS[noise](eps), objective)
         assert error <= LAWS[noise](eps).worst_case(bias, change, objective) * (1 + 1e-12)
-        best = ud.optimal_error(users, eps, objective, noise)
+        best = beyond.optimal_error(users, LAWS[noise](eps), objective)
         assert best <= error * (1 + 1e-9)
 
 

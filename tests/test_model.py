@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from strategies import GEOMETRIC, collections
 
 import userdp as ud
+from userdp import beyond
 from userdp._checks import LARGEST, SMALLEST_NORMAL
 from userdp.model import _ROUNDING, _read_sums, read_eps
 
@@ -47,12 +48,12 @@ def test_a_fraction_makes_results_exact(upper, exact):
     results = [measure(users, clipping) for measure in measures for clipping in (best, low, high)]
     results += [users.upper, ud.threshold(users, 1.5), ud.threshold(users, 0.1)]
     results += [ud.sensitivity(users), ud.worst_case_error(users, best, 1.5)]
-    results += [ud.optimal_error(users, 1.5), ud.smallest_bias(users, one)]
+    results += [ud.optimal_error(users, 1.5), beyond.smallest_bias(users, one)]
     results += [ud.symmetric_error(users, one, 1.5)]
-    results += [ud.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
+    results += [beyond.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
     assert {type(result) for result in results} == {wanted}
     assert users.is_exact is exact
-    point = ud.centred_clipping(users, 0, one / 3)
+    point = beyond.centred_clipping(users, 0, one / 3)
     assert [*point.lower, *point.upper] == [wanted(one / 3)] * 4
     assert users.largest_sums.tolist() == [130, 65]
 
@@ -188,9 +189,9 @@ def test_sums_off_by_rounding_are_projected_and_others_refused():
     largest = users.largest_sums
     np.testing.assert_array_equal(_read_sums((1 + _ROUNDING) * largest, users), largest)
     np.testing.assert_array_equal(_read_sums(-_ROUNDING * largest, users), [0, 0])
-    for end, beyond in (((1 + _ROUNDING) * largest, np.inf), (-_ROUNDING * largest, -np.inf)):
+    for end, outside in (((1 + _ROUNDING) * largest, np.inf), (-_ROUNDING * largest, -np.inf)):
         with pytest.raises(ValueError, match=r"`sums` must be .* got sums\[0\]="):
-            _read_sums(np.nextafter(end, beyond), users)
+            _read_sums(np.nextafter(end, outside), users)
 
 
 NO_SUMS = {

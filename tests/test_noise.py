@@ -20,18 +20,19 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
+from userdp import beyond
 from userdp import noise
 
 
 def gaussian_noise(eps):
-    return ud.GaussianNoise(1 / eps)
+    return beyond.GaussianNoise(1 / eps)
 
 
-LAWS = [ud.LaplaceNoise, ud.StaircaseNoise, gaussian_noise]
+LAWS = [beyond.LaplaceNoise, beyond.StaircaseNoise, gaussian_noise]
 THIRDS = [Fraction(1, k) for k in range(3, 60)]
 
 
-def beyond(law, x):
+def outside(law, x):
     """Points and their masses, from x to infinity, exact for polynomials between the edges."""
     reach = np.arange(int(45 * law.mean_size) + 12)
     ends = np.unique(np.r_[x, reach, reach + getattr(law, "gamma", 0)])
@@ -46,14 +47,14 @@ def beyond(law, x):
 @pytest.mark.parametrize("eps", [0.05, 0.4, 1, 2.3, 6])
 def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     law, rng = law(eps), np.random.default_rng(2)
-    z, mass = beyond(law, 0.0)
+    z, mass = outside(law, 0.0)
     assert 2 * mass.sum() == pytest.approx(1, rel=1e-10)
     assert 2 * (z * mass).sum() == pytest.approx(float(law.mean_size), rel=1e-10)
     assert 2 * (z**2 * mass).sum() == pytest.approx(float(law.mean_square), rel=1e-10)
     np.testing.assert_array_equal(law.log_density(-z), law.log_density(z))
     gamma = getattr(law, "gamma", 0.3)
     for x in [0.0, gamma, 1.0, 1 + gamma, *rng.uniform(0, 3, 6)]:
-        z, mass = beyond(law, x)
+        z, mass = outside(law, x)
         assert law.tail(np.array(x)) == pytest.approx(mass.sum(), rel=1e-9, abs=1e-13)
         excess = float(((z - x) * mass).sum())
         assert law.excess(np.array(x)) == pytest.approx(excess, rel=1e-8, abs=1e-13)
@@ -85,27 +86,27 @@ def test_delta_is_kept_by_the_density(law, budget):
 
 
 def test_a_law_says_what_it_spends():
-    pure = ud.LaplaceNoise("0.1")
+    pure = beyond.LaplaceNoise("0.1")
     assert (pure.currency, pure.spends, pure.scale) == ("eps", Fraction(1, 10), 10)
     assert (pure.integer_law, pure.rounding) == ("laplace", 0)
-    assert ud.StaircaseNoise(2).spends == 2
-    gaussian = ud.GaussianNoise(0.1)
+    assert beyond.StaircaseNoise(2).spends == 2
+    gaussian = beyond.GaussianNoise(0.1)
     assert (gaussian.currency, gaussian.scale) == ("rho", 0.1)
     assert 2 * gaussian.spends * Fraction(0.1) ** 2 == 1
     assert (gaussian.integer_law, gaussian.rounding) == ("gaussian", 4)
-    assert ud.GaussianNoise.zcdp(Fraction(1, 3)).spends <= Fraction(1, 3)
+    assert beyond.GaussianNoise.zcdp(Fraction(1, 3)).spends <= Fraction(1, 3)
 
 
 def test_a_release_takes_a_budget_exactly_or_a_law_that_can_be_drawn():
     law = noise._read_law(2 / 49)
     assert (law.spends, law.rank) == (Fraction(2 / 49), 49)  # the rank as `ud.rank` reads a float
-    given = ud.GaussianNoise(3)
+    given = beyond.GaussianNoise(3)
     assert noise._read_law(given) is given
-    pure = ud.LaplaceNoise(2)
+    pure = beyond.LaplaceNoise(2)
     assert noise._read_law(pure) is pure
     words = "`eps` must be a privacy budget, or a law that OpenDP can draw (userdp.GaussianNoise), "
     with pytest.raises(TypeError) as refused:
-        noise._read_law(ud.StaircaseNoise(1))
+        noise._read_law(beyond.StaircaseNoise(1))
     assert str(refused.value) == words + "got eps of type StaircaseNoise."
     with pytest.raises(ValueError, match="`eps` must be positive"):
         noise._read_law(-1)
@@ -127,14 +128,14 @@ def exceeded(sigma, eps):
 @pytest.mark.parametrize("eps", [1e-100, 1e-7, 0.03, 1, 5, 40, 1e4])
 @pytest.mark.parametrize("delta", [1e-100, 1e-12, 1e-6, 0.05, 0.6, 1 - 1e-9])
 def test_gaussian_noise_is_calibrated_from_above_and_hardly_more(eps, delta):
-    law = ud.GaussianNoise.approximate(eps, delta)
+    law = beyond.GaussianNoise.approximate(eps, delta)
     assert exceeded(law.sigma, eps) / delta == pytest.approx(1 - 1e-10, abs=4e-11)
     assert law.delta(eps) / delta == pytest.approx(1 - 1e-10, abs=2e-11)
 
 
 @pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, *THIRDS, 0.5, 7, np.float32(0.3), 1e100])
 def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
-    sigma = ud.GaussianNoise.zcdp(rho).sigma
+    sigma = beyond.GaussianNoise.zcdp(rho).sigma
     exact = rho if isinstance(rho, Fraction) else Fraction(float(rho))
     assert 2 * exact * Fraction(sigma) ** 2 >= 1
     assert 2 * exact * Fraction(math.nextafter(sigma, 0)) ** 2 < 1
@@ -144,24 +145,24 @@ def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
 def test_a_law_may_stand_in_place_of_its_budget(users, eps, objective):
     def everything(eps):
         T, clipping = (f(users, eps, objective) for f in (ud.threshold, ud.optimal_clipping))
-        yield from (T, ud.optimal_error(users, eps, objective), ud.symmetric_error(users, T, eps))
-        yield ud.worst_case_error(users, clipping, eps, objective)
+        yield from (T, beyond.optimal_error(users, eps, objective), ud.symmetric_error(users, T, eps))
+        yield beyond.worst_case_error(users, clipping, eps, objective)
         sums = users.largest_sums.astype(float)
-        yield ud.opt_worst_case(sums, users, eps, objective=objective, rng=0)
-        yield ud.opt_worst_case_mean_error(sums, users, eps, objective=objective)
+        yield beyond.opt_worst_case(sums, users, eps, objective=objective, rng=0)
+        yield beyond.opt_worst_case_mean_error(sums, users, eps, objective=objective)
 
-    assert [*everything(eps)] == [*everything(ud.LaplaceNoise(eps))]
+    assert [*everything(eps)] == [*everything(beyond.LaplaceNoise(eps))]
 
 
 @given(collections(), st.floats(0.05, 9), st.sampled_from(["bound", "l1", "mse"]))
 def test_no_width_is_better_than_the_threshold_for_gaussian_noise(users, sigma, objective):
-    law = ud.GaussianNoise(sigma)
+    law = beyond.GaussianNoise(sigma)
     widths = [*users.largest_sums, *np.linspace(0, float(max(users.largest_sums)), 60)]
-    errors = [float(ud.symmetric_error(users, S, law, objective)) for S in widths]
-    best = float(ud.optimal_error(users, law, objective))
+    errors = [float(beyond.symmetric_error(users, S, law, objective)) for S in widths]
+    best = float(beyond.optimal_error(users, law, objective))
     assert best <= min(errors) * (1 + 1e-12)
-    T = ud.threshold(users, law, objective)
-    assert float(ud.symmetric_error(users, T, law, objective)) == pytest.approx(best)
+    T = beyond.threshold(users, law, objective)
+    assert float(beyond.symmetric_error(users, T, law, objective)) == pytest.approx(best)
     if objective == "bound":
         k = math.ceil(2 * sigma * math.sqrt(2 / math.pi))
         assert [*sorted(users.largest_sums, reverse=True), *[0] * 20][k - 1] == T
@@ -182,6 +183,6 @@ def test_noisy_error_is_the_integral_over_the_density(bias, scale):
 
 
 def test_gaussian_noise_at_the_ends_of_floats():
-    assert ud.GaussianNoise(1e-100).log_density(1e300) == -np.inf
-    assert ud.GaussianNoise(100).delta(1) == 0.0
-    assert ud.GaussianNoise(1e3).tail(5e3) == pytest.approx(ud.GaussianNoise(1).tail(5.0))
+    assert beyond.GaussianNoise(1e-100).log_density(1e300) == -np.inf
+    assert beyond.GaussianNoise(100).delta(1) == 0.0
+    assert beyond.GaussianNoise(1e3).tail(5e3) == pytest.approx(beyond.GaussianNoise(1).tail(5.0))

@@ -23,6 +23,7 @@ from strategies import BUDGETS, SUMS, USERS
 from traces import calls_of
 
 import userdp as ud
+from userdp import beyond
 from userdp import audit, mechanisms, noise
 from userdp._checks import LARGEST
 from userdp.mechanisms import grid_steps, grid_sum
@@ -31,7 +32,7 @@ from userdp.mechanisms import grid_steps, grid_sum
 # 1. The ruler
 @pytest.mark.parametrize("eps", [0.5, 2, 5])
 def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
-    law = ud.StaircaseNoise(eps)
+    law = beyond.StaircaseNoise(eps)
     shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
     pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
     z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
@@ -49,11 +50,11 @@ def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
 # 2. Mechanisms
 def clipped(sums, users, eps, width, centre, **options):
     U = users.upper
-    return ud.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
+    return beyond.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
 
 
 def weighted(sums, users, eps, cap, **options):
-    return ud.weighted_mean(sums, users, np.minimum(users.counts, cap), eps, **options)
+    return beyond.weighted_mean(sums, users, np.minimum(users.counts, cap), eps, **options)
 
 
 MEANS = {
@@ -72,9 +73,9 @@ MEANS = {
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
 GAUSSIAN = {
     "opt bound gaussian": ud.opt_worst_case,
-    "opt mse gaussian": partial(ud.opt_worst_case, objective="mse"),
+    "opt mse gaussian": partial(beyond.opt_worst_case, objective="mse"),
     "clipped off centre gaussian": partial(clipped, width=1.7, centre=0.3),
-    "ball gaussian": ud.vectors.mean_in_ball,
+    "ball gaussian": beyond.mean_in_ball,
 }
 
 # (pairs, seed)
@@ -94,7 +95,7 @@ def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
 
-RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
+RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball}
 
 
 def ratio_of(name, eps):
@@ -102,7 +103,7 @@ def ratio_of(name, eps):
 
     For Gaussian noise it returns the rho that is spent.
     """
-    budget = ud.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
+    budget = beyond.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
     release = lambda sums, users, rng: RELEASES[name](sums, users, budget, rng=rng)  # noqa: E731
 
     def ratio(pairs):
@@ -114,7 +115,7 @@ def ratio_of(name, eps):
             return audit.gaussian_rho(release, pairs)
         if name == "ball":
             return audit.ball_log_ratio(release, pairs)
-        law = ud.StaircaseNoise(eps) if "staircase" in name else None
+        law = beyond.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
     return ratio
@@ -129,8 +130,8 @@ def spent(name, eps, n_pairs, seed=1):
 @every_eps
 def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
     ratio = lambda pairs: audit.quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
-    beyond = audit.largest_log_ratio(ratio, 500, rng=2)
-    assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
+    outside = audit.largest_log_ratio(ratio, 500, rng=2)
+    assert REACHED * eps / 2 <= outside <= eps / 2 * (1 + ROUNDING)
 
 
 def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
@@ -230,7 +231,7 @@ def distribution(law, z):
 @every_eps
 def test_laplace_sampler_is_the_inverse_of_its_density(eps):
     """Numpy makes a Laplace variable of the uniform number that `random` would return."""
-    law = ud.LaplaceNoise(eps)
+    law = beyond.LaplaceNoise(eps)
     draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
     uniforms = np.random.default_rng(9).random(10_000)
     np.testing.assert_allclose(distribution(law, draws), uniforms, rtol=0, atol=1e-12)
@@ -242,11 +243,11 @@ def test_laplace_sampler_is_the_inverse_of_its_density(eps):
 @every_eps
 def test_staircase_sampler_is_the_inverse_of_its_density(eps):
     """Whole units by an exponential; then which part of a unit, and where in it."""
-    law = ud.StaircaseNoise(eps)
+    law = beyond.StaircaseNoise(eps)
     whole, chosen, place = np.meshgrid(
         np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
     )
-    beyond = chosen < law.gamma
+    outside = chosen < law.gamma
     for sign in (-1.0, 1.0):
         rng = audit.Recorder(
             exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
@@ -254,7 +255,7 @@ def test_staircase_sampler_is_the_inverse_of_its_density(eps):
         z = law.draw(2.0, whole.shape, rng) / 2.0
         assert rng.calls[0].numbers == (1 / eps,)
         assert rng.calls[-1].numbers == (-1.0, 1.0)
-        part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
+        part = np.where(outside, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
         size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
         np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
 
@@ -313,7 +314,7 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
 def test_what_is_called_does_not_tell_who_is_clipped(name):
     """Time is not promised, but no function is called for one user and not for another."""
     users = ud.Contributions([9, *[2] * 39], 1)
-    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
+    budget = beyond.GaussianNoise(1) if name == "ball" else 0.5
     mechanism = (RELEASES | {"akmv": ud.akmv})[name]
     seen = []
     for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
@@ -380,11 +381,11 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
     assert sum(shares) == pytest.approx(401.084920053, rel=1e-9)  # the same on every machine
 
 
-BALL = ud.vectors
+BALL = beyond.vectors
 INF, GAMMA = np.inf, audit.Recorder.gamma
 
 
-@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (ud.StaircaseNoise(1), 1)])
+@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (beyond.StaircaseNoise(1), 1)])
 def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
     scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
     pairs = audit.Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
@@ -422,14 +423,14 @@ def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
 
 
 @pytest.mark.parametrize(
-    ("budget", "figure"), [(2, audit.ball_log_ratio), (ud.GaussianNoise(0.4), audit.gaussian_rho)]
+    ("budget", "figure"), [(2, audit.ball_log_ratio), (beyond.GaussianNoise(0.4), audit.gaussian_rho)]
 )
 def test_figures_of_balls_are_right_for_each_pair(budget, figure):
     """Compared with the clipped sums themselves."""
-    release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
+    release = lambda sums, users, rng: beyond.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
     for pairs in audit.hard_pairs(60, rng=8, d=2):
-        T = float(ud.vectors.ball_threshold(pairs.users, budget, 2))
-        one, other = (ud.vectors.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
+        T = float(beyond.ball_threshold(pairs.users, budget, 2))
+        one, other = (beyond.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
         scale = max(T, 1e-300) * (1 / 2 if budget == 2 else 0.4)
         c = np.linalg.norm(one - other, axis=1) / scale
         expected = c if budget == 2 else c**2 / 2
@@ -440,7 +441,7 @@ def test_figures_of_balls_are_right_for_each_pair(budget, figure):
     ("figure", "budget", "pattern", "expected"),
     [
         (audit.ball_log_ratio, 2, [1, 0, 0], 5 / 16),
-        (audit.gaussian_rho, ud.GaussianNoise(1), [1, 1, 1], 25 / 512),
+        (audit.gaussian_rho, beyond.GaussianNoise(1), [1, 1, 1], 25 / 512),
     ],
 )
 def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pattern, expected):
@@ -450,7 +451,7 @@ def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pa
     second = np.multiply.outer([1, 1, 1, 1, 0], [[0, 0.375, 0.5]])
 
     def release(vectors, users, rng):
-        ud.vectors.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
+        beyond.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
         noisy = np.frompyfunc(lambda x, scale: audit.Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
         return noisy(vectors[:, 0], scales[int(vectors.any())])
 
@@ -458,14 +459,14 @@ def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pa
     assert found.tolist() == [expected, INF, INF, INF, 0]
 
 
-DRAWN, CELLS = ud.GaussianNoise.draw, AKMV._cells_of
+DRAWN, CELLS = beyond.GaussianNoise.draw, AKMV._cells_of
 
 
 def half_of_the_scale(width, eps, scale=noise._noise_scale):
     return scale(width / 2, eps)
 
 
-def stairs_of_less(law, sensitivity, *rest, draw=ud.StaircaseNoise.draw):
+def stairs_of_less(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
     return draw(law, sensitivity / 1.01, *rest)
 
 
@@ -502,7 +503,7 @@ FAULTS = {
         {"akmv": 0.75},
     ),
     "stairs that are too narrow": (
-        ud.StaircaseNoise,
+        beyond.StaircaseNoise,
         "draw",
         stairs_of_less,
         {"opt bound staircase": 2},
@@ -522,12 +523,12 @@ FAULTS = {
     ),
     "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
     "half of the width in a draw": (
-        ud.GaussianNoise,
+        beyond.GaussianNoise,
         "draw",
         lambda law, w, *rest: DRAWN(law, w / 2, *rest),
         both(1, 4),
     ),
-    "one draw for all coordinates": (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
+    "one draw for all coordinates": (beyond.GaussianNoise, "draw", drawn_once, both(1, INF)),
     "lengths of one dimension more": (
         audit.Recorder,
         "gamma",

@@ -14,7 +14,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 from userdp import audit
 
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
@@ -24,12 +26,12 @@ GEOMETRIC = ud.geometric_collection(M=6, upper=65)
 
 
 def unsplit(users, eps, noise="laplace"):
-    return ud.projected_error(users, ud.threshold(users, eps, "l1", noise), eps, noise)
+    return beyond.projected_error(users, beyond.threshold(users, LAWS[noise](eps), "l1"), LAWS[noise](eps))
 
 
 # 1. The parts
 def test_users_of_one_count_stay_together():
-    split = ud.best_split(TEN_HEAVY, 0.1)
+    split = beyond.best_split(TEN_HEAVY, 0.1)
     assert split.heavy_from == 100
     assert [part.users.n_users for part in split.parts] == [10, 1000]
 
@@ -37,7 +39,7 @@ def test_users_of_one_count_stay_together():
 @pytest.mark.parametrize("users", [ONE_HEAVY, TEN_HEAVY, EXTREME], ids=["one", "ten", "extreme"])
 @pytest.mark.parametrize("eps", [0.25, 1, 3])
 def test_each_user_is_in_one_part(users, eps):
-    split = ud.best_split(users, eps)
+    split = beyond.best_split(users, eps)
     members = np.concatenate([part.users.counts for part in split.parts])
     np.testing.assert_array_equal(np.sort(members), np.sort(users.counts))
     assert sum(part.share for part in split.parts) == 1
@@ -55,9 +57,9 @@ def test_each_user_is_in_one_part(users, eps):
 @pytest.mark.parametrize("eps", [0.1, 1, 3])
 def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
     for users in (ONE_HEAVY, TEN_HEAVY, EXTREME, GEOMETRIC):
-        split = ud.best_split(users, eps, noise)
+        split = beyond.best_split(users, LAWS[noise](eps))
         errors = [
-            ud.projected_error(part.users, part.total_width, eps, noise) for part in split.parts
+            beyond.projected_error(part.users, part.total_width, LAWS[noise](eps)) for part in split.parts
         ]
         assert [part.error for part in split.parts] == errors
         shares = [float(part.share) for part in split.parts]
@@ -68,9 +70,9 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
 def test_nothing_is_split_where_nothing_is_saved(eps):
     for users in (GEOMETRIC, ud.Contributions([3] * 7, 1)):
-        split = ud.best_split(users, eps)
+        split = beyond.best_split(users, eps)
         assert split.heavy_from is None
-        assert split.parts == ((users, ud.threshold(users, eps, "l1"), 1, unsplit(users, eps)),)
+        assert split.parts == ((users, beyond.threshold(users, eps, "l1"), 1, unsplit(users, eps)),)
         assert split.error == unsplit(users, eps)
 
 
@@ -86,16 +88,16 @@ def test_the_best_of_all_splits_is_found():
             heavy = ud.Contributions(users.counts[users.counts >= size], 1.0)
             light = ud.Contributions(users.counts[users.counts < size], 1.0)
             steps = heavy.max_count * np.arange(1, 65) / 64
-            widths = [ud.threshold(heavy, eps, "l1"), *steps]
-            best = min(ud.projected_error(heavy, width, eps) for width in widths)
+            widths = [beyond.threshold(heavy, eps, "l1"), *steps]
+            best = min(beyond.projected_error(heavy, width, eps) for width in widths)
             found.append((heavy.total * best + light.total * unsplit(light, eps)) / users.total)
-        assert ud.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
+        assert beyond.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
 
 
 def test_what_a_split_saves():
     """In per cent; where nothing is saved, nothing is split."""
     saved = {
-        (name, eps, noise): 1 - ud.best_split(users, eps, noise).error / unsplit(users, eps, noise)
+        (name, eps, noise): 1 - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, eps, noise)
         for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
         for eps in (0.5, 1, 2, 3)
         for noise in ("laplace", "staircase")
@@ -110,20 +112,20 @@ def test_what_a_split_saves():
 
 
 def test_laws_stand_where_budgets_do():
-    law = ud.GaussianNoise.zcdp(0.5)
-    split = ud.best_split(ONE_HEAVY, law)
+    law = beyond.GaussianNoise.zcdp(0.5)
+    split = beyond.best_split(ONE_HEAVY, law)
     assert split.heavy_from == 100
     assert split.error < unsplit(ONE_HEAVY, law)
 
 
 def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
     crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
-    assert ud.best_split(crowd, 0.01).heavy_from is None
-    assert ud.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
+    assert beyond.best_split(crowd, 0.01).heavy_from is None
+    assert beyond.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
     stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
-    assert ud.best_split(stairs, 0.2).heavy_from == 1000
+    assert beyond.best_split(stairs, 0.2).heavy_from == 1000
     taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
-    assert ud.best_split(taller, 0.2).heavy_from != 1000
+    assert beyond.best_split(taller, 0.2).heavy_from != 1000
 
 
 # 3. No dataset costs more
@@ -152,7 +154,7 @@ def atoms(part, at_top, eps, steps=600):
 def test_no_dataset_costs_more_than_the_guarantee(eps):
     """By the convolution of both parts' errors, on all datasets with the heaviest at U."""
     users = ud.Contributions([20, 1, 1, 1, 1, 1], upper=1)
-    split = ud.best_split(users, eps)
+    split = beyond.best_split(users, eps)
     assert split.heavy_from == 20
     heavy, others = split.parts
     worst = 0.0
@@ -168,7 +170,7 @@ def test_no_dataset_costs_more_than_the_guarantee(eps):
 @pytest.mark.parametrize("eps", [0.5, 2])
 def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps):
     """The parts are independent, so the log ratios of their densities add up."""
-    split = ud.best_split(ONE_HEAVY, 2)
+    split = beyond.best_split(ONE_HEAVY, 2)
     heavy = np.sort(ONE_HEAVY.counts)[::-1] >= split.heavy_from
     rng = np.random.default_rng(7)
     first = rng.uniform(0, np.sort(ONE_HEAVY.counts)[::-1], (300, ONE_HEAVY.n_users))
@@ -181,7 +183,7 @@ def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps)
     for place, (part, members) in enumerate(zip(split.parts, (heavy, ~heavy), strict=True)):
 
         def release(sums, users, rng, width=part.total_width):
-            return ud.clipped_mean(sums, users, width, eps, rng=rng)
+            return beyond.clipped_mean(sums, users, width, eps, rng=rng)
 
         pairs = audit.Pairs(part.users, first[:, members], second[:, members])
         spent[:, place] = audit.mean_log_ratio(release, pairs)

@@ -9,8 +9,8 @@ import seaborn as sns
 from matplotlib.colors import to_hex
 
 import userdp as ud
-from userdp.plotting import LOOKS, seaborn_looks
-from userdp.plotting._tables import write_table
+from plotting import LOOKS, seaborn_looks
+from provenance import write_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 

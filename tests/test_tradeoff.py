@@ -18,7 +18,9 @@ import pytest
 from scipy.optimize import brentq
 from strategies import EXTREME, GEOMETRIC
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
 SMALL = ud.Contributions([5, 3, 3, 1], upper=10)
 both_laws = pytest.mark.parametrize("noise", ["laplace", "staircase"])
@@ -30,15 +32,15 @@ def test_tradeoff_holds_what_its_members_do_on_the_draws(noise, upper):
     users = ud.Contributions([5, 3, 3, 1], upper)
     sums = ud.uniform_sums(SMALL, 30, rng=2)
     options = {"centres": [7, 0, 5.5], "total_widths": [0, 3, 200, 31.0]}
-    trade = ud.tradeoff(users, 0.7, lambda *_, rng: sums, 30, **options, noise=noise)
+    trade = beyond.tradeoff(users, LAWS[noise](0.7), lambda *_, rng: sums, 30, **options)
     assert trade.centres.tolist() == [0, 5.5, 7]
     assert trade.total_widths.tolist() == [0, 3, 31, 200]
-    assert trade.smallest_certificate == ud.optimal_error(SMALL, 0.7, noise=noise)
+    assert trade.smallest_certificate == beyond.optimal_error(SMALL, LAWS[noise](0.7))
     for i, centre in enumerate(trade.centres):
         for j, width in enumerate(trade.total_widths):
-            clipping = ud.centred_clipping(SMALL, width, centre)
-            certificate = ud.worst_case_error(SMALL, clipping, 0.7, noise=noise)
-            errors = ud.clipped_mean_error(sums, SMALL, width, 0.7, centre=centre, noise=noise)
+            clipping = beyond.centred_clipping(SMALL, width, centre)
+            certificate = beyond.worst_case_error(SMALL, clipping, LAWS[noise](0.7))
+            errors = beyond.clipped_mean_error(sums, SMALL, width, LAWS[noise](0.7), centre=centre)
             spread = errors.std(ddof=1) / 30**0.5
             np.testing.assert_allclose(trade.certificate[i, j], certificate, 1e-12)
             np.testing.assert_allclose(trade.mean_error[i, j], errors.mean(), 1e-10)
@@ -46,7 +48,7 @@ def test_tradeoff_holds_what_its_members_do_on_the_draws(noise, upper):
 
 
 def small_trade(eps=1, n_trials=50, **options):
-    return ud.tradeoff(SMALL, eps, ud.uniform_sums, n_trials, **{"rng": 1} | options)
+    return beyond.tradeoff(SMALL, eps, ud.uniform_sums, n_trials, **{"rng": 1} | options)
 
 
 def test_best_is_the_smallest_average_within_the_certificate():
@@ -95,14 +97,14 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
 @pytest.mark.parametrize("eps", [0.3, Fraction(1, 2), Fraction(2, 3), 0.99, 1, 2, 20])
 def test_grid_that_is_made_where_none_is_given(users, eps, noise):
     """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
-    trade = ud.tradeoff(users, eps, ud.uniform_sums, 2, noise=noise, rng=1)
+    trade = beyond.tradeoff(users, LAWS[noise](eps), ud.uniform_sums, 2, rng=1)
     np.testing.assert_allclose(trade.centres, float(users.upper) * np.arange(21) / 20)
-    T, largest = float(ud.threshold(users, eps, noise=noise)), float(max(users.largest_sums))
+    T, largest = float(beyond.threshold(users, LAWS[noise](eps))), float(max(users.largest_sums))
     kinks = {0.0, T, max((float(x) for x in users.largest_sums if x < T), default=0.0)}
     assert kinks <= {*trade.total_widths}
 
     def excess(width, tau):
-        error = float(ud.symmetric_error(users, width, eps, noise=noise))
+        error = float(beyond.symmetric_error(users, width, LAWS[noise](eps)))
         return error - (1 + tau) * trade.smallest_certificate
 
     steps = [tau for tau in np.arange(1, 41) / 20 if excess(0, tau) > 0]
@@ -120,7 +122,7 @@ def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(told):
 
     drawn = []
     first, again, other = (
-        ud.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=rng).mean_error
+        beyond.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=rng).mean_error
         for rng in (4, 4, 5)
     )
     assert drawn == [1000] * 3

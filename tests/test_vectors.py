@@ -24,7 +24,8 @@ from scipy import stats
 from strategies import USERS, budgets, collections
 
 import userdp as ud
-from userdp.vectors import _gamma_distance, _gaussian_distance
+from userdp import beyond
+from userdp.beyond.vectors import _gamma_distance, _gaussian_distance
 
 EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
 
@@ -33,41 +34,41 @@ EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_lengths_are_those_asked_for_and_directions_stay(d):
     rng = np.random.default_rng(d)
     vectors = rng.normal(size=(500, d)) * rng.exponential(size=(500, 1))
-    kept = ud.vectors.clip_to_ball(vectors, 0.8)
+    kept = beyond.clip_to_ball(vectors, 0.8)
     length = np.linalg.norm(vectors, axis=-1)
     np.testing.assert_allclose(np.linalg.norm(kept, axis=-1), np.minimum(length, 0.8))
     np.testing.assert_allclose((kept * vectors).sum(-1), np.minimum(length, 0.8) * length)
     np.testing.assert_array_equal(kept[length < 0.8], vectors[length < 0.8])
     for radius in (0, 1e300):
-        np.testing.assert_array_equal(ud.vectors.clip_to_ball(np.zeros((2, d)), radius), 0)
+        np.testing.assert_array_equal(beyond.clip_to_ball(np.zeros((2, d)), radius), 0)
 
 
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5))
 def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, d):
-    assert ud.vectors.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
-    assert ud.vectors.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
-    assert type(ud.vectors.ball_error(USERS, 1, d)) is float
+    assert beyond.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
+    assert beyond.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
+    assert type(beyond.ball_error(USERS, 1, d)) is float
     alike, eps = ud.Contributions(np.ones(49, int), 2), 2 / 49 * d  # 49 of them up to rounding
     assert (
-        ud.vectors.ball_threshold(alike, eps, d)
+        beyond.ball_threshold(alike, eps, d)
         == 2
-        > ud.vectors.ball_threshold(alike, eps * (1 - 1e-6), d)
+        > beyond.ball_threshold(alike, eps * (1 - 1e-6), d)
     )
 
 
 @given(users=collections(), sigma=st.floats(0.02, 3), d=st.integers(1, 30))
 def test_threshold_and_guarantee_with_gaussian_noise(users, sigma, d):
     """The best of all breakpoints, for noise of its mean length."""
-    law, w = ud.GaussianNoise(sigma), sigma * stats.chi(d).mean()
+    law, w = beyond.GaussianNoise(sigma), sigma * stats.chi(d).mean()
     widths = [*sorted(users.largest_sums, reverse=True), *[0] * 200]
     errors = [float(sum(users.surplus(T)) / 2 + w * float(T)) / users.total for T in widths]
-    assert ud.vectors.ball_error(users, law, d) == pytest.approx(min(errors))
-    T = ud.vectors.ball_threshold(users, law, d)
+    assert beyond.ball_error(users, law, d) == pytest.approx(min(errors))
+    T = beyond.ball_threshold(users, law, d)
     assert widths[ceil(2 * w) - 1] == T
     assert errors[widths.index(T)] == pytest.approx(min(errors))
     if d == 1:
-        assert ud.threshold(users, law) == T
-        assert ud.vectors.ball_error(users, law, 1) == pytest.approx(ud.optimal_error(users, law))
+        assert beyond.threshold(users, law) == T
+        assert beyond.ball_error(users, law, 1) == pytest.approx(beyond.optimal_error(users, law))
 
 
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5), seed=st.integers(0, 99))
@@ -78,7 +79,7 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     sums = rng.uniform(-1, 1, (3, users.n_users, d)) / d**0.5
     sums *= float(users.upper) / 2 * users.counts[:, None]
     kept = [[s * min(1, T / 2 / np.linalg.norm(s)) for s in rows] for rows in sums]
-    release = ud.vectors.mean_in_ball(sums, users, eps, rng=seed)
+    release = beyond.mean_in_ball(sums, users, eps, rng=seed)
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(3, d))
     z *= (rng.gamma(d, T / float(eps), 3) / np.linalg.norm(z, axis=-1))[:, None]
@@ -95,7 +96,7 @@ def rejected(rows, law):
 def test_noise_in_a_ball_has_its_length_and_no_direction(d):
     """A single user's release is all noise: of scale 3, at the threshold 6 and eps = 2d."""
     alone, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
-    z = ud.vectors.mean_in_ball(zeros, alone, 2 * d, rng=d) * d
+    z = beyond.mean_in_ball(zeros, alone, 2 * d, rng=d) * d
     assert z.shape == (40, 5000, d)
     length, law = np.linalg.norm(z, axis=-1), stats.gamma(d, scale=3).cdf
     assert abs(length.mean() - 3 * d) < 5 * length.std() / length.size**0.5
@@ -109,26 +110,26 @@ def test_noise_in_a_ball_has_its_length_and_no_direction(d):
 # The mean error on a dataset.
 def test_mean_error_on_the_line_is_that_of_clipped_mean():
     users, sums = ud.Contributions([4, 2, 1], upper=2), np.array([[3.0], [-2.0], [0.5]])
-    for eps in (1.0, ud.GaussianNoise(1.1)):
-        T = ud.threshold(users, eps)
-        scalar = ud.clipped_mean_error(sums[:, 0] + users.counts, users, T, eps)
-        assert ud.vectors.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
-    assert ud.vectors.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)
+    for eps in (1.0, beyond.GaussianNoise(1.1)):
+        T = beyond.threshold(users, eps)
+        scalar = beyond.clipped_mean_error(sums[:, 0] + users.counts, users, T, eps)
+        assert beyond.ball_mean_error(sums, users, eps) == pytest.approx(scalar, rel=1e-12)
+    assert beyond.ball_mean_error(sums, users, 0.1) == pytest.approx(1.5 / 7)
 
 
-@pytest.mark.parametrize("eps", [2, ud.GaussianNoise(0.7)])
+@pytest.mark.parametrize("eps", [2, beyond.GaussianNoise(0.7)])
 def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
     users, rng = ud.Contributions([5, 3, 1, 1], upper=2), np.random.default_rng(3)
     far = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
     sums = np.array([far, far * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
-    errors = ud.vectors.ball_mean_error(sums, users, eps)
-    released = ud.vectors.mean_in_ball(
+    errors = beyond.ball_mean_error(sums, users, eps)
+    released = beyond.mean_in_ball(
         np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng
     )
     off = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
     np.testing.assert_array_less(abs(off.mean(axis=0) - errors), 5 * off.std(axis=0) / 50_000**0.5)
-    assert errors[0] == errors.max() < ud.vectors.ball_error(users, eps, 3)
-    alone = ud.vectors.ball_mean_error(sums[0], users, eps)
+    assert errors[0] == errors.max() < beyond.ball_error(users, eps, 3)
+    alone = beyond.ball_mean_error(sums[0], users, eps)
     assert alone.shape == ()
     assert alone == pytest.approx(errors[0])
 
@@ -189,7 +190,7 @@ def test_the_noise_counts_in_many_dimensions_though_the_bias_is_large():
     ids=["tiny", "tiny and short", "huge", "longer than floats", "subnormal", "to nothing"],
 )
 def test_lengths_whose_squares_are_no_floats_are_kept_too(vector, radius, expected):
-    kept = ud.vectors.clip_to_ball([vector, vector], radius)
+    kept = beyond.clip_to_ball([vector, vector], radius)
     np.testing.assert_allclose(kept, [expected] * 2, rtol=1e-15)
 
 
@@ -200,22 +201,22 @@ def test_the_unit_of_vectors_does_not_matter(unit):
     made = []
     for each in (1.0, unit):
         users = ud.Contributions([4, 2, 1], upper=2 * each)
-        release = ud.vectors.mean_in_ball(sums * each, users, 2, rng=1)
-        made.append([*release / each, ud.vectors.ball_mean_error(sums * each, users, 2) / each])
+        release = beyond.mean_in_ball(sums * each, users, 2, rng=1)
+        made.append([*release / each, beyond.ball_mean_error(sums * each, users, 2) / each])
         with pytest.raises(ValueError, match="of length at most R m_l"):
-            ud.vectors.mean_in_ball(2 * sums * each, users, 2)
+            beyond.mean_in_ball(2 * sums * each, users, 2)
     np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
 
 
 def test_each_vector_has_a_unit_of_its_own():
     """The shortest and the longest of a table, and those of no coordinates, too."""
-    kept = ud.vectors.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
+    kept = beyond.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
     shortened = [1.5e-200, 2e-200]
     np.testing.assert_allclose(kept, [shortened, shortened, [0.0, 0.0]], rtol=1e-15)
-    assert ud.vectors.clip_to_ball(np.ones((2, 0)), 1).shape == (2, 0)
+    assert beyond.clip_to_ball(np.ones((2, 0)), 1).shape == (2, 0)
 
 
 def test_vectors_longer_than_all_floats_are_refused_as_others_are():
     users = ud.Contributions([1], upper=1)
     with pytest.raises(ValueError, match="of length at most R m_l"):
-        ud.vectors.mean_in_ball([[1.5e308, 1.5e308]], users, 2)
+        beyond.mean_in_ball([[1.5e308, 1.5e308]], users, 2)

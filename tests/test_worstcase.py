@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from strategies import budgets, clippings, collections
 
 import userdp as ud
-from userdp.worstcase import _centred_bias
+from userdp import beyond
+from userdp.beyond.errors import centred_bias
 
 HALF = Fraction(1, 2)
 
@@ -90,8 +91,8 @@ def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
 @given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
 def test_the_bias_of_a_histogram_is_that_of_all_its_users(users, width, share):
     centre = share * users.upper
-    clipping = ud.centred_clipping(users, width, centre)
-    assert _centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
+    clipping = beyond.centred_clipping(users, width, centre)
+    assert centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
 
 
 def test_sensitivity_without_clipping_is_that_of_the_mean():
@@ -177,7 +178,7 @@ def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
     before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)
     assert after <= before
     for objective in ("bound", "l1"):
-        whole, half = (ud.optimal_error(users, x, objective) for x in (eps, eps / 2))
+        whole, half = (beyond.optimal_error(users, x, objective) for x in (eps, eps / 2))
         assert half <= 2 * whole * (1 + 1e-9)
     if eps + step <= Fraction(2, users.n_users):
         assert before == after == users.upper / 2

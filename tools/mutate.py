@@ -147,7 +147,7 @@ def main(arguments):
     os.chdir(ROOT)
     modules = [argument for argument in arguments if argument != "--go-on"]
     mutants = run([f"userdp.{module}.*" for module in modules], go_on="--go-on" in arguments)
-    from userdp.plotting import keep_record  # not before: the tests import what is broken
+    from plotting import keep_record  # not before: the tests import what is broken
 
     counts = mutants.groupby("module").killed.agg(mutants="size", killed="sum")
     counts["survived"] = counts.mutants - counts.killed

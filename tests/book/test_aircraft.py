@@ -13,6 +13,8 @@ from page_functions import BOOK, functions_of
 from scipy import stats
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 
 UPPER = 800
 
@@ -38,7 +40,7 @@ DATA = BOOK / "data"
 def fresh():
     """A release by the call of the page."""
     how = {"objective": "l1", "outside": "clamp"}
-    return ud.private_mean("tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, eps=0.5, **how)
+    return release.private_mean("tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, budget=0.5, **how)
 
 
 def test_the_recorded_release_is_one_of_the_pages_call(fresh):
@@ -58,7 +60,7 @@ def test_the_recorded_release_is_one_of_the_pages_call(fresh):
 
 def test_a_release_is_recorded_once_for_the_same_settings(tmp_path):
     def release(eps):
-        return ud.private_mean(["a", "a", "b"], [1, 2, 3], lower=0, upper=6, eps=eps)
+        return release.private_mean(["a", "a", "b"], [1, 2, 3], lower=0, upper=6, budget=eps)
 
     path = tmp_path / "data" / "release.txt"
     first = release(1)
@@ -88,7 +90,7 @@ def test_the_repeats_err_as_releases_by_opendp_do(fresh):
     table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
     repeated = table.loc["l1 optimum"]
     n_releases = 400
-    drawn = [ud.release_mean(SUMS, USERS, 0.5, objective="l1").mean for _ in range(n_releases)]
+    drawn = [release.release_mean(SUMS, USERS, 0.5, objective="l1").mean for _ in range(n_releases)]
     errors = np.abs(np.array(drawn) - MEAN)
     standard_error = errors.std() / n_releases**0.5
     assert abs(errors.mean() - repeated.exact_mean_error) < 5.5 * standard_error
@@ -103,7 +105,7 @@ def test_errors_of_the_repeats_are_those_of_the_listed_releases(fresh):
     np.testing.assert_allclose(table.mean_error, errors.mean(), rtol=1e-3)
     np.testing.assert_allclose(table.standard_error, errors.std() / 1000**0.5, rtol=1e-3)
     exact = {
-        "l1 optimum": ud.opt_worst_case_mean_error(SUMS, USERS, 0.5, objective="l1"),
+        "l1 optimum": beyond.opt_worst_case_mean_error(SUMS, USERS, 0.5, objective="l1"),
         "Laplace": ud.laplace_mean_error(SUMS, USERS, 0.5),
         "AKMV": ud.akmv_mean_error(SUMS, USERS, 0.5),
     }
@@ -129,11 +131,11 @@ def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
 @pytest.mark.parametrize("objective", ["bound", "l1"])
 def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
     for eps in (0.01, 0.1, 0.5, 2):
-        width = ud.threshold(USERS, eps, objective)
+        width = beyond.threshold(USERS, eps, objective)
         assert np.all(abs(SUMS - UPPER / 2 * COUNTS) <= width / 2)
-        error = ud.opt_worst_case_mean_error(SUMS, USERS, eps, objective=objective)
+        error = beyond.opt_worst_case_mean_error(SUMS, USERS, eps, objective=objective)
         assert error == pytest.approx(width / (USERS.total * eps))
-        assert 0.85 < error / ud.optimal_error(USERS, eps, objective) <= 1 + 1e-12
+        assert 0.85 < error / beyond.optimal_error(USERS, eps, objective) <= 1 + 1e-12
         laplace, akmv = (f(SUMS, USERS, eps) for f in (ud.laplace_mean_error, ud.akmv_mean_error))
         assert akmv > 1.1 * laplace
         if eps < 2:
@@ -145,14 +147,14 @@ def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
 def test_settings():
     """Narrower widths and lighter weights have less error, and larger certificates."""
     eps, N, prior = 0.1, USERS.total, lambda users, n, *, rng: np.tile(SUMS, (n, 1))
-    choices = ud.tradeoff(USERS, eps, prior, 2, centres=[400])
+    choices = beyond.tradeoff(USERS, eps, prior, 2, centres=[400])
     members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
     assert np.all(np.diff([member.mean_error for member in members]) < 0)
     assert np.all(np.diff([member.certificate for member in members]) > 0)
     assert members[-1].mean_error < members[0].mean_error / 4
     w = np.minimum(COUNTS, 37)
-    assert ud.weighted_mean_error(SUMS, USERS, w, eps) < members[0].mean_error / 2
-    certificate = ud.weighted_worst_case_error(USERS, w, eps)
+    assert beyond.weighted_mean_error(SUMS, USERS, w, eps) < members[0].mean_error / 2
+    certificate = beyond.weighted_worst_case_error(USERS, w, eps)
     assert 10 * choices.smallest_certificate < certificate
     dropping = UPPER * ((N - w.sum()) / N + 37 / (w.sum() * eps))
     assert 2 * certificate < dropping

@@ -6,6 +6,7 @@ import pytest
 from page_functions import BOOK, functions_of
 
 import userdp as ud
+from userdp import release
 
 PAGE = functions_of("at-scale", pd=pd)
 
@@ -28,7 +29,7 @@ def test_spark_printed_what_arrays_print():
     """Without Spark: the stored words are those of the page's trips, but for mean and interval."""
     trips = PAGE.make_trips(20_000, np.random.default_rng(20250271))
     how = {"objective": "l1", "outside": "clamp", "missing": "centre"}
-    made = ud.private_mean(trips.user, trips.value, lower=0, upper=65, eps=0.3, **how)
+    made = release.private_mean(trips.user, trips.value, lower=0, upper=65, budget=0.3, **how)
     stored = (BOOK / "data" / "at-scale-spark.txt").read_text().splitlines()
     assert stored[2:] == repr(made).splitlines()[2:]
     assert [line.split("  ")[0] for line in stored[:2]] == ["private mean", "95 % interval"]

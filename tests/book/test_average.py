@@ -11,6 +11,7 @@ from page_functions import functions_of
 from strategies import GEOMETRIC, PAPER, collections, fractions, several, shares
 
 import userdp as ud
+from userdp import beyond
 
 U = 65
 PAGE = functions_of("average", U=U)
@@ -23,12 +24,12 @@ def test_a_threshold_beats_the_cap_on_a_dataset_and_its_mirror_image(users, eps,
     sums = np.array(data.draw(several(shares, users.n_users)))
     T, largest = part * users.upper * users.max_count, float(users.upper) * users.counts
     assume(T > 0)
-    cap, threshold = ud.centred_clipping(users, 2 * T, 0 * T), ud.centred_clipping(users, T)
+    cap, threshold = beyond.centred_clipping(users, 2 * T, 0 * T), beyond.centred_clipping(users, T)
     assert ud.worst_case_bias(users, cap) == 2 * ud.worst_case_bias(users, threshold)
     assert ud.sensitivity(users, cap) == ud.sensitivity(users, threshold) == T / users.total
     pair = np.array([sums, 1 - sums], float) * largest
-    capped = ud.clipped_mean_error(pair, users, 2 * T, eps, centre=0)
-    clipped = ud.clipped_mean_error(pair, users, T, eps)
+    capped = beyond.clipped_mean_error(pair, users, 2 * T, eps, centre=0)
+    clipped = beyond.clipped_mean_error(pair, users, T, eps)
     assert clipped[0] == pytest.approx(clipped[1])
     assert clipped.mean() <= capped.mean() * (1 + 1e-9)
 
@@ -52,7 +53,7 @@ def test_weighing_beats_dropping_over_all_lots(samples, k):
             dropped = [abs(scale * d - f + z) for d in kept]
             assert abs(scale * g - f + z) <= sum(dropped) / len(kept)
             assert (scale * g - f + z) ** 2 <= sum(d**2 for d in dropped) / len(kept)
-    error = ud.weighted_mean_error(sums, ud.Contributions(m, 1), w, 0.7)
+    error = beyond.weighted_mean_error(sums, ud.Contributions(m, 1), w, 0.7)
     assert error == pytest.approx(ud.noisy_error(float(g - f), k / (N_k * 0.7)))
 
 
@@ -72,9 +73,9 @@ def test_weights_have_the_certificate_of_a_cap_the_best_of_all_that_are_right_at
     for cap in (k, k * part):
         weights = [min(Fraction(int(m)), Fraction(cap)) for m in users.counts]
         T = users.upper * cap * N / sum(weights)
-        bias = ud.weighted_worst_case_error(users, weights, 1) - T / N
-        assert bias == sum(users.surplus(T)) / N == 2 * ud.smallest_bias(users, T / N)
-        threshold = ud.centred_clipping(users, T)
+        bias = beyond.weighted_worst_case_error(users, weights, 1) - T / N
+        assert bias == sum(users.surplus(T)) / N == 2 * beyond.smallest_bias(users, T / N)
+        threshold = beyond.centred_clipping(users, T)
         assert bias == 2 * ud.worst_case_bias(users, threshold)
         assert ud.sensitivity(users, threshold) == T / N
         if cap == k < users.max_count:
@@ -102,8 +103,8 @@ def test_a_threshold_beats_weights_on_average_over_signs(counts, eps, data):
     sums = (1 + np.array([*itertools.product([-1, 1], repeat=L)]) * sizes) * counts
     weights = np.minimum(counts, k)
     T = 2 * Fraction(k * users.total, int(weights.sum()))
-    theirs = ud.weighted_mean_error(sums, users, weights, eps)
-    ours = ud.clipped_mean_error(sums, users, T, eps)
+    theirs = beyond.weighted_mean_error(sums, users, weights, eps)
+    ours = beyond.clipped_mean_error(sums, users, T, eps)
     assert ours.mean() <= theirs.mean() * (1 + 1e-9)
 
 
@@ -119,12 +120,12 @@ def test_the_smaller_threshold_wins_where_the_larger_causes_no_bias(users, k, pa
     signed = data.draw(several(st.fractions(-1, 1, max_denominator=4), users.n_users))
     largest = float(users.upper) * users.counts
     sums = largest / 2 + np.array(signed, float) * np.minimum(largest, float(T)) / 2
-    small, large = (ud.clipped_mean_error(sums, users, width, eps) for width in (S, T))
+    small, large = (beyond.clipped_mean_error(sums, users, width, eps) for width in (S, T))
     assert large == pytest.approx(float(T / users.total / eps))
     assert small < large
     if k == 1:  # at eps = 2 every dataset is of this kind: take the worst
         corners = [*itertools.product(*([0, x] for x in largest))]
-        assert ud.clipped_mean_error(corners, users, S, eps).max() < float(large)
+        assert beyond.clipped_mean_error(corners, users, S, eps).max() < float(large)
 
 
 @few
@@ -157,13 +158,13 @@ def test_the_optimum_loses_on_average_and_wins_with_heavy_users_at_the_top(name,
         certificate, weighed = PAGE.weigh(users, eps, sums)
         sign = -1 if name == "extreme" and eps < 2 else 1
         assert sign * z_score(opt - weighed[k - 1]) > 6
-        assert ud.clipped_mean_error(sums, users, S, eps).mean() < 0.3 * opt.mean()
+        assert beyond.clipped_mean_error(sums, users, S, eps).mean() < 0.3 * opt.mean()
         assert min(certificate[k - 1], ud.symmetric_error(users, S, eps)) > 1.5 * best
     heavy = users.counts > users.total / users.n_users
     sums = np.where(heavy, U * users.counts, 0.0)
     widths = {2 * T: 0, S: None, U * users.max_count: None}
-    others = [ud.clipped_mean_error(sums, users, x, 1, centre=c) for x, c in widths.items()]
-    others.append(ud.weighted_mean_error(sums, users, np.minimum(users.counts, k), 1))
+    others = [beyond.clipped_mean_error(sums, users, x, 1, centre=c) for x, c in widths.items()]
+    others.append(beyond.weighted_mean_error(sums, users, np.minimum(users.counts, k), 1))
     assert 1.7 * ud.opt_worst_case_mean_error(sums, users, 1) < min(others)
 
 
@@ -174,7 +175,7 @@ def test_weights_are_not_matched_under_a_random_level(name):
     sums = PAGE.random_level(users, 300, rng=np.random.default_rng(3))
     certificate, errors = PAGE.weigh(users, 1, sums)
     centres = np.linspace(0, U, 11)
-    trade = ud.tradeoff(users, 1, lambda users, n, *, rng: sums, 300, centres=centres)
+    trade = beyond.tradeoff(users, 1, lambda users, n, *, rng: sums, 300, centres=centres)
     ours = trade.best(certificate[0] / trade.smallest_certificate - 1)
     gap = ours.mean_error - errors[0].mean()
     assert gap > 0.1 * errors[0].mean()
@@ -184,13 +185,13 @@ def test_weights_are_not_matched_under_a_random_level(name):
 def test_a_prior_that_claims_to_know_the_mean_chooses_the_constant():
     level = PAGE.random_level
     sure, unsure = (
-        ud.tradeoff(GEOMETRIC, 0.02, law, 200, rng=1).frontier()[-1]
+        beyond.tradeoff(GEOMETRIC, 0.02, law, 200, rng=1).frontier()[-1]
         for law in (ud.uniform_sums, level)
     )
     assert sure.total_width == 0 < unsure.total_width
     assert sure.mean_error < 1 < unsure.mean_error
     sums = level(GEOMETRIC, 200, rng=np.random.default_rng(2))
-    regret = ud.clipped_mean_error(sums, GEOMETRIC, 0, 0.02, centre=sure.centre)
+    regret = beyond.clipped_mean_error(sums, GEOMETRIC, 0, 0.02, centre=sure.centre)
     assert regret.mean() > 6 * sure.mean_error
 
 
@@ -199,6 +200,6 @@ def test_half_of_the_certificate_buys_much_on_one_collection_and_little_on_the_o
     name, least, most
 ):
     users, law = PAPER[name]
-    trade = ud.tradeoff(users, 1, law, 200, centres=[U / 2], rng=6)
+    trade = beyond.tradeoff(users, 1, law, 200, centres=[U / 2], rng=6)
     errors = ud.opt_worst_case_mean_error(law(users, 200, rng=7), users, 1)
     assert least < trade.best(0.5).mean_error / errors.mean() < most

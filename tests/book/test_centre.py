@@ -11,6 +11,7 @@ from scipy import stats
 from strategies import budgets, collections, fractions
 
 import userdp as ud
+from userdp import beyond
 from userdp import audit
 
 PAGE = functions_of("centre")
@@ -39,10 +40,10 @@ def test_the_bias_on_a_dataset_and_none_of_it_near_the_centre(seed):
     c, S = rng.uniform(0, 10), rng.uniform(0, 10 * users.max_count)
     sums = rng.uniform(0, 1, 6) * users.largest_sums
     excess = np.maximum(np.abs(sums - c * users.counts) - S / 2, 0).sum() / users.total
-    assert ud.clipped_mean_error(sums, users, S, 1e12, centre=c) <= excess + 1e-9  # no noise
+    assert beyond.clipped_mean_error(sums, users, S, 1e12, centre=c) <= excess + 1e-9  # no noise
     averages = np.clip(c + rng.uniform(-1, 1, 6) * S / 2 / users.counts, 0, 10)
-    scale = ud.sensitivity(users, ud.centred_clipping(users, S, c)) / 0.7
-    error = ud.clipped_mean_error(averages * users.counts, users, S, 0.7, centre=c)
+    scale = ud.sensitivity(users, beyond.centred_clipping(users, S, c)) / 0.7
+    error = beyond.clipped_mean_error(averages * users.counts, users, S, 0.7, centre=c)
     assert error == pytest.approx(scale)
 
 
@@ -57,7 +58,7 @@ def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
     pair[:, who] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[who]
     S, largest = ud.threshold(users, (1 - share) * eps), 0.0
     for g in np.linspace(-4, 12, 97):
-        moved = ud.sensitivity(users, ud.centred_clipping(users, S, float(np.clip(g, 0, 8))))
+        moved = ud.sensitivity(users, beyond.centred_clipping(users, S, float(np.clip(g, 0, 8))))
         stages = []
         for sums in pair:
             distance = g - np.mean(sums / users.counts)
@@ -84,9 +85,9 @@ def test_certificate_of_the_two_stages(seed):
     noise = stats.laplace.ppf((np.arange(400) + 0.5) / 400, scale=10 / 7 / (share * eps))
     c = np.clip(np.mean(sums / users.counts) + noise, 0, 10)
     errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
-    around_first = ud.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
+    around_first = beyond.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
     assert errors[0] == pytest.approx(around_first)
-    given_c = [ud.worst_case_error(users, ud.centred_clipping(users, S, float(x)), rest) for x in c]
+    given_c = [ud.worst_case_error(users, beyond.centred_clipping(users, S, float(x)), rest) for x in c]
     assert (errors <= np.array(given_c) + 1e-9).all()
     kappa = users.counts[users.largest_sums > S / 2].sum() / users.total
     bound = ud.optimal_error(users, rest) + kappa * np.mean(np.abs(c - 5))

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 
 TABLE = pd.read_csv(BOOK / "data" / "decide.csv").set_index(["dataset", "choice"])
 PAGE = functions_of("decide", pd=pd, rng=np.random.default_rng(1), eps=0.5, delta=1e-6)
@@ -40,7 +42,7 @@ def test_the_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monke
     scope = {}
     exec(CELLS["release"], scope)
     public = json.loads(shown(".json"))
-    jsonschema.validate(public, ud.release.json_schema())
+    jsonschema.validate(public, release.json_schema())
     same = dataclasses.replace(scope["made"], mean=public["mean"])
     assert public == same.public()
     assert shown(".txt").splitlines() == repr(same).splitlines()
@@ -57,7 +59,7 @@ def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_p
     scope = {"ud": ud}
     exec(CELLS["secret"], scope)
     public = json.loads(shown(".json", "protected"))
-    jsonschema.validate(public, ud.release.json_schema())
+    jsonschema.validate(public, release.json_schema())
     drawn = {name: public[name] for name in ("mean", "noisy_sum", "noisy_weight")}
     same = dataclasses.replace(scope["hidden"], **drawn)
     error = same.worst_case_error_at(same.weight_interval()[0])
@@ -104,22 +106,22 @@ def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
     assert read.who.notna().sum() == 2
     assert read.value.notna().sum() == 2
     about = {"lower": 0, "upper": 6}
-    in_a_file = ud.release.protected_tally("who", "value", data=path, **about)
-    in_a_frame = ud.release.protected_tally("who", "value", data=rows, **about)
+    in_a_file = release.protected_tally("who", "value", data=path, **about)
+    in_a_frame = release.protected_tally("who", "value", data=rows, **about)
     assert (in_a_file.users, in_a_file.without_user, in_a_file.outside) == (2, 1, 1)
     assert (in_a_frame.users, in_a_frame.without_user, in_a_frame.outside) == (3, 0, 1)
     how = {"missing": "drop", "outside": "drop", "data": path, **about, "eps": 1}
     with pytest.warns(UserWarning, match="not stated"):
-        assert ud.private_mean("who", "value", **how).eps is None
-    assert ud.private_mean_protected_counts("who", "value", **how, cap=1).eps == 1
+        assert release.private_mean("who", "value", **how).eps is None
+    assert release.private_mean_protected_counts("who", "value", **how, cap=1).eps == 1
 
 
 def test_a_group_without_rows_is_released_where_counts_are_protected():
     nobody = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
     how = {"lower": 0, "upper": 6, "eps": 1, "data": nobody}
-    assert ud.private_mean_protected_counts("who", "value", **how, cap=2).eps == 1
+    assert release.private_mean_protected_counts("who", "value", **how, cap=2).eps == 1
     with pytest.raises(ValueError, match="there are none"):
-        ud.private_mean("who", "value", **how)
+        release.private_mean("who", "value", **how)
 
 
 def test_a_database_is_read_and_not_written(tmp_path, monkeypatch, capsys):
@@ -148,13 +150,13 @@ def test_the_four_choices_with_other_trips():
     drawn = [PAGE.drive(n_trips, rng).groupby("vehicle").speed.sum() for _ in range(20)]
     sums = np.stack(drawn)
     public, guess, secret, no_clipping = stored.error
-    S = ud.threshold(users, 1, "l1")
+    S = beyond.threshold(users, 1, "l1")
     for centre, error in ((None, public), (50, guess)):
         found = PAGE.clipped(users, sums, S, centre)[0].mean()
         assert found == pytest.approx(error, rel=0.01)
     assert PAGE.counts_protected(users, sums, 20, 1).mean() == pytest.approx(secret, rel=0.3)
     assert no_clipping == pytest.approx(65 * max(n_trips) / n_trips.sum(), rel=0.003)  # projected
-    prospects = ud.plan(n_trips, lower=0, upper=65, eps=1)
+    prospects = release.plan(n_trips, lower=0, upper=65, eps=1)
     (advice,) = prospects.recommend()
     assert stored.guarantee[0] == pytest.approx(advice.guarantee, rel=1e-5)
     assert stored.floor[0] == pytest.approx(prospects.rows[0].floor, rel=1e-5)
@@ -193,7 +195,7 @@ def test_halving_the_budget_at_most_doubles_the_guarantee_with_laplace_noise(cou
     """With the same clipping: a distance from the truth at most doubles if the noise does."""
     users, eps = ud.Contributions(counts, 1.0), 10.0**log
     S = share * users.max_count
-    whole, half = (ud.projected_error(users, S, budget) for budget in (eps, eps / 2))
+    whole, half = (beyond.projected_error(users, S, budget) for budget in (eps, eps / 2))
     assert half <= 2 * whole * (1 + 1e-9)
 
 
@@ -201,9 +203,9 @@ def test_halving_the_budget_at_most_doubles_the_guarantee_with_laplace_noise(cou
 def test_halving_the_budget_can_more_than_double_the_guarantee_with_staircase_noise(eps):
     users = ud.Contributions([1], 1.0)
     times = 2 * np.cosh(eps / 4)  # the quotient of the mean sizes of the noise
-    best = [ud.optimal_error(users, budget, noise="staircase") for budget in (eps / 2, eps)]
+    best = [beyond.optimal_error(users, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)]
     assert best[0] / best[1] == pytest.approx(times)
-    projected = [ud.projected_error(users, 1.0, budget, "staircase") for budget in (eps / 2, eps)]
+    projected = [beyond.projected_error(users, 1.0, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)]
     assert projected[0] > 2.3 * projected[1]
 
 
@@ -215,13 +217,13 @@ def test_the_width_of_l1_is_the_best_one_before_a_release_is_projected_and_not_a
     counts, eps, share
 ):
     users = ud.Contributions(counts, 1.0)
-    S, widths = ud.threshold(users, eps, "l1"), np.linspace(0.005, 1, 200) * max(counts)
+    S, widths = beyond.threshold(users, eps, "l1"), np.linspace(0.005, 1, 200) * max(counts)
     before = [
-        ud.worst_case_error(users, ud.centred_clipping(users, width), eps, "l1")
+        beyond.worst_case_error(users, beyond.centred_clipping(users, width), eps, "l1")
         for width in (S, *widths)
     ]
     assert before[0] <= min(before) * (1 + 1e-12)
-    after = [ud.projected_error(users, width, eps) for width in (S, *widths)]
+    after = [beyond.projected_error(users, width, eps) for width in (S, *widths)]
     assert min(after) < share * after[0]
 
 
@@ -230,7 +232,7 @@ def test_plan_gives_the_same_advice():
         "one heavy user": ud.Contributions([500] + 500 * [5], 65),
         "geometric": ud.geometric_collection(6, 65),
     }.items():
-        prospects = ud.plan(users.counts, lower=0, upper=65, eps=0.5)
+        prospects = release.plan(users.counts, lower=0, upper=65, eps=0.5)
         (advice,) = prospects.recommend()
         row = TABLE.loc[name, advice.strategy]
         closed = prospects.rows[0].floor
@@ -241,7 +243,7 @@ def test_plan_gives_the_same_advice():
 def test_mean_errors_of_a_release_in_parts_are_those_of_releases():
     """Drawn, on datasets at the bounds and between."""
     users, rng, eps = ud.Contributions([100, *[1] * 100], 10), np.random.default_rng(5), 0.5
-    split = ud.best_split(users, eps)
+    split = beyond.best_split(users, eps)
     assert split.heavy_from == 100
     sums = users.counts * rng.choice([0.0, 3.0, 10.0], (4, 101))
     computed, worst = PAGE.released(users, sums)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from page_functions import functions_of
 
 import userdp as ud
+from userdp import beyond
 
 PAGE = functions_of("federated", rounds=20)
-LAW = ud.GaussianNoise(1.5)
+LAW = beyond.GaussianNoise(1.5)
 
 
 def on_the_sphere(rng, L, d, R):
@@ -52,10 +53,10 @@ def test_the_first_rule_is_the_mean_in_the_ball(seed):
     updates = rng.normal(size=(9, d)) * R
     users = ud.Contributions(m, upper=2 * R)
     rule = PAGE.make_rules(m, R, LAW, d, [])["paper's threshold"]
-    assert 2 * rule[1] == ud.vectors.ball_threshold(users, LAW, d)
+    assert 2 * rule[1] == beyond.ball_threshold(users, LAW, d)
     noise = LAW.draw(2 * rule[1] / m.sum(), (d,), np.random.default_rng(1))
-    sums = m[:, None] * ud.vectors.clip_to_ball(updates, R)
-    release = ud.vectors.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
+    sums = m[:, None] * beyond.clip_to_ball(updates, R)
+    release = beyond.mean_in_ball(sums, users, LAW, rng=np.random.default_rng(1))
     np.testing.assert_allclose(PAGE.average(updates, R, *rule) + noise, release, atol=1e-9)
 
 
@@ -69,7 +70,7 @@ def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold
     worst = max(abs(np.dot(parts, u)) for u in product([-R, R], repeat=len(m)))
     assert worst == R * sum(map(abs, parts))
     users = ud.Contributions(m, upper=2 * R)
-    assert worst == 2 * ud.smallest_bias(users, T / N)
+    assert worst == 2 * beyond.smallest_bias(users, T / N)
     assert 2 * R * max(w) / sum(w) == T / N <= 2 * R * Fraction(max(m), N)
     rules = PAGE.make_rules(np.array(m), float(R), LAW, 3, [k])
     assert rules[f"threshold, {k}"][1] == pytest.approx(float(T) / 2)
@@ -83,12 +84,12 @@ def guarantees(m, R, w):
     """The least of all thresholds and of all weights min(m, k), for noise of mean length w."""
     users, N = ud.Contributions(m, upper=2 * R), sum(m)
     thresholds = [2 * R * n for n in {0, *m}]
-    errors = [w * S / N + ud.smallest_bias(users, S / N) for S in thresholds]
+    errors = [w * S / N + beyond.smallest_bias(users, S / N) for S in thresholds]
     T = max(S for S, error in zip(thresholds, errors, strict=True) if error <= min(errors))
     weighted = []
     for k in range(1, max(m) + 1):
         T_k = 2 * R * k * Fraction(N, sum(min(n, k) for n in m))
-        weighted.append(w * T_k / N + 2 * ud.smallest_bias(users, T_k / N))
+        weighted.append(w * T_k / N + 2 * beyond.smallest_bias(users, T_k / N))
     return T, min(errors), min(weighted)
 
 
@@ -157,15 +158,15 @@ def test_clients_take_five_gradient_steps_on_their_own_flights(again):
 def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budget(
     again, monkeypatch
 ):
-    drawn, draw = [], ud.GaussianNoise.draw
+    drawn, draw = [], beyond.GaussianNoise.draw
 
     def watched(self, sensitivity, shape, rng):
         drawn.append((self.sigma, sensitivity))
         return draw(self, sensitivity, shape, rng)
 
-    monkeypatch.setattr(ud.GaussianNoise, "draw", watched)
+    monkeypatch.setattr(beyond.GaussianNoise, "draw", watched)
     again["compare"](5, 0.3, 0, (50,))
-    law, expected = ud.GaussianNoise.zcdp(0.3 / 20), []
+    law, expected = beyond.GaussianNoise.zcdp(0.3 / 20), []
     for test in again["held_out"]:
         rules = again["make_rules"](again["m"][~test], 5, law, again["d"], (50,)).values()
         for weights, reach in rules:

@@ -11,7 +11,9 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 from strategies import budgets, collections
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
 R_L1 = brentq(lambda r: np.exp(r) - r - 2, 0.5, 2)
 MOST = np.array([(R_L1 + 2) / (R_L1 + 1), 3.0])
@@ -46,11 +48,11 @@ def random_instances(n, seed, largest=20):
 def test_stated_errors_are_the_largest_over_corner_datasets(objective):
     for users, eps in random_instances(20, seed=2, largest=6):
         few = ud.Contributions(users.counts[:5], upper=1)
-        width = ud.threshold(few, eps, objective)
+        width = beyond.threshold(few, eps, objective)
         corners = np.array(list(product((-0.5, 0.5), repeat=few.n_users))) * few.counts
         bias = (corners - np.clip(corners, -width / 2, width / 2)).sum(axis=1) / few.total
         largest = of_bias(bias, width / eps / few.total, objective).max()
-        assert largest == pytest.approx(ud.optimal_error(few, eps, objective), rel=1e-9)
+        assert largest == pytest.approx(beyond.optimal_error(few, eps, objective), rel=1e-9)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
@@ -58,10 +60,10 @@ def test_stated_errors_are_the_largest_over_corner_datasets(objective):
 def test_slope_changes_its_sign_at_the_threshold_alone(objective, noise):
     """Uniqueness: errors fall strictly on the left of the threshold and rise on its right."""
     for users, eps in random_instances(60, seed=4):
-        width = ud.threshold(users, eps, objective, noise)
+        width = beyond.threshold(users, LAWS[noise](eps), objective)
         left, right = np.linspace(width / 4, width, 15), np.linspace(width, users.max_count, 15)
-        fall = [ud.symmetric_error(users, S, eps, objective, noise) for S in left]
-        rise = [ud.symmetric_error(users, S, eps, objective, noise) for S in right]
+        fall = [beyond.symmetric_error(users, S, LAWS[noise](eps), objective) for S in left]
+        rise = [beyond.symmetric_error(users, S, LAWS[noise](eps), objective) for S in right]
         assert np.all(np.diff(fall) <= 1e-15)
         assert np.all(np.diff(rise) > 0)
         assert fall[0] > fall[-1]
@@ -81,13 +83,13 @@ def test_threshold_is_the_best_stationary_point(objective):
         x = {"l1": by_lambert(n, eps) / eps, "mse": 4 / (n * eps**2)}[objective]
         points = np.clip(np.cumsum(v[:-1]) / (n + 2 * x), v[1:], v[:-1])
         best = min(points, key=lambda S: by_definition(S, v, eps, objective))
-        assert ud.threshold(users, eps, objective) == pytest.approx(best, rel=1e-7)
+        assert beyond.threshold(users, eps, objective) == pytest.approx(best, rel=1e-7)
 
 
 @each_error
 @given(users=collections(), eps=budgets())
 def test_never_a_constant_and_always_clips(objective, users, eps):
-    assert 0 < ud.threshold(users, eps, objective) < users.upper * users.max_count
+    assert 0 < beyond.threshold(users, eps, objective) < users.upper * users.max_count
 
 
 @given(collections(max_samples=40), budgets())
@@ -98,7 +100,7 @@ def test_the_papers_threshold_costs_at_most_rho_and_three(users, eps):
     cost = PAGE.cost(users, eps)
     assert np.all(cost <= MOST * (1 + 1e-12))
     assert np.array_equal(cost > MOST * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
-    certificate = ud.symmetric_error(users, float(ud.threshold(users, eps, "l1")), eps)
+    certificate = ud.symmetric_error(users, float(beyond.threshold(users, eps, "l1")), eps)
     assert certificate <= MOST[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
 
 
@@ -112,5 +114,5 @@ def test_error_measure_overstates_by_at_most_rho(bias, scale):
 def test_some_clipping_is_overstated_by_rho_and_the_mean_not_at_all(eps):
     one, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
     for S, factor in ((width, MOST[0]), (65, 1)):
-        error, felt = (ud.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
+        error, felt = (beyond.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
         assert error == pytest.approx(factor * felt)

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import budgets, collections, shares
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
 
 @given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
@@ -35,9 +37,9 @@ def test_strategies_by_definition(users, k, share, lift):
     for name, strategy in strategies.items():
         values = {data: strategy(data) for data in datasets}
         assert in_the_plane(values, mean) == points[name]
-        assert points[name][0] >= ud.smallest_bias(users, points[name][1])
-    assert points["cap"][0] == 2 * ud.smallest_bias(users, T / N)
-    assert points["drop"][0] == 2 * ud.smallest_bias(users, U * k / N)
+        assert points[name][0] >= beyond.smallest_bias(users, points[name][1])
+    assert points["cap"][0] == 2 * beyond.smallest_bias(users, T / N)
+    assert points["drop"][0] == 2 * beyond.smallest_bias(users, U * k / N)
 
 
 few_users = collections().filter(lambda users: users.n_users <= 4)
@@ -80,11 +82,11 @@ def corner_mean(users):
 def test_no_function_of_the_corner_datasets_passes_the_frontier(users, data):
     values = data.draw(estimators(users, middle=Fraction(1, 2)))
     bias, change = in_the_plane(values, corner_mean(users))
-    assert bias >= ud.smallest_bias(users, change)
+    assert bias >= beyond.smallest_bias(users, change)
     eps = data.draw(budgets())
-    laws = {"laplace": ud.LaplaceNoise(eps), "staircase": ud.StaircaseNoise(eps)}
+    laws = {"laplace": beyond.LaplaceNoise(eps), "staircase": beyond.StaircaseNoise(eps)}
     for noise, objective in product(laws, ("bound", "l1", "mse")):
-        best = ud.optimal_error(users, eps, objective, noise)
+        best = beyond.optimal_error(users, LAWS[noise](eps), objective)
         assert best <= laws[noise].worst_case(bias, change, objective) * (1 + 1e-9)
 
 
@@ -94,4 +96,4 @@ def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
     end = (int(at_top),) * users.n_users
     values[end] = mean(end)
     bias, change = in_the_plane(values, mean)
-    assert bias >= 2 * ud.smallest_bias(users, change)
+    assert bias >= 2 * beyond.smallest_bias(users, change)

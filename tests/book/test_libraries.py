@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 
 import userdp as ud
+from userdp import beyond
 
 RECIPES_OF = BOOK.parent / "benchmarks"
 few = settings(max_examples=100, deadline=None)
@@ -125,7 +126,7 @@ def test_errors_of_releases_are_those_of_drawn_ones():
     users = ud.Contributions([30, 30, *[1] * 30], 10)
     sums = users.counts * rng.choice([-5.0, -2.0, 5.0], (4, 32))
     computed = PAGE.errors_of_release((users, None, sums, None), 2)
-    split = ud.best_split(users, 2)
+    split = beyond.best_split(users, 2)
     assert split.heavy_from == 30
     released = np.full((4, n), 0.0)
     for part, members in zip(split.parts, (slice(2), slice(2, 32)), strict=True):
@@ -139,8 +140,8 @@ def test_errors_of_releases_are_those_of_drawn_ones():
     alike = ud.Contributions([3] * 8, 10)
     sums = alike.counts * rng.uniform(-5, 5, (4, 8))
     computed = PAGE.errors_of_release((alike, None, sums, None), 0.5)
-    width = ud.threshold(alike, 0.5, "l1")
-    exact = ud.clipped_mean_error(sums + 15, alike, width, 0.5, project=True)
+    width = beyond.threshold(alike, 0.5, "l1")
+    exact = beyond.clipped_mean_error(sums + 15, alike, width, 0.5, project=True)
     np.testing.assert_allclose(computed, exact)
 
 
@@ -175,7 +176,7 @@ def test_recipe_is_the_optimal_mechanism(recipes):
     T, exact = 6.0, 3 - 3 + 0.5
     check(partial(recipes.bounded_sum, ROWS, VALUES, T), exact, T / 0.5, 0.5)
     users, sums = ud.Contributions(COUNTS, 8), np.bincount(ROWS, weights=VALUES + 4)
-    same = ud.clipped_mean(sums, users, T, 1e9, rng=1)
+    same = beyond.clipped_mean(sums, users, T, 1e9, rng=1)
     assert 4 + exact / 208 == pytest.approx(same, abs=1e-4)
 
 

@@ -13,8 +13,10 @@ from page_functions import BOOK, functions_of, glued, tables
 from scipy import optimize, sparse
 from strategies import budgets, collections
 
+from strategies import LAWS
 import userdp as ud
-from userdp.frontier import _least_risks, _risk_of_one
+from userdp import beyond
+from userdp.beyond.frontier import _least_risks, _risk_of_one
 
 PAGE = functions_of(
     "lower-bound", Fraction=Fraction, optimize=optimize, product=itertools.product, sparse=sparse
@@ -63,11 +65,11 @@ def least_error(n, cells, eps):
 @example(ud.Contributions([1] * 4, 1.0), 0.0139)  # and where not
 @example(ud.Contributions([3] * 2, 1.0), 3.0)  # where one of two users alone sets the bound
 def test_bound_is_the_formula_over_all_groups_and_no_mechanism_of_the_book_beats_it(users, eps):
-    bound = ud.minimax_lower_bound(users, eps)
+    bound = beyond.minimax_lower_bound(users, eps)
     expected = slow_bound(users.counts.tolist(), float(users.upper), eps)
     assert bound == pytest.approx(expected, rel=1e-9)
     for noise in NOISES:
-        assert bound <= ud.optimal_error(users, eps, "l1", noise) * ROUNDING
+        assert bound <= beyond.optimal_error(users, LAWS[noise](eps), "l1") * ROUNDING
 
 
 @pytest.mark.parametrize("n", range(4, 12))
@@ -79,9 +81,9 @@ def test_larger_groups_add_nothing_to_speak_of(n):
 
 def test_budgets_beyond_floats():
     one = ud.Contributions([1], 1.0)
-    assert (ud.minimax_lower_bound(one, "1e-300"), ud.minimax_lower_bound(one, 1500)) == (0.5, 0)
-    assert ud.optimality_factor("1e-300") == pytest.approx(2, rel=1e-12)
-    assert ud.optimality_factor(1500) == math.inf
+    assert (beyond.minimax_lower_bound(one, "1e-300"), beyond.minimax_lower_bound(one, 1500)) == (0.5, 0)
+    assert beyond.optimality_factor("1e-300") == pytest.approx(2, rel=1e-12)
+    assert beyond.optimality_factor(1500) == math.inf
 
 
 @settings(max_examples=40)
@@ -102,7 +104,7 @@ def test_lattice_is_a_certificate(hundredths):
     q = Fraction(hundredths, 100)
     n, s, prior = PAGE.lattice(q)
     assert Fraction(1, n + 1) <= s <= Fraction(1, n)
-    assert ud.minimax_lower_bound(ud.Contributions([1], 1.0), math.log(q)) == pytest.approx(s)
+    assert beyond.minimax_lower_bound(ud.Contributions([1], 1.0), math.log(q)) == pytest.approx(s)
 
     def sums(r):
         places = [Fraction(i, 37) for i in range(38)] + [place for place, _ in prior]
@@ -114,14 +116,14 @@ def test_lattice_is_a_certificate(hundredths):
 
 @pytest.mark.parametrize("eps", [0.3, math.log(1 + math.sqrt(2)), 2.0, 3.0])
 def test_one_user_is_known_to_a_per_cent(eps):
-    bound = ud.minimax_lower_bound(ud.Contributions([1], 1.0), eps)
+    bound = beyond.minimax_lower_bound(ud.Contributions([1], 1.0), eps)
     assert bound - SOLVER <= least_error(1, 24, eps) <= 1.012 * bound
 
 
 def test_one_user_is_known_less_well_beyond_three():
     """The gap that the page states, rounded up: of the same programs, up to 3 and at 4."""
     one = ud.Contributions([1], 1.0)
-    gap = {eps: least_error(1, 24, eps) / ud.minimax_lower_bound(one, eps) - 1 for eps in (3, 4)}
+    gap = {eps: least_error(1, 24, eps) / beyond.minimax_lower_bound(one, eps) - 1 for eps in (3, 4)}
     assert gap[3] < 0.012 < 0.025 < gap[4]
     stored = glued("lower-bound")
     for name, eps in {"known": 3, "four": 4}.items():
@@ -154,23 +156,23 @@ def test_one_user_with_the_budget_of_a_group(eps):
 
 @given(collections(), all_budgets)
 def test_factor_of_laplace_and_staircase_noise(users, eps):
-    bound = ud.minimax_lower_bound(users, eps) * ROUNDING
+    bound = beyond.minimax_lower_bound(users, eps) * ROUNDING
     for noise in NOISES:
-        error = float(ud.optimal_error(users, eps, noise=noise))
-        factor = ud.optimality_factor(eps, noise)
+        error = float(beyond.optimal_error(users, LAWS[noise](eps)))
+        factor = beyond.optimality_factor(LAWS[noise](eps))
         assert error <= factor * bound or factor == math.inf
 
 
 @given(all_budgets)
 def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
     one, x = ud.Contributions([1], 1.0), float(eps)
-    assert ud.optimality_factor(eps) == ud.optimality_factor(eps, "laplace")
+    assert beyond.optimality_factor(eps) == beyond.optimality_factor(eps)
     for noise, size in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
-        factor = ud.optimality_factor(eps, noise)
+        factor = beyond.optimality_factor(LAWS[noise](eps))
         if x < 300:
             assert factor <= ((1 + math.cosh(x)) / 2 + size * math.sinh(x)) * ROUNDING
         if 2 * size <= 1:
-            ratio = ud.optimal_error(one, eps, noise=noise) / ud.minimax_lower_bound(one, eps)
+            ratio = beyond.optimal_error(one, LAWS[noise](eps)) / beyond.minimax_lower_bound(one, eps)
             assert ratio == pytest.approx(factor, rel=1e-12)
 
 
@@ -179,7 +181,7 @@ def test_factor_of_equal_users(n, eps):
     """Corollary cor-chain (2), met by the chain of all users."""
     users = ud.Contributions([3] * n, 1.0)
     factor = math.sinh(eps) / eps * (1 + 1 / math.tanh(eps / 2) / n)
-    ratio = ud.optimal_error(users, eps) / ud.minimax_lower_bound(users, eps)
+    ratio = ud.optimal_error(users, eps) / beyond.minimax_lower_bound(users, eps)
     assert ratio == pytest.approx(factor, rel=1e-12)
 
 
@@ -199,7 +201,7 @@ def test_numbers_of_the_factor():
 
     def most(start, end, noise):
         grid = np.linspace(start, end, 4000)
-        factors = np.array([ud.optimality_factor(eps, noise) for eps in grid[1:]])
+        factors = np.array([beyond.optimality_factor(LAWS[noise](eps)) for eps in grid[1:]])
         size = grid if noise == "laplace" else np.sinh(grid / 2)
         return np.max(factors * size[1:] / size[:-1])
 
@@ -222,11 +224,11 @@ def test_bracket_of_equal_users(n):
     users, eps = ud.Contributions([1] * n, 1.0), 2 / n
     low = risk_of_chain([1] * n, eps)
     rough, fine = (least_error(n, cells, eps) for cells in (4, 8))
-    optimum = ud.optimal_error(users, eps, "l1", "staircase")
-    ordered = [ud.minimax_lower_bound(users, eps), low, fine, rough]
+    optimum = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
+    ordered = [beyond.minimax_lower_bound(users, eps), low, fine, rough]
     assert np.all(np.diff(ordered) >= -SOLVER)
     assert fine <= optimum + SOLVER
-    projected = min(ud.projected_error(users, S, eps) for S in np.linspace(0.5, 0.7, 41))
+    projected = min(beyond.projected_error(users, S, eps) for S in np.linspace(0.5, 0.7, 41))
     assert low <= projected <= 1.15 * low
     assert ud.optimal_error(users, eps) > 1.94 * low
 
@@ -234,9 +236,9 @@ def test_bracket_of_equal_users(n):
 def test_l1_threshold_takes_back_more_than_projection_of_eight_equal_users():
     """In shares of what lies above the bound: 63 % by the threshold, 29 % by projection."""
     users, eps = ud.Contributions([1] * 8, 1.0), 0.25
-    optimum, l1 = ud.optimal_error(users, eps), ud.optimal_error(users, eps, "l1")
-    projected = min(ud.projected_error(users, S, eps) for S in np.linspace(0.4, 0.7, 301))
-    excess = optimum - ud.minimax_lower_bound(users, eps)
+    optimum, l1 = ud.optimal_error(users, eps), beyond.optimal_error(users, eps, "l1")
+    projected = min(beyond.projected_error(users, S, eps) for S in np.linspace(0.4, 0.7, 301))
+    excess = optimum - beyond.minimax_lower_bound(users, eps)
     assert (optimum - l1) / excess == pytest.approx(0.63, abs=0.005)
     assert (l1 - projected) / excess == pytest.approx(0.29, abs=0.005)
 
@@ -283,7 +285,7 @@ def test_noise_on_finer_lattices_comes_up_to_the_limit_for_many_equal_users(eps)
 def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
     """Its error is that of thm-many at every number of users: no certificate may exceed it."""
     for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
-        proof = ud.FloorCertificate.from_json(line)
+        proof = beyond.FloorCertificate.from_json(line)
         assert 8 * proof.bound * Fraction(2 * math.sinh(proof.eps / 2)) < 1
 
 
@@ -298,17 +300,17 @@ def test_the_table_of_what_is_released_and_what_is_impossible():
     table = pd.read_csv(BOOK / "data" / "floors.csv").set_index(["collection", "eps"])
     for name in table.index.unique("collection"):
         path = BOOK / "data" / "floors" / f"{name}.jsonl"
-        proofs = map(ud.FloorCertificate.from_json, path.read_text("utf-8").splitlines())
+        proofs = map(beyond.FloorCertificate.from_json, path.read_text("utf-8").splitlines())
         bounds = {float(proof.eps): float(proof.bound) for proof in proofs}
         assert bounds == pytest.approx(dict(table.certified[name]), rel=1e-5)
     for name, noise in itertools.product(["extreme", "one-heavy", "two-levels"], NOISES):
         column = noise.replace("lap", "Lap")
         text = (BOOK / "data" / "floors" / f"{name}.jsonl").read_text("utf-8")
-        users = ud.FloorCertificate.from_json(text.splitlines()[0]).users
+        users = beyond.FloorCertificate.from_json(text.splitlines()[0]).users
         for eps, row in table.loc[name].iterrows():
-            S = ud.threshold(users, eps, "l1", noise)
-            made = ud.projected_error(users, S, eps, noise)
-            split = ud.best_split(users, eps, noise).error
+            S = beyond.threshold(users, LAWS[noise](eps), "l1")
+            made = beyond.projected_error(users, S, LAWS[noise](eps))
+            split = beyond.best_split(users, LAWS[noise](eps)).error
             assert row[column] == pytest.approx(made, rel=1e-5)
             assert row[f"{column}, split"] == pytest.approx(split, rel=1e-5)
             assert split <= made * ROUNDING
@@ -349,12 +351,12 @@ def test_projecting_is_not_within_three_halves_for_one_heavy_user():
     table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
     assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()
     apart = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
-    widths = [ud.threshold(users, eps, "l1", "staircase"), *np.geomspace(1, 1000, 300)]
-    projected = [ud.projected_error(users, S, eps, "staircase") for S in widths]
+    widths = [beyond.threshold(users, beyond.StaircaseNoise(eps), "l1"), *np.geomspace(1, 1000, 300)]
+    projected = [beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths]
     assert projected[0] > 1.5 * apart
     assert min(projected) > 1.5 * apart
-    assert ud.minimax_lower_bound(users, eps) < apart
-    assert ud.best_split(users, eps, "staircase").error < 1.2 * apart
+    assert beyond.minimax_lower_bound(users, eps) < apart
+    assert beyond.best_split(users, beyond.StaircaseNoise(eps)).error < 1.2 * apart
 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])

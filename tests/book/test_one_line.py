@@ -12,6 +12,7 @@ from page_functions import functions_of
 from strategies import budgets, collections, datasets, several, shares
 
 import userdp as ud
+from userdp import beyond
 
 widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
@@ -31,7 +32,7 @@ def one_line(sums, users, centre, total_width):
 @given(problem=problems(max_samples=24), data=st.data())
 def test_both_forms_agree_on_every_dataset(problem, data):
     users, centre, S = problem
-    clipping, m = ud.centred_clipping(users, S, centre), users.counts
+    clipping, m = beyond.centred_clipping(users, S, centre), users.counts
     averages = np.array(data.draw(several(shares, users.n_users))) * users.upper
     expected = (m * averages.clip(clipping.lower, clipping.upper)).sum() / users.total
     assert one_line(m * averages, users, centre, S) == expected
@@ -44,8 +45,8 @@ def test_the_library_releases_the_one_line(problem, data, seed):
     users, centre, S = problem
     eps, sums = data.draw(budgets()), data.draw(datasets(users))
     counts = ud.Contributions(users.counts, float(users.upper))
-    released = ud.clipped_mean(sums, counts, float(S), eps, centre=float(centre), rng=seed)
-    change = ud.sensitivity(users, ud.centred_clipping(users, S, centre))
+    released = beyond.clipped_mean(sums, counts, float(S), eps, centre=float(centre), rng=seed)
+    change = ud.sensitivity(users, beyond.centred_clipping(users, S, centre))
     noise = np.random.default_rng(seed).laplace(scale=float(change / eps))
     expected = one_line(sums, users, float(centre), float(S)) + noise
     assert released == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -55,7 +56,7 @@ def test_the_library_releases_the_one_line(problem, data, seed):
 def test_sensitivity_and_bias_by_definition(problem):
     users, centre, S = problem
     U, m, most, N = users.upper, users.counts.tolist(), users.max_count, users.total
-    arguments = m, U, ud.centred_clipping(users, S, centre)
+    arguments = m, U, beyond.centred_clipping(users, S, centre)
     sensitivity = (min(S / 2, centre * most) + min(S / 2, (U - centre) * most)) / N
     assert sensitivity == oracle.largest_change(*arguments) <= S / N
     assert sensitivity == ud.sensitivity(users, arguments[2])

@@ -9,9 +9,10 @@ import pytest
 from page_functions import functions_of
 from scipy.optimize import brentq, minimize, minimize_scalar
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
-LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
 SOLVERS = {"brentq": brentq, "minimize": minimize, "minimize_scalar": minimize_scalar}
 PAGE = functions_of("projection", **SOLVERS)
 FLOORS = Path(__file__).resolve().parents[2] / "book" / "data" / "floors"
@@ -46,18 +47,18 @@ def test_mean_errors_of_projected_releases():
     """By simulation, around a guess; at most the worst case, and that where it occurs."""
     users, rng = ud.Contributions([9, 4, 1, 1], 10), np.random.default_rng(3)
     sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
-    for eps, centre in ((1, None), (ud.GaussianNoise(2), 6), (ud.StaircaseNoise(0.5), 1)):
+    for eps, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
         options = {"total_width": 30, "eps": eps, "centre": centre}
         many = np.broadcast_to(sums, (100_000, 2, 4))
-        drawn = ud.clipped_mean(many, users, **options, rng=rng).clip(0, 10)
+        drawn = beyond.clipped_mean(many, users, **options, rng=rng).clip(0, 10)
         off = abs(drawn - sums.sum(axis=1) / 15)
-        found = ud.clipped_mean_error(sums, users, **options, project=True)
+        found = beyond.clipped_mean_error(sums, users, **options, project=True)
         np.testing.assert_allclose(off.mean(axis=0), found, rtol=0.01)
-        plain = ud.clipped_mean_error(sums, users, **options)
+        plain = beyond.clipped_mean_error(sums, users, **options)
         assert np.all(found < plain)
     one, S = ud.Contributions([1], 1), 0.589
-    ends = ud.clipped_mean_error([[0.0], [0.5], [1.0]], one, S, 1, project=True)
-    assert ends.max() == pytest.approx(ud.projected_error(one, S, 1))
+    ends = beyond.clipped_mean_error([[0.0], [0.5], [1.0]], one, S, 1, project=True)
+    assert ends.max() == pytest.approx(beyond.projected_error(one, S, 1))
 
 
 @every_law
@@ -69,8 +70,8 @@ def test_a_projected_release_leans_towards_the_middle(noise):
         expected = [distance(law, x, change, 0, 1) for x in t]
         np.testing.assert_allclose(t + up - down, expected, rtol=1e-8)
         assert np.all(np.abs(up - down) <= change * float(law.mean_size) / 2)
-        beyond = (t + up - down - 0.5) * (t - 0.5)
-        assert np.all((beyond > 0) | (t == 0.5))
+        outside = (t + up - down - 0.5) * (t - 0.5)
+        assert np.all((outside > 0) | (t == 0.5))
         assert np.all((up - down) * (0.5 - t) >= 0)
 
 
@@ -83,7 +84,7 @@ def test_no_dataset_is_worse_and_one_is_as_bad(noise, n_users):
     for _ in range(60):
         users = ud.Contributions(rng.integers(1, 12, size=n_users), upper=1)
         S, eps = users.max_count * rng.uniform(0.02, 1), 10 ** rng.uniform(-1.5, 1)
-        law, stated = LAWS[noise](eps), ud.projected_error(users, S, eps, noise)
+        law, stated = LAWS[noise](eps), beyond.projected_error(users, S, LAWS[noise](eps))
         assert PAGE.errors_on(grid * users.counts, users, S, law).max() <= stated + 1e-12
         attained = [
             PAGE.errors_on(PAGE.worst_dataset(users, S, j), users, S, law)
@@ -99,16 +100,16 @@ def test_projection_gains_and_is_bounded(noise):
         users = ud.Contributions(rng.integers(1, 40, size=rng.integers(1, 30)), upper=65)
         eps, most = 10 ** rng.uniform(-2, 1), 65 * users.max_count
         S, moved = most * rng.uniform(0.01, 1), most * rng.uniform(-0.005, 0.005)
-        error = ud.projected_error(users, S, eps, noise)
-        assert error <= ud.symmetric_error(users, S, eps, "l1", noise) * (1 + 1e-12)
-        assert error >= ud.minimax_lower_bound(users, eps)
+        error = beyond.projected_error(users, S, LAWS[noise](eps))
+        assert error <= beyond.symmetric_error(users, S, LAWS[noise](eps), "l1") * (1 + 1e-12)
+        assert error >= beyond.minimax_lower_bound(users, eps)
         slope = (users.n_users / 2 + float(LAWS[noise](eps).mean_size)) / users.total
-        assert abs(ud.projected_error(users, S + moved, eps, noise) - error) <= (
+        assert abs(beyond.projected_error(users, S + moved, LAWS[noise](eps)) - error) <= (
             slope * abs(moved) * (1 + 1e-9)
         )
-    assert ud.projected_error(users, 0, 1, noise) == 65 / 2
-    assert ud.projected_error(users, 9 * most, 1, noise) == ud.projected_error(
-        users, most, 1, noise
+    assert beyond.projected_error(users, 0, LAWS[noise](1)) == 65 / 2
+    assert beyond.projected_error(users, 9 * most, LAWS[noise](1)) == beyond.projected_error(
+        users, most, LAWS[noise](1)
     )
 
 
@@ -122,9 +123,9 @@ def test_one_user_has_one_best_width(noise, eps):
     assert np.all(np.diff(middle) > 0)
     assert np.all(np.diff(end) < 0)
     best = 14 * PAGE.crossing(law)
-    least = ud.projected_error(one, best, eps, noise)
+    least = beyond.projected_error(one, best, LAWS[noise](eps))
     for beside in (0.99, 1.01):
-        assert ud.projected_error(one, best * beside, eps, noise) > least
+        assert beyond.projected_error(one, best * beside, LAWS[noise](eps)) > least
     assert np.all(np.maximum(middle, end) >= least)
 
 
@@ -187,13 +188,13 @@ def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
 
 def test_gaussian_noise_has_a_memory():
     """How far beyond the range it is on average depends on the clipped mean."""
-    law, change = ud.GaussianNoise(1), 1.0
+    law, change = beyond.GaussianNoise(1), 1.0
 
-    def beyond(t):
+    def outside(t):
         return float(law.mean_excess(np.array(t), change) / law.tail(np.array(t)))
 
-    assert beyond(0.0) > 1.2 * beyond(1.0) > 1.4 * beyond(2.0)
-    laplace = ud.LaplaceNoise(1)
+    assert outside(0.0) > 1.2 * outside(1.0) > 1.4 * outside(2.0)
+    laplace = beyond.LaplaceNoise(1)
     exact = laplace.mean_excess(np.array([0.0, 1, 2]), 1.0) / laplace.tail(np.array([0.0, 1, 2]))
     np.testing.assert_allclose(exact, 1)
 
@@ -204,7 +205,7 @@ def test_what_each_step_takes_away():
         ("eight-equal", "geometric", "extreme"), (Fraction(1, 4), Fraction(1))
     ):
         lines = (FLOORS / f"{stem}.jsonl").read_text(encoding="utf-8").splitlines()
-        proofs = {proof.eps: proof for proof in map(ud.FloorCertificate.from_json, lines)}
+        proofs = {proof.eps: proof for proof in map(beyond.FloorCertificate.from_json, lines)}
         users = ud.Contributions(proofs[eps].users.counts, upper=1)
         steps, floor = PAGE.steps_of(users, eps), float(proofs[eps].check())
         values = [*steps.values(), floor]
@@ -226,7 +227,7 @@ def test_what_each_step_takes_away():
 @pytest.mark.parametrize(("n", "free"), [(2, 0), (2, 1), (3, 0)])
 def test_errors_of_shrunk_releases_by_brute_force(n, free):
     """On a grid of datasets, from the density; and one of them is nearly as bad."""
-    rng, law = np.random.default_rng(9), ud.LaplaceNoise(1)
+    rng, law = np.random.default_rng(9), beyond.LaplaceNoise(1)
     users = ud.Contributions([4] * n + [1] * free, upper=1)
     nodes, weights = np.polynomial.legendre.leggauss(12)
     # Where the noise is 0 its density has a kink.
@@ -250,7 +251,7 @@ def test_errors_of_shrunk_releases_by_brute_force(n, free):
 
 def test_shrinking_gains_some_per_cent_for_equal_users_only():
     for n, m, free, least, most in ((8, 1, 0, 0.04, 0.08), (1, 100, 900, -1e-9, 0.01)):
-        law = ud.LaplaceNoise(1)
+        law = beyond.LaplaceNoise(1)
         users = ud.Contributions([m] * n + [1] * free, upper=1)
         gain = 1 - PAGE.best_shrunk(n, m, free, law).fun / PAGE.best_projected(users, law)[1]
         assert least < gain < most

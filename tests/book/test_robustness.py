@@ -12,6 +12,7 @@ from page_functions import functions_of
 from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, clippings, collections
 
 import userdp as ud
+from userdp import beyond
 
 U = 65
 EQUAL = ud.Contributions(np.full(127, 4), U)
@@ -61,5 +62,5 @@ def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):
     gain = each - ud.opt_worst_case_mean_error(sums, users, eps)
     assert gain.mean() / (gain.std() / np.sqrt(gain.size)) > 6
     worst = ud.opt_worst_case_mean_error(users.largest_sums, users, eps)
-    stated = ud.worst_case_error(users, clipping, eps, "l1")
+    stated = beyond.worst_case_error(users, clipping, eps, "l1")
     assert worst == pytest.approx(stated, rel=1e-12)

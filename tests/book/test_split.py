@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from page_functions import BOOK, functions_of, glued, tables
 
+from strategies import LAWS
 import userdp as ud
+from userdp import beyond
 
-LAWS = {"laplace": ud.LaplaceNoise, "staircase": ud.StaircaseNoise}
 PAGE = functions_of("split", Fraction=Fraction, product=product, LAWS=LAWS)
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=1)
@@ -56,14 +57,14 @@ def test_exact_errors_by_simulation(eps, noise):
     """A release in two parts, drawn by the module's mechanism and projected."""
     rng, law = np.random.default_rng(3), LAWS[noise](eps)
     users = ud.Contributions([30] + [1] * 90, upper=1)
-    split = ud.best_split(users, eps, noise)
+    split = beyond.best_split(users, LAWS[noise](eps))
     assert split.heavy_from == 30
     n = 40_000
     for x, t in ((1, 1), (0, 0.5), (0.5, 0.02)):
         off = np.zeros(n)
         for part, mean in zip(split.parts, (x, t), strict=True):
             sums = np.broadcast_to(mean * part.users.counts, (n, part.users.n_users))
-            drawn = ud.clipped_mean(sums, part.users, part.total_width, law, rng=rng)
+            drawn = beyond.clipped_mean(sums, part.users, part.total_width, law, rng=rng)
             off += float(part.share) * (drawn.clip(0, 1) - mean)
         clipped = float(split.parts[1].share) * (1 - split.parts[1].total_width) / 2
         stated = PAGE.error_where(split, law, x, t)
@@ -74,7 +75,7 @@ def test_exact_errors_by_simulation(eps, noise):
 @pytest.mark.parametrize("eps", [1, 2, 3, 6])
 def test_the_exact_error_is_between_the_larger_part_and_the_guarantee(noise, eps):
     for users in (ONE_HEAVY, EXTREME):
-        split = ud.best_split(users, eps, noise)
+        split = beyond.best_split(users, LAWS[noise](eps))
         if split.heavy_from is not None:
             found = PAGE.exact_error(split, LAWS[noise](eps), n=11)
             larger = max(float(part.share) * part.error for part in split.parts)
@@ -95,7 +96,7 @@ def test_where_a_split_saves():
         "two levels": [5] * 2 + [2] * 9,
     }
     for (name, counts), noise, eps in product(gradual.items(), LAWS, (0.25, 2)):
-        split = ud.best_split(ud.Contributions(counts, 65), eps, noise)
+        split = beyond.best_split(ud.Contributions(counts, 65), LAWS[noise](eps))
         assert split.heavy_from is None, name
     for users, eps, noise, least in (
         (ONE_HEAVY, 2, "laplace", 0.23),
@@ -103,9 +104,9 @@ def test_where_a_split_saves():
         (EXTREME, 3, "laplace", 0.11),
         (EXTREME, 2, "staircase", 0.185),
     ):
-        S = ud.threshold(users, eps, "l1", noise)
-        together = ud.projected_error(users, S, eps, noise)
-        assert ud.best_split(users, eps, noise).error < (1 - least) * together
+        S = beyond.threshold(users, LAWS[noise](eps), "l1")
+        together = beyond.projected_error(users, S, LAWS[noise](eps))
+        assert beyond.best_split(users, LAWS[noise](eps)).error < (1 - least) * together
 
 
 def test_text_and_tables_have_the_same_numbers():
@@ -152,8 +153,8 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
             errors.append(sum(p * d for p, d in zip(row, off, strict=True)))
     assert max(errors) == risk == Fraction(73, 354)
     assert risk / 10 + Fraction(1, 20_000) == POSSIBLE
-    assert ud.minimax_lower_bound(HEAVIER, 2) < POSSIBLE
-    assert risk > ud.minimax_lower_bound(ud.Contributions([1], 1), 2)
+    assert beyond.minimax_lower_bound(HEAVIER, 2) < POSSIBLE
+    assert risk > beyond.minimax_lower_bound(ud.Contributions([1], 1), 2)
     lopsided = [[Fraction(3, 4), Fraction(1, 4)]]
     assert PAGE.factor_and_risk(lopsided) == (1, Fraction(3, 4)), "the upper end of a cell counts"
     changed = [[*table[0][:-2], table[0][-2] + table[0][-1] / 2, table[0][-1] / 2], *table[1:]]
@@ -162,7 +163,7 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
 
 def test_at_no_width_is_the_error_of_two_datasets_smaller():
     """On the two datasets of the proof, from the density; at widths that are not whole, too."""
-    law, N = ud.StaircaseNoise(2), 10_000
+    law, N = beyond.StaircaseNoise(2), 10_000
     assert law.mean_size < 0.5
     steps = np.arange(-40, 41)
     kinks = np.concatenate([steps, steps + law.gamma, steps - law.gamma])
@@ -181,6 +182,6 @@ def test_at_no_width_is_the_error_of_two_datasets_smaller():
             largest = max(largest, error)
         assert largest > 1.59 * POSSIBLE
         if 1 <= S <= 1000:
-            stated = ud.projected_error(HEAVIER, S, 2, "staircase")
+            stated = beyond.projected_error(HEAVIER, S, beyond.StaircaseNoise(2))
             assert largest == pytest.approx(stated, rel=1e-9)
-    assert ud.best_split(HEAVIER, 2, "staircase").error < 1.1 * POSSIBLE
+    assert beyond.best_split(HEAVIER, beyond.StaircaseNoise(2)).error < 1.1 * POSSIBLE

@@ -12,6 +12,7 @@ from scipy import integrate, stats
 from scipy.special import erfcx, gammaln
 
 import userdp as ud
+from userdp import beyond
 
 PAGE = functions_of("vectors", gammaln=gammaln, erfcx=erfcx, integrate=integrate)
 STEP = 0.02
@@ -33,11 +34,11 @@ def test_no_estimator_is_below_the_frontier(seed):
     sums = R * users.counts[:, None] * np.array([*product((-1, 0, 1), repeat=n)])[..., None] * u
     mean = sums.sum(axis=1) / users.total
     size = rng.choice([0, 1e-3, 0.1, 1])
-    g = ud.vectors.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
+    g = beyond.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
     g += size * rng.normal(size=mean.shape)
     grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
     change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
-    bias, bound = np.linalg.norm(mean - g, axis=1).max(), ud.smallest_bias(users, change)
+    bias, bound = np.linalg.norm(mean - g, axis=1).max(), beyond.smallest_bias(users, change)
     assert bias >= bound - 1e-9
     if size == 0:
         assert bias == pytest.approx(bound)
@@ -67,7 +68,7 @@ def log_density(centre):
 @pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-4), (2, 1e-2), (6, 1e-6)])
 def test_promises_by_the_exact_densities_in_the_plane(eps, delta):
     """Sums over a grid, of p - e^eps q where positive and of p^a q^(1-a); closer is safer."""
-    law = ud.GaussianNoise.approximate(eps, delta)
+    law = beyond.GaussianNoise.approximate(eps, delta)
     spent, divergence = [], []
     for c in np.array([0.4, 0.9, 1]) / law.sigma:
         p, q = log_density([0, 0]), log_density([-0.28 * c, 0.96 * c])
@@ -78,7 +79,7 @@ def test_promises_by_the_exact_densities_in_the_plane(eps, delta):
         np.testing.assert_allclose(divergence[-1], c**2 / 2, rtol=1e-6)
     assert spent[-1] == pytest.approx(delta, rel=1e-3)
     assert np.all(np.diff(spent) > 0)
-    again = ud.GaussianNoise.zcdp(divergence[-1][0])  # its own divergence as the budget
+    again = beyond.GaussianNoise.zcdp(divergence[-1][0])  # its own divergence as the budget
     assert again.sigma == pytest.approx(law.sigma, rel=1e-6)
 
 
@@ -97,14 +98,14 @@ def test_mean_lengths(d):
 def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
     """By the guarantees, for so many users that none is a constant's."""
     eps, delta = 10.0**log_eps, 10.0**log_delta
-    law = ud.GaussianNoise.approximate(eps, delta)
+    law = beyond.GaussianNoise.approximate(eps, delta)
     A = (eps * law.sigma) ** 2
     assert 2 * np.log(1 / (2 * delta)) + eps >= A
     users = ud.Contributions(np.ones(100_000, dtype=int), upper=2)
     for d in range(max(1, int(A) - 2), int(A) + 4):
-        gaussian, pure = ud.vectors.ball_error(users, law, d), ud.vectors.ball_error(users, eps, d)
+        gaussian, pure = beyond.ball_error(users, law, d), beyond.ball_error(users, eps, d)
         assert gaussian < pure or d < A
         assert gaussian > pure or d > A - 1
         assert (gaussian < pure) == (d >= PAGE.takes_over(eps, delta))
-        concentrated = ud.GaussianNoise.zcdp(eps**2 / 2)
-        assert ud.vectors.ball_error(users, concentrated, d) < pure
+        concentrated = beyond.GaussianNoise.zcdp(eps**2 / 2)
+        assert beyond.ball_error(users, concentrated, d) < pure

@@ -15,7 +15,8 @@ from playwright.sync_api import expect
 from strategies import EXTREME, GEOMETRIC
 
 import userdp as ud
-from userdp import plotting
+from userdp import beyond
+import plotting
 
 SOURCE = ROOT / "book" / "_static" / "explorer"
 CLOSE = 1e-12
@@ -56,11 +57,11 @@ def problems(grid):
 def in_python(counts, eps):
     users = ud.Contributions(counts, upper=65)
     clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
-    felt = ud.threshold(users, eps, "l1")  # its error: ud.optimal_error, without a search
+    felt = beyond.threshold(users, eps, "l1")  # its error: ud.optimal_error, without a search
     widths = [(T, "bound"), (100.0, "l1"), (felt, "l1"), (65.0 * users.max_count, "bound")]
     close = [*clipping.lower, *clipping.upper, ud.optimal_error(users, eps), felt]
-    close += [ud.symmetric_error(users, width, eps, objective) for width, objective in widths]
-    close += [ud.worst_case_bias(users, clipping), ud.minimax_lower_bound(users, eps)]
+    close += [beyond.symmetric_error(users, width, eps, objective) for width, objective in widths]
+    close += [ud.worst_case_bias(users, clipping), beyond.minimax_lower_bound(users, eps)]
     close += [ud.akmv_error(users.largest_sums, users, eps)]
     return [ud.rank(eps), T], [float(number) for number in close]
 
@@ -110,13 +111,13 @@ def check_tables(page, users, eps, objective):
         "[...row.querySelectorAll('data')].map((cell) => Number(cell.value))])"
     )
     widths = {"Laplace": users.upper * users.max_count, "OPT-worst-case": ud.threshold(users, eps)}
-    widths |= {"l1 optimum": ud.threshold(users, eps, "l1")} if objective == "l1" else {}
-    errors = [ud.symmetric_error(users, width, eps, objective) for width in widths.values()]
+    widths |= {"l1 optimum": beyond.threshold(users, eps, "l1")} if objective == "l1" else {}
+    errors = [beyond.symmetric_error(users, width, eps, objective) for width in widths.values()]
     expected = {name: [error] for name, error in zip(widths, errors, strict=True)}
-    expected["impossible below"] = [ud.minimax_lower_bound(users, eps)]
+    expected["impossible below"] = [beyond.minimax_lower_bound(users, eps)]
     if objective == "bound":
         expected["AKMV on all-U data"] = [ud.akmv_error(users.largest_sums, users, eps)]
-    clipping = ud.optimal_clipping(users, eps, objective)
+    clipping = beyond.optimal_clipping(users, eps, objective)
     for count, *ends in zip(users.counts, clipping.lower, clipping.upper, strict=True):
         expected[str(count)] = ends
     shown = {name: numbers for name, numbers in rows if name in expected}
@@ -144,7 +145,7 @@ def drawn_dot(page, picture, mark):
 def check(page, users, eps, objective="bound"):
     """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
     check_tables(page, users, eps, objective)
-    best, width = ud.optimal_error(users, eps, objective), ud.threshold(users, eps, objective)
+    best, width = beyond.optimal_error(users, eps, objective), beyond.threshold(users, eps, objective)
     x, y = drawn_dot(page, "objective", ".dot")
     assert x == pytest.approx(width, abs=2e-3 * (width or users.upper * users.counts.min()))
     assert y == pytest.approx(best, abs=1e-3 * users.upper)
@@ -152,8 +153,8 @@ def check(page, users, eps, objective="bound"):
     path = page.locator(f".errors .{'l1' if objective == 'l1' else 'opt'}.curve").get_attribute("d")
     places = np.array([point.split() for point in path[1:].split("L")], dtype=float).T
     x, y = (value(page, "errors", *drawn) for drawn in zip("xy", places, strict=True))
-    assert y == pytest.approx([ud.optimal_error(users, e, objective) for e in x], rel=2e-3)
-    clipping = ud.optimal_clipping(users, eps, objective)
+    assert y == pytest.approx([beyond.optimal_error(users, e, objective) for e in x], rel=2e-3)
+    clipping = beyond.optimal_clipping(users, eps, objective)
     ends = dict(zip(users.counts, zip(clipping.lower, clipping.upper, strict=True), strict=True))
     bars = page.locator(".size").evaluate_all(
         "(all) => all.map((bar) => [Number(bar.dataset.count), bar.getAttribute('d')])"
@@ -173,7 +174,7 @@ def test_all_that_is_shown_is_of_userdp(page, site, errors, state):
     check(page, users, eps, objective)
     words = page.locator(".words").text_content()
     assert f"ε = {eps:g}" in words
-    best = ud.optimal_error(users, eps, objective)
+    best = beyond.optimal_error(users, eps, objective)
     assert f"error is {best:.2f}".rstrip("0").rstrip(".") in words
     if objective == "bound":
         T = ud.threshold(users, eps)
@@ -555,11 +556,11 @@ def test_the_first_page_says_in_plain_words_what_userdp_computes(page, book):
     T, N = ud.threshold(GEOMETRIC, eps), GEOMETRIC.total
     errors = {
         "errs by at most": ud.optimal_error(GEOMETRIC, eps),
-        "km/h:": ud.smallest_bias(GEOMETRIC, T / N),
+        "km/h:": beyond.smallest_bias(GEOMETRIC, T / N),
         "clipping, and": T / eps / N,
         "Without clipping it is": ud.sensitivity(GEOMETRIC) / eps,
         "AKMV errs by": ud.akmv_error(GEOMETRIC.largest_sums, GEOMETRIC, eps),
-        "can promise less than": ud.minimax_lower_bound(GEOMETRIC, eps),
+        "can promise less than": beyond.minimax_lower_bound(GEOMETRIC, eps),
     }
     for words, error in errors.items():
         assert f"{words} {error:.2f}".rstrip("0").rstrip(".") in said

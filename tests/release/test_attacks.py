@@ -27,6 +27,8 @@ import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 from userdp.release import _engines as engines
 from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
@@ -36,7 +38,7 @@ from userdp.release._tally import Rules
 
 
 def mean_of(user, value, *, lower=0, upper=10, eps=1, **options):
-    return ud.private_mean(user, value, lower=lower, upper=upper, eps=eps, **options)
+    return release.private_mean(user, value, lower=lower, upper=upper, budget=eps, **options)
 
 
 def of_table(data, **options):
@@ -52,7 +54,7 @@ def test_missing_users_are_not_users(users):
         with pytest.raises(ValueError, match="`user` must not be missing"):
             mean_of(users, values, missing=missing)
     with pytest.raises(ValueError, match="`user` must not be missing"):
-        ud.user_counts(users)
+        release.user_counts(users)
     assert protected_tally(users, values, lower=0, upper=1) == (4, 2, 1, 0, 0)
     with pytest.warns(UserWarning, match="not stated"):
         made = mean_of(users, values, missing="drop")
@@ -85,9 +87,9 @@ def stored(folder, users, name="t.parquet"):
 def test_a_file_is_the_one_of_that_name(tmp_path, name):
     stored(tmp_path, [1, 2, 3, 4], "ta.parquet")
     with pytest.raises(FileNotFoundError):
-        ud.user_counts("user", data=tmp_path / name)
+        release.user_counts("user", data=tmp_path / name)
     stored(tmp_path, [1, 2], name)
-    assert ud.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
+    assert release.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
 
 
 def write(path, text):
@@ -98,11 +100,11 @@ def write(path, text):
 
 def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
     paths = [stored(tmp_path, [1, i], f"{i}.parquet") for i in (2, 3)]
-    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
-    assert ud.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
+    assert release.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert release.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
     texts = {"a.csv": "user,value\n1,5\n1,5\n", "b.csv": "value,user\n5,2\n5,3\n"}
     paths = [write(tmp_path / name, text) for name, text in texts.items()]
-    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert release.user_counts("user", data=paths).tolist() == [2, 1, 1]
 
 
 @pytest.mark.parametrize("store", [parquet, csv])
@@ -126,7 +128,7 @@ def test_a_csv_file_is_what_its_commas_and_double_quotes_say(tmp_path, text):
     """Ids are text, whatever a sniffer of types and dialects may see in it."""
     user, _, _ = text.partition(",")
     data = write(tmp_path / "t.csv", text)
-    assert ud.user_counts(user, data=data).tolist() == TEXTS[text]
+    assert release.user_counts(user, data=data).tolist() == TEXTS[text]
 
 
 BROKEN = {
@@ -235,7 +237,7 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_a_path_is_shown(
     for store in (parquet, csv):
         store(rows_of([1], [1]), tmp_path, f"t.{store.__name__}")
     with pytest.raises(kind, match=f"^`data` must be {words}") as refusal:
-        ud.user_counts("user", data=data)
+        release.user_counts("user", data=data)
     assert refusal.value.__context__ is None
 
 
@@ -263,7 +265,7 @@ def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
     path = write(tmp_path / "t.csv", "user,value\na,1\n")
     (tmp_path / "sub").mkdir()
     with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
-        ud.user_counts("user", data=[path, again(path)])
+        release.user_counts("user", data=[path, again(path)])
 
 
 # Two files whose columns DuckDB would cast to one type, and so make one user of two.
@@ -302,9 +304,9 @@ def test_files_of_different_types_are_refused(tmp_path, first, second, kind, oth
         f"and of type {other} in '.*two.parquet'"
     )
     with pytest.raises(TypeError, match=words):
-        ud.user_counts("user", data=[one, two])
+        release.user_counts("user", data=[one, two])
     with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
-        ud.user_counts("user", data=ds.dataset([one, two]))
+        release.user_counts("user", data=ds.dataset([one, two]))
     with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
         mean_of("value", "user", data=[one, two])
 
@@ -343,7 +345,7 @@ def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path,
     """Of A and a the second is a_1 there: then the third is not what it says."""
     path = headed(tmp_path / f"t.{ending}", "A,a,a_1,value")
     with pytest.raises(ValueError, match="`user` must be the name of a column of `data`"):
-        ud.user_counts("a_1", data=path)
+        release.user_counts("a_1", data=path)
     spaced = write(tmp_path / "spaced.csv", "\ufeffuser, value,,\na,1,,\na,2,,\n")
     assert of_table(spaced).n_records == 2
 
@@ -366,7 +368,7 @@ def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, s
             of_table(data)
         if name == "user":
             with pytest.raises(ValueError, match=words):
-                ud.user_counts("user", data=data)
+                release.user_counts("user", data=data)
     assert of_table(parquet(rows_of(short, short), tmp_path)).n_users == 1
 
 
@@ -408,9 +410,9 @@ def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
     """All is text there: only what is empty is nobody."""
     names = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "<NA>"]
     text = "user,value\n" + "".join(f"{name},1\n" for name in names)
-    assert ud.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
+    assert release.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
     with pytest.raises(ValueError, match="`user` must not be missing"):
-        ud.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
+        release.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
 
 
 # 5. Ids never pass through floats, and nothing makes two of them one.
@@ -431,14 +433,14 @@ APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
 @pytest.mark.parametrize("kind", TABLES)
 def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
     data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
-    assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
+    assert release.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "Ibis", "Parquet"])
 def test_floats_are_ids_where_they_are_whole_numbers(tmp_path, kind):
     def counts_of(users):
         rows = rows_of(np.array(users), np.ones(2))
-        return ud.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
+        return release.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
 
     assert counts_of([-0.0, 0.0]) == [2]
     for odd in (1.5, np.inf):
@@ -518,7 +520,7 @@ def tables_of(connection):
 
 def test_nothing_stays_behind(shop, opendp):
     of_table(shop.table("t"))
-    ud.user_counts("user", data=shop.table("t"))
+    release.user_counts("user", data=shop.table("t"))
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
         of_table(shop.table("t"), upper=1)
     assert tables_of(shop) == []
@@ -649,7 +651,7 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
         table = pa.table({"user": rng.integers(0, 20, 202), "value": values})
         bounds = {"lower": lower, "upper": upper, "eps": 2, "outside": "clamp"}
         a, b = (
-            ud.private_mean("user", "value", data=data, **bounds)
+            release.private_mean("user", "value", data=data, **bounds)
             for data in (table, ibis.memtable(table))
         )
         assert a == b
@@ -682,12 +684,12 @@ def test_threads_share_a_relation_of_duckdb():
 
 # 10. Nothing protected prints or serialises.
 def test_sums_of_a_release_are_not_quoted():
-    users, law = ud.Contributions([2, 1], 10), ud.GaussianNoise(1)
+    users, law = ud.Contributions([2, 1], 10), beyond.GaussianNoise(1)
     odd = [77.125, "secret", np.nan, np.inf, None]
     numbers = [*([x, 1.0] for x in odd), [1.0], np.array([[1.0, 2.0]] * 3)]
     vectors = [*([[x, 1.0], [0.5, 0.5]] for x in odd), [[0.5, 0.5]] * 3, [1.0, 1.0]]
     vectors += [np.zeros((3, 2, 2)), np.ma.masked_array(np.zeros((2, 2)), mask=True)]
-    calls = [(ud.release_mean, sums, 1) for sums in numbers]
+    calls = [(release.release_mean, sums, 1) for sums in numbers]
     calls += [(release_mean_in_ball, sums, law) for sums in vectors]
     for release, sums, budget in calls:
         with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
@@ -699,13 +701,13 @@ def test_sums_of_a_release_are_not_quoted():
 
 def test_what_may_be_published_fits_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
-    few = ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
-    budgets = (1, 1e-6, ud.GaussianNoise(2), ud.GaussianNoise(1e-3))
+    few = release.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
+    budgets = (1, 1e-6, beyond.GaussianNoise(2), beyond.GaussianNoise(1e-3))
     results = [few, *(mean_of(users, values, eps=eps) for eps in budgets)]
-    people, law = ud.Contributions([2, 1], upper=2), ud.GaussianNoise(2)
+    people, law = ud.Contributions([2, 1], upper=2), beyond.GaussianNoise(2)
     results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
     led, alike = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41
-    results += [in_parts := ud.release_mean(alike, led, eps, objective="l1") for eps in (3, law)]
+    results += [in_parts := release.release_mean(alike, led, eps, objective="l1") for eps in (3, law)]
     assert len(in_parts.parts) == 2
     for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):

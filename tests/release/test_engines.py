@@ -18,6 +18,7 @@ import pytest
 from kinds import TABLES, rows_of
 
 import userdp as ud
+from userdp import release
 from userdp.release import _engines as engines
 from userdp.release import _tally
 from userdp.release._grid import HALF, Grid, Window, in_steps
@@ -251,7 +252,7 @@ def test_the_calling_process_has_no_array_of_all_users(opendp):
             f"FROM range({n} + 5) r(i)"
         )
         tracemalloc.start()
-        made = ud.private_mean("user", "value", data=shop.table("t"), lower=0, upper=2, eps=1)
+        made = release.private_mean("user", "value", data=shop.table("t"), lower=0, upper=2, budget=1)
         held[n] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert (made.n_users, made.n_records) == (n, n + 5)
@@ -451,7 +452,7 @@ def test_no_collation_merges_users(collation, place):
     users = ["a", "A", "\u00e9", "e\u0301", "e", "\\x41", "a "]
     connection.con.executemany("INSERT INTO t VALUES (?, 1)", [[user] for user in users])
     for data in (connection.table("t"), connection.con.table("t")):
-        assert ud.user_counts("user", data=data).tolist() == [1] * len(users)
+        assert release.user_counts("user", data=data).tolist() == [1] * len(users)
 
 
 # Settings of a session.

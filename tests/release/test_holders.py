@@ -25,6 +25,7 @@ from kinds import (
 )
 
 import userdp as ud
+from userdp import release
 from userdp.release import protected_tally
 
 pytestmark = [
@@ -477,16 +478,16 @@ def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them
 
 
 def counts_of(user, value, data):
-    return ud.user_counts(user, data=data).tolist()
+    return release.user_counts(user, data=data).tolist()
 
 
 def mean_of(user, value, data, **options):
-    return ud.private_mean(user, value, data=data, **BOUNDS, **options)
+    return release.private_mean(user, value, data=data, **BOUNDS, **options)
 
 
 def weight_of(user, value, data, **options):
     """Return how many users there are: none counts for more than one record."""
-    made = ud.private_mean_protected_counts(user, value, data=data, cap=1, **BOUNDS, **options)
+    made = release.private_mean_protected_counts(user, value, data=data, cap=1, **BOUNDS, **options)
     return made.noisy_weight
 
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
+from userdp import beyond
 from userdp import release
 
 PLANTED = ["77.125", "617, 8", "617/8", "secret"]
@@ -88,7 +89,7 @@ def files(folder):
     return [folder / name for name in contents]
 
 
-USERS, LAW = ud.Contributions([2, 1, 1], 10), ud.GaussianNoise(1)
+USERS, LAW = ud.Contributions([2, 1, 1], 10), beyond.GaussianNoise(1)
 GOOD = {
     "user": ["a", "a", "b"],
     "value": [1.0, 2.0, 3.0],
@@ -201,13 +202,13 @@ def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
     """`data` is the one argument that may be a text, and no name."""
     for bad in ("secret", "77.125", ["secret"], ["secret", "77.125"], [77.125, "secret"]):
         with pytest.raises((TypeError, ValueError), match=r"^`data` must be") as refusal:
-            ud.user_counts("user", data=bad)
+            release.user_counts("user", data=bad)
         assert not planted_in(refusal.value)
 
 
 def test_data_for_opendp_are_not_quoted(tmp_path):
     """OpenDP shows the words of what fails in a measurement, and in the domain of one."""
-    measurement = release.as_measurement(**NAMED, lower=0, upper=10, eps=1)
+    measurement = release.as_measurement(**NAMED, lower=0, upper=10, budget=1)
     errors = []
     for bad in [*holders(), *files(tmp_path), *BARE]:
         for take in (measurement, measurement.input_domain.member):
@@ -270,7 +271,7 @@ SLIPS = {
 def test_a_slip_is_refused_in_words_that_help(slip):
     changed, words = SLIPS[slip]
     with pytest.raises((TypeError, ValueError)) as refusal:
-        ud.private_mean(**NAMED | BOUNDS | changed)
+        release.private_mean(**NAMED | BOUNDS | changed)
     assert str(refusal.value).startswith(words)
 
 
@@ -278,12 +279,12 @@ def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
     with pytest.raises(
         TypeError, match=r"`users` must be a userdp\.Contributions, got users of type"
     ):
-        ud.release_mean(USERS, [77.125, 2.0, 1.0], 1)
+        release.release_mean(USERS, [77.125, 2.0, 1.0], 1)
     with pytest.raises(TypeError, match=r"`user` must be the name of a column .* shape \(2,\)"):
-        release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, eps=1)
+        release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, budget=1)
     with pytest.raises(
         TypeError, match=r"`law` must be a userdp\.GaussianNoise, got law of type list"
     ):
         release.release_mean_in_ball([[1.0]], USERS, [77.125])
     with pytest.raises(TypeError, match="missing a required argument: 'upper'"):
-        ud.private_mean([1], [2.0], lower=0, eps=1)
+        release.private_mean([1], [2.0], lower=0, budget=1)

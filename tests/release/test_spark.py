@@ -17,12 +17,13 @@ import pytest
 from page_functions import functions_of
 
 import userdp as ud
+from userdp import release
 from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
 from userdp.release._grid import Grid, Window
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
-from userdp.split import _split_at
+from userdp.beyond.split import _split_at
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
@@ -149,7 +150,7 @@ RELEASES = [
 def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
     rows, _, *dirt = sources[0]
     options = {"lower": LOWER, "upper": UPPER, "eps": 0.7} | options
-    made = answers(sources, lambda data: ud.private_mean(user, value, data=data, **options))
+    made = answers(sources, lambda data: release.private_mean(user, value, data=data, **options))
     if any(dirt) and "missing" not in options:
         assert "`value` must not be missing" in made
         return
@@ -169,13 +170,13 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
     options = {"lower": LOWER, "upper": UPPER, "eps": eps, "objective": "l1"} | DROP | CLAMP
-    made = answers(sources, lambda data: ud.private_mean("text", "double", data=data, **options))
+    made = answers(sources, lambda data: release.private_mean("text", "double", data=data, **options))
     heavy, light = made.parts
     assert heavy.fewest > 9
     assert light.n_users > 90
     assert len(opendp.asked) == 6
     assert len(set(opendp.asked[::2])) == len(set(opendp.asked[1::2])) == 1
-    whole = ud.private_mean("text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options)
+    whole = release.private_mean("text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options)
     assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
 
 
@@ -190,10 +191,10 @@ def test_other_answers_are_the_same(sources, opendp):
     assert tally == sources[0]
     answers(
         sources,
-        lambda data: ud.private_mean_protected_counts(*columns, data=data, **options, **DROP),
+        lambda data: release.private_mean_protected_counts(*columns, data=data, **options, **DROP),
     )
     for user in ("integer", "text"):
-        found = answers(sources, lambda data, user=user: ud.user_counts(user, data=data).tolist())
+        found = answers(sources, lambda data, user=user: release.user_counts(user, data=data).tolist())
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
 
 
@@ -206,7 +207,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
     def counts_of(*ids):
         path = tmp_path / f"{len([*tmp_path.iterdir()])}.parquet"
         pq.write_table(pa.table({"user": np.array(ids, kind), "value": [1.0] * len(ids)}), path)
-        return ud.user_counts("user", data=spark.read_parquet(path)).tolist()
+        return release.user_counts("user", data=spark.read_parquet(path)).tolist()
 
     assert counts_of(edge - 1, edge - 2, edge - 1, 1 - edge) == [2, 1, 1]
     for odd in (edge, edge + 2, -edge):
@@ -216,7 +217,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
 
 def dropping(data):
     options = BOUNDS | CLAMP | DROP
-    return ud.private_mean("text", "double", eps=0.7, data=data, **options)
+    return release.private_mean("text", "double", budget=0.7, data=data, **options)
 
 
 @every_source
@@ -269,7 +270,7 @@ def test_nothing_stays_in_spark(sources, spark):
     before = spark.list_tables()
     dropping(sources[1]["Spark"])
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
-        ud.private_mean("text", "double", lower=0, upper=1, eps=1, data=sources[1]["Spark"])
+        release.private_mean("text", "double", lower=0, upper=1, budget=1, data=sources[1]["Spark"])
     assert spark.list_tables() == before
 
 
@@ -384,4 +385,4 @@ def test_a_collation_of_spark_merges_no_users(session):
         "CREATE TEMPORARY VIEW collated AS "
         "SELECT text COLLATE UTF8_LCASE AS text, double FROM small WHERE text IS NOT NULL"
     )
-    assert ud.user_counts("text", data=session.table("collated")).tolist() == [2, 1, 1]
+    assert release.user_counts("text", data=session.table("collated")).tolist() == [2, 1, 1]

@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 from userdp.release import as_measurement
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
@@ -102,7 +104,7 @@ def test_the_mean_beyond_an_end_where_floats_end():
 
 def decided(counts, centre, width, eps, bits=40):
     grid = Grid(0.0, 1.0, bits)
-    users, law = ud.Contributions(counts, 1.0), ud.LaplaceNoise(eps)
+    users, law = ud.Contributions(counts, 1.0), beyond.LaplaceNoise(eps)
     (how,) = decide(users, Choices(grid, law, round(centre * grid.top), "bound", width, False))
     return how
 
@@ -117,18 +119,18 @@ def test_the_ends_are_reached_by_the_datasets_at_the_bounds(centre, width, eps, 
     users = np.repeat(np.arange(7), counts)
     options = {"lower": 0, "upper": 1, "eps": eps, "total_width": width, "centre": centre}
     for end in (0.0, 1.0):
-        made = ud.private_mean(users, np.full(18, end), project=False, **options)
-        kept = ud.private_mean(users, np.full(18, end), **options)
+        made = release.private_mean(users, np.full(18, end), project=False, **options)
+        kept = release.private_mean(users, np.full(18, end), **options)
         assert opendp.asked[-1].total == opendp.asked[-2].total == how.reachable[int(end)]
         assert made.mean == pytest.approx(made.clipped_range[int(end)], abs=made.rounding)
         assert kept.clipped_range == made.clipped_range
     low, high = how.reachable
     for added, off in ((high - low, 0), (high - low + 1, 1), (2**62, 1)):
         opendp.added = added  # on the dataset at the lower bound
-        made = ud.private_mean(users, np.zeros(18), project=False, **options)
-        beyond = mean_beyond(how.window.moved / eps) * off
+        made = release.private_mean(users, np.zeros(18), project=False, **options)
+        outside = mean_beyond(how.window.moved / eps) * off
         share = how.step / 18
-        assert made.mean == pytest.approx(centre + (high + beyond) * share, rel=1e-12, abs=1e-12)
+        assert made.mean == pytest.approx(centre + (high + outside) * share, rel=1e-12, abs=1e-12)
 
 
 def test_sums_rounded_in_floats_are_reachable_too(opendp):
@@ -140,7 +142,7 @@ def test_sums_rounded_in_floats_are_reachable_too(opendp):
             tally = TallyOfSums(users.counts * end, users.counts, read_grid(0.0, 1.0))
             total = tally.clipped_total(how.window)
             before += not how.reachable[0] <= total <= how.reachable[1]
-            ud.release_mean(users.counts * end, users, 2, centre=centre, total_width=10.0**5)
+            release.release_mean(users.counts * end, users, 2, centre=centre, total_width=10.0**5)
             assert how.reachable[0] <= opendp.asked[-1].total <= how.reachable[1]
     assert before > 0
 
@@ -152,7 +154,7 @@ FIVES = {"user": list("aaabbc"), "value": [5.0] * 6}
 
 def test_gaussian_noise_keeps_what_it_has(opendp):
     opendp.added = 2**50
-    options = {"lower": 0, "upper": 10, "eps": ud.GaussianNoise(1), "project": False}
+    options = {"lower": 0, "upper": 10, "eps": beyond.GaussianNoise(1), "project": False}
     made = as_measurement("user", "value", data=FIVES, **options)(FIVES)
     assert made.mean == 5 + 2**50 * 10 / 2**40 / 6
     assert made.noise_interval()[1] > made.mean > made.clipped_range[1]
@@ -179,7 +181,7 @@ def test_it_is_said_what_became_of_the_noise(opendp):
 def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp):
     """Of all outcomes, on the datasets that lie farthest from their clipped means."""
     options = {"lower": 0, "upper": 1, "eps": 0.7, "total_width": 2.0, "project": False}
-    made = ud.private_mean([0] * 6 + [1, 1, 2], [0.5] * 9, **options)
+    made = release.private_mean([0] * 6 + [1, 1, 2], [0.5] * 9, **options)
     low, high = made.clipped_range
     bias, scale = made.worst_case_bias, made.noise_scale
     t = low + where * (high - low)

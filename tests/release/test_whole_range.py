@@ -24,6 +24,8 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
+from userdp import release
+from userdp import beyond
 from userdp.release import _engines, _mean, _protected, as_measurement, release_mean_in_ball
 from userdp.release._sources import read_tally
 
@@ -84,7 +86,7 @@ class Public(NamedTuple):
     lower: float
     upper: float
     centre: float | None
-    budget: float | ud.GaussianNoise
+    budget: float | beyond.GaussianNoise
 
     @property
     def width(self):
@@ -121,7 +123,7 @@ def public_of(rng, *, users=10**5, records=2**42, from_zero=False, gaussian=True
     centre = None if share is None else min(lower + share * (upper - lower), upper)
     budget = spread(rng, 2.0**-40, 2.0**10)
     if gaussian and not rng.integers(4):
-        budget = ud.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
+        budget = beyond.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
     return Public(*groups_of_users(rng, users, records), lower, upper, centre, budget)
 
 
@@ -210,13 +212,13 @@ def pays_for(budget, distance, scale):
     """Whether noise of a scale hides a distance of totals, by the definition of its law."""
     if not distance:
         return True
-    if isinstance(budget, ud.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
+    if isinstance(budget, beyond.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
         return Fraction(distance) * Fraction(budget.sigma) <= Fraction(scale)
     return Fraction(distance) <= Fraction(budget) * Fraction(scale)
 
 
 def least_scale(budget, distance):
-    if isinstance(budget, ud.GaussianNoise):
+    if isinstance(budget, beyond.GaussianNoise):
         return hypot(distance * budget.sigma, budget.rounding if distance else 0)
     return distance / budget
 
@@ -235,7 +237,7 @@ def sensitivity_of(public, size, centre, total_width):
 def threshold_of(public):
     """Return S of Theorem III.1: the largest sum of rank ceil(2/eps), or 0."""
     budget = public.budget
-    is_gaussian = isinstance(budget, ud.GaussianNoise)
+    is_gaussian = isinstance(budget, beyond.GaussianNoise)
     rank = ceil(2 * budget.sigma * sqrt(2 / pi) if is_gaussian else 2 / Fraction(budget))
     above = np.cumsum(public.n_users[::-1])
     group = int(np.searchsorted(above, rank))
@@ -244,7 +246,7 @@ def threshold_of(public):
 
 def check_spent(public, made, scales):
     """All of a budget is spent if there is noise; by a Gaussian law a little less."""
-    if isinstance(public.budget, ud.GaussianNoise):
+    if isinstance(public.budget, beyond.GaussianNoise):
         assert made.eps is None
         assert (made.rho > 0) == any(scales)
         assert made.rho <= public.budget.spends
@@ -295,7 +297,7 @@ def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
 
         def release(table, public=public, options=options):
             columns = holder(public, table, monkeypatch)
-            return ud.private_mean(**columns, lower=public.lower, upper=public.upper, **options)
+            return release.private_mean(**columns, lower=public.lower, upper=public.upper, **options)
 
         check_mean(door, public, options, [partial(release, table) for table in tables])
 
@@ -307,7 +309,7 @@ def test_means_of_sums(door):
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
         people, eps = ud.Contributions(public.counts, public.upper), options.pop("eps")
         sums = [public.counts * table.values(public) for table in tables]
-        calls = [partial(ud.release_mean, some, people, eps, **options) for some in sums]
+        calls = [partial(release.release_mean, some, people, eps, **options) for some in sums]
         check_mean(door, public, options, calls)
 
 
@@ -337,7 +339,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
             columns = holder(public, table, monkeypatch)
             names = {"lower": public.lower, "upper": public.upper, "centre": public.centre}
             names |= dict(zip(("eps", "cap", "reach"), how, strict=True))
-            return ud.private_mean_protected_counts(**columns, **names)
+            return release.private_mean_protected_counts(**columns, **names)
 
         firsts, (base, *tables) = neighbours_of(rng, public)
         # The last user who moves is also left out, or has the records of another group.
@@ -374,7 +376,7 @@ def test_means_of_vectors(door):
     rng = np.random.default_rng(24)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=2000, records=2**40, from_zero=True)
-        law = ud.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
+        law = beyond.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
         d = whole(rng, 1, 100)
         people = ud.Contributions(public.counts, public.upper)
         ways = rng.normal(size=(people.n_users, d))

@@ -15,7 +15,7 @@ from functools import cache
 from contents import BOOK, page, pages, parts
 from docutils import nodes
 
-from userdp.plotting._tables import PREFIX
+from provenance import PREFIX
 
 DATA = BOOK / "data"
 DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
