@@ -15,7 +15,7 @@ import nox
 
 ROOT = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = ["plot", "progress", "release", "tables"]  # not those for Spark and for other libraries
+EXTRAS = ["frame", "progress", "release", "tables"]  # not those for Spark and for other libraries
 SETTINGS = {
     "as-it-is": {},
     "no-dispatch": {"NPY_DISABLE_CPU_FEATURES": "all that numpy finds"},
@@ -221,7 +221,7 @@ spark.sql("{ROWS}").write.parquet("trips.parquet")
 """
 EXAMPLES = {
     "": "".join(line for line in COUNTS.splitlines(True) if "release_mean" not in line),
-    "plot": "import userdp.plotting; userdp.plotting.use_book_style()",
+    "frame": "import pandas, userdp",
     "progress": "import tqdm, userdp",
     "release": COUNTS,
     "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n"

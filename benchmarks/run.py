@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import scipy
+from provenance import keep_record
 from scipy import optimize, sparse
 
 import userdp as ud
-from provenance import keep_record
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 SEED = 20250211

@@ -22,7 +22,6 @@ from pyspark.sql import SparkSession
 from run import SEED, Row, seconds, write, write_machine
 from tqdm import tqdm
 
-import userdp as ud
 from userdp import release
 
 COMMAND = "make bench-scale"

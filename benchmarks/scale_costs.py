@@ -18,7 +18,6 @@ import ibis
 from pyspark.sql import SparkSession
 from run import Row, write
 
-import userdp as ud
 from userdp import release
 from userdp.release._grid import Window, read_grid
 from userdp.release._sources import read_tally

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,24 @@ LOOKS: dict[str, dict[str, Any]] = {
     "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": (0, (3.7, 1.6))},
     "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": (0, (1, 1.65))},
     # Not a mechanism: the largest error that OPT-worst-case can have.
-    "guarantee": {"color": _PALETTE[0], "marker": "", "linestyle": (0, (6, 1.5, 1, 1.5))},
+    "guarantee": {
+        "color": _PALETTE[0],
+        "marker": "",
+        "linestyle": (0, (6, 1.5, 1, 1.5)),
+    },
     # The best clippings for the mean absolute error, and other laws of noise.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
-    "l1 optimum, staircase": {"color": "#6f4fa0", "marker": "X", "linestyle": (0, (1, 1))},
+    "l1 optimum, staircase": {
+        "color": "#6f4fa0",
+        "marker": "X",
+        "linestyle": (0, (1, 1)),
+    },
     "l1 release": {"color": "#00579c", "marker": "D", "linestyle": (0, (7, 1, 1, 1))},
-    "Gaussian": {"color": "#8a5a2b", "marker": "*", "linestyle": (0, (4, 1, 1, 1, 1, 1))},
+    "Gaussian": {
+        "color": "#8a5a2b",
+        "marker": "*",
+        "linestyle": (0, (4, 1, 1, 1, 1, 1)),
+    },
     # A centre and a narrower width that a prior chooses; counts that are protected, too.
     "prior": {"color": "#00707a", "marker": "H", "linestyle": (0, (6, 1))},
     "counts protected": {"color": "k", "marker": "8", "linestyle": (0, (1, 2))},
@@ -35,7 +46,11 @@ LOOKS: dict[str, dict[str, Any]] = {
     "weights": {"color": _PALETTE[1], "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
     "dropping": {"color": _PALETTE[9], "marker": ">", "linestyle": (0, (2, 1))},
     "cap": {"color": _PALETTE[4], "marker": "d", "linestyle": (0, (8, 2, 2, 2))},
-    "mean of users": {"color": "#7f7f00", "marker": "p", "linestyle": (0, (4, 1, 1, 1))},
+    "mean of users": {
+        "color": "#7f7f00",
+        "marker": "p",
+        "linestyle": (0, (4, 1, 1, 1)),
+    },
 }
 """A mechanism keeps its colour, marker and line style on every page."""
 
@@ -61,12 +76,18 @@ def seaborn_looks() -> dict[str, dict[str, Any]]:
         "palette": {name: look["color"] for name, look in looks.items()},
         "markers": {name: look["marker"] for name, look in looks.items()},
         # A line is "-" or an offset and the dashes; seaborn knows no offset.
-        "dashes": {name: "" if line == "-" else line[1] for name, line in lines.items()},
+        "dashes": {
+            name: "" if line == "-" else line[1] for name, line in lines.items()
+        },
     }
 
 
 def draw_error(
-    ax: Axes, eps: npt.ArrayLike, error: npt.ArrayLike, mechanism: str, label: str | None = None
+    ax: Axes,
+    eps: npt.ArrayLike,
+    error: npt.ArrayLike,
+    mechanism: str,
+    label: str | None = None,
 ) -> None:
     """Draw an error that is known exactly against eps, as the mechanism's line.
 
@@ -85,35 +106,6 @@ def draw_error(
     ax.plot(np.asarray(eps), np.asarray(error), label=label or mechanism, **look)
 
 
-def draw_plan(rows: Sequence[Any], ax: Axes | None = None) -> Axes:
-    """Draw what each strategy of a plan certifies against eps, and what none can go below.
-
-    Parameters
-    ----------
-    rows : sequence
-        Those of a plan, as `userdp.release.plan` returns it.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure without it.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    if ax is None:
-        _, ax = plt.subplots()
-    for strategy in dict.fromkeys(row.strategy for row in rows):
-        chosen = [row for row in rows if row.strategy == strategy]
-        eps = [row.eps for row in chosen]
-        ax.plot(eps, [row.l1 for row in chosen], label=strategy, **LOOKS[strategy])
-    ax.fill_between(
-        eps, 0, [row.floor for row in chosen], color="0.85", linewidth=0, label="impossible"
-    )
-    label_budgets(ax)
-    label_ratios(ax, "y", "worst-case mean absolute error\n(unit of the values)")
-    ax.legend()
-    return ax
-
-
 def label_lines(ax: Axes) -> None:
     """Name each curve at its right end, in its colour, instead of a legend.
 
@@ -129,8 +121,13 @@ def label_lines(ax: Axes) -> None:
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
-    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    ends = [ax.transData.transform((0, np.asarray(line.get_ydata())[-1]))[1] for line in lines]
+    lines = [
+        line for line in ax.get_lines() if not str(line.get_label()).startswith("_")
+    ]
+    ends = [
+        ax.transData.transform((0, np.asarray(line.get_ydata())[-1]))[1]
+        for line in lines
+    ]
     gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
     # Lines that end at the same point, but for the last digit, are named in the order of drawing.
     order = np.argsort(np.round(ends, 3), kind="stable")
@@ -139,7 +136,14 @@ def label_lines(ax: Axes) -> None:
     for i, y in zip(order, places, strict=True):
         height = ax.transAxes.inverted().transform((0, y))[1]
         look = {"color": lines[i].get_color(), "size": plt.rcParams["legend.fontsize"]}
-        ax.text(1.02, height, lines[i].get_label(), transform=ax.transAxes, va="center", **look)
+        ax.text(
+            1.02,
+            height,
+            lines[i].get_label(),
+            transform=ax.transAxes,
+            va="center",
+            **look,
+        )
 
 
 def label_budgets(ax: Axes) -> None:

@@ -45,14 +45,20 @@ def _public_name(maker: Maker) -> str:
     module = getattr(maker, "__module__", None)
     name = getattr(maker, "__qualname__", "<unknown>")
     if not callable(maker) or not module or "<" in name:
-        raise TypeError(f"`made_by` must hold functions or classes that have a name, got {maker!r}")
+        raise TypeError(
+            f"`made_by` must hold functions or classes that have a name, got {maker!r}"
+        )
     if module == "__main__":
         return name
     # The outermost package that exports it, or its module.
     owner = name.partition(".")[0]
     thing = getattr(sys.modules[module], owner, None)
-    places = accumulate(module.split("."), "{}.{}".format)  # a, a.b and a.b.c of "a.b.c"
-    exporting = [place for place in places if getattr(sys.modules[place], owner, None) is thing]
+    places = accumulate(
+        module.split("."), "{}.{}".format
+    )  # a, a.b and a.b.c of "a.b.c"
+    exporting = [
+        place for place in places if getattr(sys.modules[place], owner, None) is thing
+    ]
     return f"{exporting[0]}.{name}"
 
 
@@ -69,10 +75,15 @@ def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
     if not isinstance(made_by, Mapping):
         return _names(made_by)
     texts = frame.select_dtypes(exclude="number")
-    known = {*frame.columns, *(str(value) for name in texts for value in texts[name].unique())}
+    known = {
+        *frame.columns,
+        *(str(value) for name in texts for value in texts[name].unique()),
+    }
     if not made_by or not {*made_by} <= known:
         unknown = sorted({*made_by} - known)
-        raise ValueError(f"`made_by` must name columns, or curves in a column, got {unknown}")
+        raise ValueError(
+            f"`made_by` must name columns, or curves in a column, got {unknown}"
+        )
     return {curve: _names(makers) for curve, makers in made_by.items()}
 
 
@@ -82,7 +93,9 @@ def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
         return []
     several = value if isinstance(value, Sequence) else [value]
     if not all(isinstance(n, int | np.integer) and n > 0 for n in several):
-        raise ValueError(f"`{name}` must be positive whole numbers, got {name}={value!r}")
+        raise ValueError(
+            f"`{name}` must be positive whole numbers, got {name}={value!r}"
+        )
     return sorted(int(n) for n in several)
 
 
@@ -91,22 +104,30 @@ def _check_column(frame: pd.DataFrame, name: str, said: list[int]) -> None:
     if name in frame:
         held = sorted({int(n) for n in frame[name].dropna()} - {0})
         if held != said:
-            raise ValueError(f"`{name}` must be what the column holds, {held}, got {said}")
+            raise ValueError(
+                f"`{name}` must be what the column holds, {held}, got {said}"
+            )
 
 
-def _without_noise(frame: pd.DataFrame, noise: Mapping[str, str | npt.ArrayLike]) -> pd.DataFrame:
+def _without_noise(
+    frame: pd.DataFrame, noise: Mapping[str, str | npt.ArrayLike]
+) -> pd.DataFrame:
     """Return the table with 0 for what is rounding noise, and for -0.0."""
     spreads = [name for name in frame if re.search(r"standard_error$|_se$", str(name))]
     missing = sorted({*spreads} - {*noise})
     if missing:
         raise ValueError(f"`noise` must say what {missing} are relative to")
-    references = {reference for reference in noise.values() if isinstance(reference, str)}
+    references = {
+        reference for reference in noise.values() if isinstance(reference, str)
+    }
     unknown = sorted({*noise, *references} - {*frame})
     if unknown:
         raise ValueError(f"`noise` must name columns, got {unknown}")
     clean = frame.copy()
     for name, reference in noise.items():
-        size = np.abs(np.asarray(frame[reference] if isinstance(reference, str) else reference))
+        size = np.abs(
+            np.asarray(frame[reference] if isinstance(reference, str) else reference)
+        )
         values = frame[name].to_numpy()
         clean[name] = np.where(np.abs(values) < NOISE * size, 0.0, values)
     for name in clean.select_dtypes("floating"):
@@ -120,7 +141,9 @@ def _tell(table: str, said: dict[str, Any]) -> None:
     if interactive and interactive.get_ipython():
         text = json.dumps(said, indent=1, ensure_ascii=False)
         about = {"scrapbook": {"name": f"table {table}", "mime_prefix": PREFIX}}
-        interactive.display.display({f"{PREFIX}text/plain": text}, metadata=about, raw=True)
+        interactive.display.display(
+            {f"{PREFIX}text/plain": text}, metadata=about, raw=True
+        )
 
 
 def write_table(
@@ -170,24 +193,41 @@ def write_table(
     table is the same on every processor. Everything else is kept, however small.
     """
     if not re.fullmatch(r"[a-z0-9-]+", name):
-        raise ValueError(f"`name` must be small letters, digits and hyphens, got name={name!r}")
+        raise ValueError(
+            f"`name` must be small letters, digits and hyphens, got name={name!r}"
+        )
     seeds = _positive("seed", seed)
     counts = _positive("trials", trials)
     if counts and not seeds:
-        raise ValueError(f"`seed` must be given with trials, got trials={trials!r} alone")
+        raise ValueError(
+            f"`seed` must be given with trials, got trials={trials!r} alone"
+        )
     for column, said in (("seed", seeds), ("trials", counts)):
         _check_column(frame, column, said)
     made = _curves(frame, made_by)
     clean = _without_noise(frame, noise or {})
     path = Path("data", f"{name}.csv")
     path.parent.mkdir(exist_ok=True)  # a chapter that was downloaded stands alone
-    half = path.with_suffix(f".{os.getpid()}")  # whoever reads meanwhile sees all of it, or the old
+    half = path.with_suffix(
+        f".{os.getpid()}"
+    )  # whoever reads meanwhile sees all of it, or the old
     clean.to_csv(half, index=bool(index), index_label=index, float_format="%.6g")
     half.replace(path)
-    _tell(name, {"table": name, "seed": seed, "trials": counts, "made_by": made, "reads": [*reads]})
+    _tell(
+        name,
+        {
+            "table": name,
+            "seed": seed,
+            "trials": counts,
+            "made_by": made,
+            "reads": [*reads],
+        },
+    )
 
 
-def keep_record(table: Path, *, command: str, script: str, seed: int | None = None) -> None:
+def keep_record(
+    table: Path, *, command: str, script: str, seed: int | None = None
+) -> None:
     """Write beside a table what measured or found it, because it cannot be made again.
 
     Parameters
@@ -203,4 +243,6 @@ def keep_record(table: Path, *, command: str, script: str, seed: int | None = No
     """
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
     said = {"command": command, "script": script, "seed": seed, "sha256": digest}
-    table.with_suffix(".json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    table.with_suffix(".json").write_text(
+        json.dumps(said, indent=1) + "\n", encoding="utf-8"
+    )

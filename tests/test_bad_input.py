@@ -24,9 +24,7 @@ import pytest
 from wording import brief
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
-from userdp import _checks, noise
+from userdp import _checks, beyond, noise, release
 from userdp.akmv import Cells
 
 V, T = ValueError, TypeError  # of the right type, and not
@@ -63,7 +61,13 @@ OTHERWISE = {
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
-CLASSES = (ud.Contributions, ud.Clipping, beyond.GaussianNoise, beyond.LaplaceNoise, beyond.StaircaseNoise)
+CLASSES = (
+    ud.Contributions,
+    ud.Clipping,
+    beyond.GaussianNoise,
+    beyond.LaplaceNoise,
+    beyond.StaircaseNoise,
+)
 FUNCTIONS = {
     name: function
     for module in (ud, beyond.vectors)

@@ -6,15 +6,14 @@ from collections import defaultdict
 from itertools import pairwise
 
 import nbformat
+import plotting
 import pytest
 import sources
 from contents import BOOK, ROOT, ledger
 
 import proofs
 import userdp as ud
-from userdp import beyond
-from userdp import audit, release
-import plotting
+from userdp import audit, beyond, release
 
 CHAPTERS = sorted(BOOK.glob("*.ipynb"))
 PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]

@@ -55,10 +55,6 @@ ARROW = {
     "ud.private_mean(unread, pl.Series([1.0]), **bounds, eps=1)",
     "a relation": "import duckdb\nud.user_counts('user', data=duckdb.sql('SELECT 1 AS user'))",
 }
-DRAWING = {
-    "a module": "import userdp.plotting",
-    "a plan": "ud.plan([2, 1], **bounds, eps=1).plot()",
-}
 FRAME = {
     "a sweep": "sweep = ud.error_sweep({'L': ud.laplace}, users, [1], ud.uniform_sums, 2, rng=0)\n"
     "sweep.frame()"
@@ -68,9 +64,7 @@ CALLS = [
     ("tables", "ibis", FILES),
     ("tables", "duckdb", FILES),
     ("tables", "pyarrow", ARROW),
-    ("plot", "matplotlib", DRAWING),
-    ("plot", "seaborn", DRAWING),
-    ("plot", "pandas", FRAME),
+    ("frame", "pandas", FRAME),
 ]
 
 

@@ -28,9 +28,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_functions import functions_of
 from scipy import optimize, sparse
-from strategies import EXTREME, GEOMETRIC, collections
+from strategies import EXTREME, GEOMETRIC, LAWS, collections
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 from userdp.beyond import _programs, floor
@@ -65,7 +64,9 @@ def test_one_user_at_both_ends_by_hand():
 
 def test_one_user_whose_least_risk_is_known():
     """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
-    proved = beyond.minimax_certificate(ud.Contributions([1], 1), math.log(1 + math.sqrt(2))).check()
+    proved = beyond.minimax_certificate(
+        ud.Contributions([1], 1), math.log(1 + math.sqrt(2))
+    ).check()
     assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
 
 
@@ -100,7 +101,9 @@ def smallest_guarantee(users, eps):
     l1 = [beyond.optimal_error(users, LAWS[noise](eps), "l1") for noise in ("laplace", "staircase")]
     top = float(users.upper * users.max_count)
     widths = [*np.linspace(top / 8, top, 8), float(beyond.threshold(users, eps, "l1"))]
-    return float(min(*l1, *(beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths)))
+    return float(
+        min(*l1, *(beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths))
+    )
 
 
 @settings(max_examples=12, deadline=None)

@@ -15,9 +15,8 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import budgets, clippings, collections
+from strategies import LAWS, budgets, clippings, collections
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 
@@ -26,7 +25,11 @@ from userdp import beyond
 def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
     most = ud.sensitivity(users)
     delta = share * most
-    arguments = users.counts.tolist(), users.upper, beyond.centred_clipping(users, users.total * delta)
+    arguments = (
+        users.counts.tolist(),
+        users.upper,
+        beyond.centred_clipping(users, users.total * delta),
+    )
     assert oracle.largest_bias(*arguments) == beyond.smallest_bias(users, delta)
     assert oracle.largest_change(*arguments) == min(delta, most)
 

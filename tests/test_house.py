@@ -124,7 +124,13 @@ def test_every_parameter_is_described_in_place_and_in_order(name):
 
 def signatures():
     """Those of all public functions and methods, and of the classes that a reader makes."""
-    made = {ud.Contributions, ud.Clipping, beyond.LaplaceNoise, beyond.GaussianNoise, beyond.StaircaseNoise}
+    made = {
+        ud.Contributions,
+        ud.Clipping,
+        beyond.LaplaceNoise,
+        beyond.GaussianNoise,
+        beyond.StaircaseNoise,
+    }
     found = {}
     for room in [room for room in ROOMS if "._" not in room]:
         for name, thing in vars(sys.modules.get(room) or import_module(room)).items():

@@ -19,9 +19,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BUDGETS, MEAN_ERRORS, SUMS, USERS, budgets, collections
+from strategies import BUDGETS, LAWS, MEAN_ERRORS, SUMS, USERS, budgets, collections
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 from userdp.audit import Recorder
@@ -126,7 +125,9 @@ def test_leading_axes_of_errors_are_datasets(mean_error):
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, noise):
     users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
-    widths = {law: beyond.threshold(users, LAWS[law](eps), objective) for law in ("laplace", "staircase")}
+    widths = {
+        law: beyond.threshold(users, LAWS[law](eps), objective) for law in ("laplace", "staircase")
+    }
     assert len(set(widths.values())) == 2
     law = LAWS[noise](eps)
     expected = beyond.clipped_mean_error(sums, users, widths[noise], law)

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from strategies import budgets, collections
 
 import userdp as ud
-from userdp import beyond
-from userdp import noise
+from userdp import beyond, noise
 
 
 def gaussian_noise(eps):
@@ -145,7 +144,11 @@ def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
 def test_a_law_may_stand_in_place_of_its_budget(users, eps, objective):
     def everything(eps):
         T, clipping = (f(users, eps, objective) for f in (ud.threshold, ud.optimal_clipping))
-        yield from (T, beyond.optimal_error(users, eps, objective), ud.symmetric_error(users, T, eps))
+        yield from (
+            T,
+            beyond.optimal_error(users, eps, objective),
+            ud.symmetric_error(users, T, eps),
+        )
         yield beyond.worst_case_error(users, clipping, eps, objective)
         sums = users.largest_sums.astype(float)
         yield beyond.opt_worst_case(sums, users, eps, objective=objective, rng=0)

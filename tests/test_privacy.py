@@ -23,8 +23,7 @@ from strategies import BUDGETS, SUMS, USERS
 from traces import calls_of
 
 import userdp as ud
-from userdp import beyond
-from userdp import audit, mechanisms, noise
+from userdp import audit, beyond, mechanisms, noise
 from userdp._checks import LARGEST
 from userdp.mechanisms import grid_steps, grid_sum
 
@@ -423,7 +422,8 @@ def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
 
 
 @pytest.mark.parametrize(
-    ("budget", "figure"), [(2, audit.ball_log_ratio), (beyond.GaussianNoise(0.4), audit.gaussian_rho)]
+    ("budget", "figure"),
+    [(2, audit.ball_log_ratio), (beyond.GaussianNoise(0.4), audit.gaussian_rho)],
 )
 def test_figures_of_balls_are_right_for_each_pair(budget, figure):
     """Compared with the clipped sums themselves."""

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from userdp.beyond._search import NotFoundError, double, halve
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.beyond import floor
-from userdp.beyond._search import NotFoundError, double, halve
 from userdp.release import _noise, _planning
 from userdp.release._results import LaplaceNoise, noise_reach
 
@@ -118,7 +117,10 @@ SUMS = [3.0, 5.0], ud.Contributions([2, 1], 6)
 GAUSS = beyond.GaussianNoise.zcdp(8)
 RELEASES = {
     "private_mean": (lambda: release.private_mean(**RECORDS, **BOUNDS, budget=2.5), "eps=2.5"),
-    "private_mean, Gaussian": (lambda: release.private_mean(**RECORDS, **BOUNDS, budget=GAUSS), "rho=8.0"),
+    "private_mean, Gaussian": (
+        lambda: release.private_mean(**RECORDS, **BOUNDS, budget=GAUSS),
+        "rho=8.0",
+    ),
     "release_mean": (lambda: release.release_mean(*SUMS, 2.5), "eps=2.5"),
     "protected counts": (
         lambda: release.private_mean_protected_counts(**RECORDS, **BOUNDS, eps=2.5, cap=2),

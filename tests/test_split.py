@@ -13,11 +13,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-
 from strategies import LAWS
+
 import userdp as ud
-from userdp import beyond
-from userdp import audit
+from userdp import audit, beyond
 
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 TEN_HEAVY = ud.Contributions([100] * 10 + [1] * 1000, upper=1)
@@ -26,7 +25,9 @@ GEOMETRIC = ud.geometric_collection(M=6, upper=65)
 
 
 def unsplit(users, eps, noise="laplace"):
-    return beyond.projected_error(users, beyond.threshold(users, LAWS[noise](eps), "l1"), LAWS[noise](eps))
+    return beyond.projected_error(
+        users, beyond.threshold(users, LAWS[noise](eps), "l1"), LAWS[noise](eps)
+    )
 
 
 # 1. The parts
@@ -59,7 +60,8 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
     for users in (ONE_HEAVY, TEN_HEAVY, EXTREME, GEOMETRIC):
         split = beyond.best_split(users, LAWS[noise](eps))
         errors = [
-            beyond.projected_error(part.users, part.total_width, LAWS[noise](eps)) for part in split.parts
+            beyond.projected_error(part.users, part.total_width, LAWS[noise](eps))
+            for part in split.parts
         ]
         assert [part.error for part in split.parts] == errors
         shares = [float(part.share) for part in split.parts]
@@ -97,7 +99,8 @@ def test_the_best_of_all_splits_is_found():
 def test_what_a_split_saves():
     """In per cent; where nothing is saved, nothing is split."""
     saved = {
-        (name, eps, noise): 1 - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, eps, noise)
+        (name, eps, noise): 1
+        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, eps, noise)
         for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
         for eps in (0.5, 1, 2, 3)
         for noise in ("laplace", "staircase")
@@ -121,7 +124,9 @@ def test_laws_stand_where_budgets_do():
 def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
     crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
     assert beyond.best_split(crowd, 0.01).heavy_from is None
-    assert beyond.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
+    assert (
+        beyond.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
+    )
     stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
     assert beyond.best_split(stairs, 0.2).heavy_from == 1000
     taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import seaborn as sns
 from matplotlib.colors import to_hex
-
-import userdp as ud
 from plotting import LOOKS, seaborn_looks
 from provenance import write_table
+
+import userdp as ud
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 

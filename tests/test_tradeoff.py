@@ -16,9 +16,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from strategies import EXTREME, GEOMETRIC
+from strategies import EXTREME, GEOMETRIC, LAWS
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 

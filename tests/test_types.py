@@ -11,7 +11,6 @@ import pytest
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond import vectors
 
 FLOATS = ud.Contributions([4, 2, 1], upper=65)
 EXACT = ud.Contributions([4, 2, 1], upper=Fraction(65))
@@ -94,11 +93,15 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
         ],
         "noise": [
             assert_type(ud.symmetric_error(EXACT, 65, 1), Fraction | float),
-            assert_type(beyond.symmetric_error(EXACT, 65, beyond.StaircaseNoise(1)), Fraction | float),
+            assert_type(
+                beyond.symmetric_error(EXACT, 65, beyond.StaircaseNoise(1)), Fraction | float
+            ),
         ],
         "law": [
             assert_type(ud.worst_case_error(EXACT, HALF, 1), Fraction | float),
-            assert_type(beyond.worst_case_error(EXACT, HALF, beyond.GaussianNoise(1)), Fraction | float),
+            assert_type(
+                beyond.worst_case_error(EXACT, HALF, beyond.GaussianNoise(1)), Fraction | float
+            ),
         ],
         "clipping": [
             assert_type(ud.sensitivity(EXACT, HALF), Fraction | float),
@@ -114,7 +117,9 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
         ],
         "law and weights": [
             assert_type(beyond.weighted_worst_case_error(EXACT, [2, 1, 1], 1), Fraction | float),
-            assert_type(beyond.weighted_worst_case_error(EXACT, [2, 1, 1], 1, "l1"), Fraction | float),
+            assert_type(
+                beyond.weighted_worst_case_error(EXACT, [2, 1, 1], 1, "l1"), Fraction | float
+            ),
         ],
         "given sensitivity": [
             assert_type(beyond.smallest_bias(EXACT, 1), Fraction | float),

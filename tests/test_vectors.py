@@ -123,9 +123,7 @@ def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
     far = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
     sums = np.array([far, far * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
     errors = beyond.ball_mean_error(sums, users, eps)
-    released = beyond.mean_in_ball(
-        np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng
-    )
+    released = beyond.mean_in_ball(np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng)
     off = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
     np.testing.assert_array_less(abs(off.mean(axis=0) - errors), 5 * off.std(axis=0) / 50_000**0.5)
     assert errors[0] == errors.max() < beyond.ball_error(users, eps, 3)

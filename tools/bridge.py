@@ -342,7 +342,9 @@ def cases(kind: str, n: int, seed: int) -> list[Case]:
 def book_floors(n: int, rng: Random) -> list[Case]:
     """Return the floors of eight equal users, and n drawn ones of the book's other collections."""
     stored = {
-        path.stem: [beyond.FloorCertificate.from_json(line) for line in path.read_text().splitlines()]
+        path.stem: [
+            beyond.FloorCertificate.from_json(line) for line in path.read_text().splitlines()
+        ]
         for path in sorted((DATA / "floors").glob("*.jsonl"))
     }
     small = stored.pop("eight-equal")

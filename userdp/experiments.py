@@ -79,9 +79,9 @@ class Sweep:
         Raises
         ------
         ImportError
-            If pandas is not installed: the extra ``userdp[plot]``.
+            If pandas is not installed: the extra ``userdp[frame]``.
         """
-        pandas = check.load("pandas", "Frames are made with pandas", "plot")
+        pandas = check.load("pandas", "Frames are made with pandas", "frame")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
         rows = pandas.MultiIndex.from_product(named.values(), names=named)
         frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())

@@ -5,7 +5,6 @@ import sys
 import ibis
 from pyspark.sql import SparkSession
 
-import userdp as ud
 from userdp import release
 
 session = SparkSession.builder.appName("private mean").getOrCreate()

@@ -13,8 +13,7 @@ from page_functions import BOOK, functions_of
 from scipy import stats
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 
 UPPER = 800
 
@@ -40,7 +39,9 @@ DATA = BOOK / "data"
 def fresh():
     """A release by the call of the page."""
     how = {"objective": "l1", "outside": "clamp"}
-    return release.private_mean("tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, budget=0.5, **how)
+    return release.private_mean(
+        "tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, budget=0.5, **how
+    )
 
 
 def test_the_recorded_release_is_one_of_the_pages_call(fresh):

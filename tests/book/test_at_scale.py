@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from page_functions import BOOK, functions_of
 
-import userdp as ud
 from userdp import release
 
 PAGE = functions_of("at-scale", pd=pd)

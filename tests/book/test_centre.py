@@ -11,8 +11,7 @@ from scipy import stats
 from strategies import budgets, collections, fractions
 
 import userdp as ud
-from userdp import beyond
-from userdp import audit
+from userdp import audit, beyond
 
 PAGE = functions_of("centre")
 
@@ -87,7 +86,9 @@ def test_certificate_of_the_two_stages(seed):
     errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
     around_first = beyond.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
     assert errors[0] == pytest.approx(around_first)
-    given_c = [ud.worst_case_error(users, beyond.centred_clipping(users, S, float(x)), rest) for x in c]
+    given_c = [
+        ud.worst_case_error(users, beyond.centred_clipping(users, S, float(x)), rest) for x in c
+    ]
     assert (errors <= np.array(given_c) + 1e-9).all()
     kappa = users.counts[users.largest_sums > S / 2].sum() / users.total
     bound = ud.optimal_error(users, rest) + kappa * np.mean(np.abs(c - 5))

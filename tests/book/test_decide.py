@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 
 TABLE = pd.read_csv(BOOK / "data" / "decide.csv").set_index(["dataset", "choice"])
 PAGE = functions_of("decide", pd=pd, rng=np.random.default_rng(1), eps=0.5, delta=1e-6)
@@ -205,7 +204,10 @@ def test_halving_the_budget_can_more_than_double_the_guarantee_with_staircase_no
     times = 2 * np.cosh(eps / 4)  # the quotient of the mean sizes of the noise
     best = [beyond.optimal_error(users, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)]
     assert best[0] / best[1] == pytest.approx(times)
-    projected = [beyond.projected_error(users, 1.0, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)]
+    projected = [
+        beyond.projected_error(users, 1.0, beyond.StaircaseNoise(budget))
+        for budget in (eps / 2, eps)
+    ]
     assert projected[0] > 2.3 * projected[1]
 
 

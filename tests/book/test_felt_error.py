@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from page_functions import functions_of
 from scipy.optimize import brentq
 from scipy.special import lambertw
-from strategies import budgets, collections
+from strategies import LAWS, budgets, collections
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 

@@ -6,10 +6,8 @@ from itertools import product
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import budgets, collections, shares
+from strategies import LAWS, budgets, collections, shares
 
-from strategies import LAWS
-import userdp as ud
 from userdp import beyond
 
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from page_functions import functions_of, glued
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from strategies import collections, fractions
+from strategies import LAWS, collections, fractions
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 

@@ -11,9 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from page_functions import BOOK, functions_of, glued, tables
 from scipy import optimize, sparse
-from strategies import budgets, collections
+from strategies import LAWS, budgets, collections
 
-from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 from userdp.beyond.frontier import _least_risks, _risk_of_one
@@ -81,7 +80,10 @@ def test_larger_groups_add_nothing_to_speak_of(n):
 
 def test_budgets_beyond_floats():
     one = ud.Contributions([1], 1.0)
-    assert (beyond.minimax_lower_bound(one, "1e-300"), beyond.minimax_lower_bound(one, 1500)) == (0.5, 0)
+    assert (beyond.minimax_lower_bound(one, "1e-300"), beyond.minimax_lower_bound(one, 1500)) == (
+        0.5,
+        0,
+    )
     assert beyond.optimality_factor("1e-300") == pytest.approx(2, rel=1e-12)
     assert beyond.optimality_factor(1500) == math.inf
 
@@ -123,7 +125,9 @@ def test_one_user_is_known_to_a_per_cent(eps):
 def test_one_user_is_known_less_well_beyond_three():
     """The gap that the page states, rounded up: of the same programs, up to 3 and at 4."""
     one = ud.Contributions([1], 1.0)
-    gap = {eps: least_error(1, 24, eps) / beyond.minimax_lower_bound(one, eps) - 1 for eps in (3, 4)}
+    gap = {
+        eps: least_error(1, 24, eps) / beyond.minimax_lower_bound(one, eps) - 1 for eps in (3, 4)
+    }
     assert gap[3] < 0.012 < 0.025 < gap[4]
     stored = glued("lower-bound")
     for name, eps in {"known": 3, "four": 4}.items():
@@ -172,7 +176,9 @@ def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
         if x < 300:
             assert factor <= ((1 + math.cosh(x)) / 2 + size * math.sinh(x)) * ROUNDING
         if 2 * size <= 1:
-            ratio = beyond.optimal_error(one, LAWS[noise](eps)) / beyond.minimax_lower_bound(one, eps)
+            ratio = beyond.optimal_error(one, LAWS[noise](eps)) / beyond.minimax_lower_bound(
+                one, eps
+            )
             assert ratio == pytest.approx(factor, rel=1e-12)
 
 
@@ -351,7 +357,10 @@ def test_projecting_is_not_within_three_halves_for_one_heavy_user():
     table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
     assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()
     apart = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
-    widths = [beyond.threshold(users, beyond.StaircaseNoise(eps), "l1"), *np.geomspace(1, 1000, 300)]
+    widths = [
+        beyond.threshold(users, beyond.StaircaseNoise(eps), "l1"),
+        *np.geomspace(1, 1000, 300),
+    ]
     projected = [beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths]
     assert projected[0] > 1.5 * apart
     assert min(projected) > 1.5 * apart

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from page_functions import functions_of
 from scipy.optimize import brentq, minimize, minimize_scalar
-
 from strategies import LAWS
+
 import userdp as ud
 from userdp import beyond
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_functions import BOOK, functions_of, glued, tables
-
 from strategies import LAWS
+
 import userdp as ud
 from userdp import beyond
 

@@ -8,6 +8,7 @@ import re
 import shutil
 
 import numpy as np
+import plotting
 import pytest
 from browser import AXE, BUILT, ROOT, served
 from matplotlib.colors import to_hex
@@ -16,7 +17,6 @@ from strategies import EXTREME, GEOMETRIC
 
 import userdp as ud
 from userdp import beyond
-import plotting
 
 SOURCE = ROOT / "book" / "_static" / "explorer"
 CLOSE = 1e-12
@@ -145,7 +145,10 @@ def drawn_dot(page, picture, mark):
 def check(page, users, eps, objective="bound"):
     """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
     check_tables(page, users, eps, objective)
-    best, width = beyond.optimal_error(users, eps, objective), beyond.threshold(users, eps, objective)
+    best, width = (
+        beyond.optimal_error(users, eps, objective),
+        beyond.threshold(users, eps, objective),
+    )
     x, y = drawn_dot(page, "objective", ".dot")
     assert x == pytest.approx(width, abs=2e-3 * (width or users.upper * users.counts.min()))
     assert y == pytest.approx(best, abs=1e-3 * users.upper)

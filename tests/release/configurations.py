@@ -12,8 +12,7 @@ import pyarrow as pa
 from kinds import ENGINES, TABLES, rows_of
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import as_measurement
 
 COLUMNS = {

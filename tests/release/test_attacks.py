@@ -27,8 +27,7 @@ import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import _engines as engines
 from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
@@ -707,7 +706,9 @@ def test_what_may_be_published_fits_the_schema():
     people, law = ud.Contributions([2, 1], upper=2), beyond.GaussianNoise(2)
     results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
     led, alike = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41
-    results += [in_parts := release.release_mean(alike, led, eps, objective="l1") for eps in (3, law)]
+    results += [
+        in_parts := release.release_mean(alike, led, eps, objective="l1") for eps in (3, law)
+    ]
     assert len(in_parts.parts) == 2
     for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):

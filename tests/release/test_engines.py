@@ -17,7 +17,6 @@ import pyarrow as pa
 import pytest
 from kinds import TABLES, rows_of
 
-import userdp as ud
 from userdp import release
 from userdp.release import _engines as engines
 from userdp.release import _tally
@@ -252,7 +251,9 @@ def test_the_calling_process_has_no_array_of_all_users(opendp):
             f"FROM range({n} + 5) r(i)"
         )
         tracemalloc.start()
-        made = release.private_mean("user", "value", data=shop.table("t"), lower=0, upper=2, budget=1)
+        made = release.private_mean(
+            "user", "value", data=shop.table("t"), lower=0, upper=2, budget=1
+        )
         held[n] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert (made.n_users, made.n_records) == (n, n + 5)

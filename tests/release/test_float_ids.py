@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from kinds import chunks, objects, over
 
-import userdp as ud
 from userdp import release
 from userdp.release._columns import EXACT_BELOW
 

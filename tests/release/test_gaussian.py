@@ -17,8 +17,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import _noise as noise
 from userdp.release import release_mean_in_ball
 from userdp.release._vectors import _steps_in_radius, whole_vectors

@@ -24,7 +24,6 @@ from kinds import (
     WRAPPED,
 )
 
-import userdp as ud
 from userdp import release
 from userdp.release import protected_tally
 

@@ -10,7 +10,6 @@ import pyarrow.dataset as ds
 import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
-import userdp as ud
 from userdp import release
 from userdp.release._files import _show_bar
 from userdp.release._grid import read_grid
@@ -230,7 +229,9 @@ def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"got user='who', for '.*b.parquet'[.]$"):
         release.user_counts("who", data=ds.dataset(paths))
     (tmp_path / "who=x" / "a.parquet").unlink()
-    assert release.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]
+    assert release.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [
+        3
+    ]
 
 
 def test_an_engine_that_is_not_tested_is_refused():
@@ -249,7 +250,9 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
         release.user_counts("who", data=connection)
     table = connection.table("t")
     assert release.user_counts("who", data=table).tolist() == [3, 3, 3]
-    assert release.private_mean("who", "what", lower=0, upper=9, budget=1, data=table).n_records == 9
+    assert (
+        release.private_mean("who", "what", lower=0, upper=9, budget=1, data=table).n_records == 9
+    )
 
 
 def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
@@ -303,5 +306,7 @@ def test_decimals_become_the_nearest_floats(opendp):
     table = ibis.duckdb.connect().sql("select 'a' as who, 0.3::decimal(38, 30) as what")
     rows = table.union(table)
     made = release.private_mean("who", "what", lower=0, upper=1, budget=9, data=rows, project=False)
-    floats = release.private_mean(["a"] * 2, np.full(2, 0.3), lower=0, upper=1, budget=9, project=False)
+    floats = release.private_mean(
+        ["a"] * 2, np.full(2, 0.3), lower=0, upper=1, budget=9, project=False
+    )
     assert made == floats

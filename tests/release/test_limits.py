@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import _engines, discrete_laplace
 from userdp.release._grid import Window, in_steps, read_grid
 from userdp.release._noise import shift_for

@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from kinds import COLUMNS, TABLES, TYPED, rows_of
 
-import userdp as ud
 from userdp import release
 
 N_USERS = 70_000

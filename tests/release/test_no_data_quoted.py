@@ -20,8 +20,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
-from userdp import beyond
-from userdp import release
+from userdp import beyond, release
 
 PLANTED = ["77.125", "617, 8", "617/8", "secret"]
 ROWS = {"user": ["secret", "secret", "b"], "value": [77.125, 2.0, -77.125]}

@@ -11,9 +11,7 @@ import pytest
 from scipy import integrate, stats
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
-from userdp import audit
+from userdp import audit, beyond, release
 from userdp.release import as_measurement
 from userdp.release._results import OfPart, _sum_reach, noise_reach, parts_reach
 
@@ -306,7 +304,9 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
     counts = [100, *[1] * 900]
     users = np.repeat(np.arange(901), counts)
     options = {"eps": 1, "objective": "l1"}
-    low, high = release.private_mean(users, np.full(1000, 0.5), lower=0, upper=1, **options).interval()
+    low, high = release.private_mean(
+        users, np.full(1000, 0.5), lower=0, upper=1, **options
+    ).interval()
     moved = release.private_mean(users, np.full(1000, 3.5), lower=2, upper=5, **options)
     assert len(moved.parts) == 2
     assert moved.interval() == pytest.approx((2 + 3 * low, 2 + 3 * high))

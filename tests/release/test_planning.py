@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import counts
+from strategies import LAWS, counts
 
-from strategies import LAWS
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release._planning import RELEASED, STRATEGIES
 from userdp.release._results import readable
 
@@ -26,7 +24,9 @@ def test_rows_are_the_worst_cases():
     rows = release.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
     for row, (eps, name) in zip(rows, pairs, strict=True):
         assert (row.eps, row.strategy) == (float(eps), name)
-        assert row.floor == beyond.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+        assert (
+            row.floor == beyond.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+        )
         if name == RELEASED:
             continue  # below
         noise = "staircase" if "staircase" in name else "laplace"
@@ -35,7 +35,9 @@ def test_rows_are_the_worst_cases():
             "OPT-worst-case": ud.optimal_clipping(PEOPLE, eps),
         }.get(name, beyond.optimal_clipping(PEOPLE, LAWS[noise](eps), "l1"))
         for kind, error in (("bound", row.bound), ("l1", row.l1)):
-            assert error == pytest.approx(beyond.worst_case_error(PEOPLE, clipping, LAWS[noise](eps), kind))
+            assert error == pytest.approx(
+                beyond.worst_case_error(PEOPLE, clipping, LAWS[noise](eps), kind)
+            )
 
 
 def same_kind(error, objective):

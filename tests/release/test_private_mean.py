@@ -13,8 +13,7 @@ import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
@@ -126,7 +125,9 @@ def test_projection_adds_to_no_error(opendp):
         assert kept.worst_case_error == pytest.approx(theory, rel=1e-12)
         assert theory < plain.worst_case_error
         for level in (0.1, 0.5, 0.99):
-            reach = noise_reach(beyond.LaplaceNoise(1), plain.noise_scale, plain.worst_case_bias, level)
+            reach = noise_reach(
+                beyond.LaplaceNoise(1), plain.noise_scale, plain.worst_case_bias, level
+            )
             projected, unprojected = kept.interval(level), plain.interval(level)
             assert lower <= projected[0] <= kept.mean <= projected[1] <= upper
             if abs(noisy - truth) <= reach:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import userdp as ud
 from userdp import release
 from userdp.release import _protected as protected
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import release_mean_in_ball
 from userdp.release._results import at_most, in_words
 

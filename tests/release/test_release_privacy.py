@@ -11,9 +11,7 @@ import pytest
 from strategies import BUDGETS, SUMS, USERS
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
-from userdp import audit
+from userdp import audit, beyond, release
 from userdp.release import as_measurement, discrete_gaussian, discrete_laplace
 
 LAW = beyond.GaussianNoise.zcdp(0.3)

@@ -12,8 +12,7 @@ import pytest
 from kinds import COLUMNS, ENGINES, TABLES, rows_of
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release._columns import Ids
 from userdp.release._grid import Window, read_grid
 from userdp.release._sources import read_tally

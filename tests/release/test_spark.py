@@ -16,14 +16,13 @@ import pandas as pd
 import pytest
 from page_functions import functions_of
 
-import userdp as ud
 from userdp import release
+from userdp.beyond.split import _split_at
 from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
 from userdp.release._grid import Grid, Window
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
-from userdp.beyond.split import _split_at
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
@@ -170,13 +169,17 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
     options = {"lower": LOWER, "upper": UPPER, "eps": eps, "objective": "l1"} | DROP | CLAMP
-    made = answers(sources, lambda data: release.private_mean("text", "double", data=data, **options))
+    made = answers(
+        sources, lambda data: release.private_mean("text", "double", data=data, **options)
+    )
     heavy, light = made.parts
     assert heavy.fewest > 9
     assert light.n_users > 90
     assert len(opendp.asked) == 6
     assert len(set(opendp.asked[::2])) == len(set(opendp.asked[1::2])) == 1
-    whole = release.private_mean("text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options)
+    whole = release.private_mean(
+        "text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options
+    )
     assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
 
 
@@ -194,7 +197,9 @@ def test_other_answers_are_the_same(sources, opendp):
         lambda data: release.private_mean_protected_counts(*columns, data=data, **options, **DROP),
     )
     for user in ("integer", "text"):
-        found = answers(sources, lambda data, user=user: release.user_counts(user, data=data).tolist())
+        found = answers(
+            sources, lambda data, user=user: release.user_counts(user, data=data).tolist()
+        )
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
 
 

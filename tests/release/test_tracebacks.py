@@ -21,8 +21,7 @@ from kinds import TABLES, parquet, rows_of
 from test_no_data_quoted import FUNCTIONS, NAMED, TABLE, usual
 
 import userdp as ud
-from userdp import beyond
-from userdp import release
+from userdp import beyond, release
 from userdp.release import _engines, _mean, _noise, _protected, _vectors
 from userdp.release._quiet import quietly
 

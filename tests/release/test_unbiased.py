@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import as_measurement
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide

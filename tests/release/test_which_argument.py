@@ -12,7 +12,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-import userdp as ud
 from userdp import release
 
 RANGE = {"lower": 0, "upper": 65, "eps": 1}
@@ -139,6 +138,8 @@ def test_the_sentence_on_protected_counts_says_how_rows_were_mended(how, words, 
 def test_the_certificate_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
     """But for no weight below one record."""
     for _ in range(20):
-        made = release.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE | {"eps": 6}, cap=2)
+        made = release.private_mean_protected_counts(
+            [1, 2], [3.0, 4.0], **RANGE | {"eps": 6}, cap=2
+        )
         fewest, _ = made.weight_interval()
         assert made.worst_case_error == made.worst_case_error_at(max(fewest, 1))

@@ -24,8 +24,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
-from userdp import release
-from userdp import beyond
+from userdp import beyond, release
 from userdp.release import _engines, _mean, _protected, as_measurement, release_mean_in_ball
 from userdp.release._sources import read_tally
 
@@ -297,7 +296,9 @@ def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
 
         def release(table, public=public, options=options):
             columns = holder(public, table, monkeypatch)
-            return release.private_mean(**columns, lower=public.lower, upper=public.upper, **options)
+            return release.private_mean(
+                **columns, lower=public.lower, upper=public.upper, **options
+            )
 
         check_mean(door, public, options, [partial(release, table) for table in tables])
 

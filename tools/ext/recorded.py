@@ -1,7 +1,7 @@
 """A Sphinx extension: where numbers come from, one click away.
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
-PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
+PAGE-ID. Each table has a record: what the cell that writes it says of it (`provenance`), and
 what is known of where it is shown. It stands on the page of records, where {{ records["The paper"]
 }} are those of a part of the book; from each download in a text a link leads there.
 """
@@ -14,7 +14,6 @@ from functools import cache
 
 from contents import BOOK, page, pages, parts
 from docutils import nodes
-
 from provenance import PREFIX
 
 DATA = BOOK / "data"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -210,28 +210,6 @@ class Plan:
                 made.append(advice)
                 tick()
         return tuple(made)
-
-    @discreet
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the mean absolute error on the worst dataset against eps; return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure without it.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        ImportError
-            If Matplotlib or seaborn is not installed: the extra ``userdp[plot]``.
-        """
-        from userdp import plotting  # only drawing needs matplotlib
-
-        return plotting.draw_plan(self.rows, ax)
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
