@@ -137,8 +137,8 @@ RELEASES = {
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(release, monkeypatch):
-    make, budget = RELEASES[release]
+def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(mechanism, monkeypatch):
+    make, budget = RELEASES[mechanism]
     monkeypatch.setattr(_noise, "scale_of", halved)
     words = (
         rf"OpenDP's noise scale for {budget} was not found within 64 steps of a float: "

@@ -60,16 +60,16 @@ def test_the_recorded_release_is_one_of_the_pages_call(fresh):
 
 
 def test_a_release_is_recorded_once_for_the_same_settings(tmp_path):
-    def release(eps):
+    def mechanism(eps):
         return release.private_mean(["a", "a", "b"], [1, 2, 3], lower=0, upper=6, budget=eps)
 
     path = tmp_path / "data" / "release.txt"
-    first = release(1)
+    first = mechanism(1)
     PAGE.keep(first, path)
     assert path.read_text("utf-8") == f"{first}\n"
-    PAGE.keep(release(1), path)
+    PAGE.keep(mechanism(1), path)
     assert path.read_text("utf-8") == f"{first}\n"
-    other = release(2)
+    other = mechanism(2)
     PAGE.keep(other, path)
     assert path.read_text("utf-8") == f"{other}\n"
 

@@ -24,8 +24,8 @@ PAGE = functions_of("decide", pd=pd, rng=np.random.default_rng(1), eps=0.5, delt
 CELLS = {cell.id: cell.source for cell in nbformat.read(BOOK / "decide.ipynb", 4).cells}
 
 
-def shown(kind, release="release"):
-    return (BOOK / "data" / f"decide-{release}{kind}").read_text("utf-8")
+def shown(kind, mechanism="release"):
+    return (BOOK / "data" / f"decide-{mechanism}{kind}").read_text("utf-8")
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_p
 @pytest.mark.parametrize(
     ("release", "cell"), [("release", "printed"), ("protected", "secret-printed")]
 )
-def test_each_line_of_a_release_shown_is_explained(release, cell):
-    names = [line.split("  ")[0] for line in shown(".txt", release).splitlines()]
+def test_each_line_of_a_release_shown_is_explained(mechanism, cell):
+    names = [line.split("  ")[0] for line in shown(".txt", mechanism).splitlines()]
     places = [CELLS[cell].index(f"**{name}**\n: ") for name in names]
     assert places == sorted(places), "in another order than it prints"
     assert len(places) == CELLS[cell].count("\n: "), "lines that are not printed"

@@ -690,9 +690,9 @@ def test_sums_of_a_release_are_not_quoted():
     vectors += [np.zeros((3, 2, 2)), np.ma.masked_array(np.zeros((2, 2)), mask=True)]
     calls = [(release.release_mean, sums, 1) for sums in numbers]
     calls += [(release_mean_in_ball, sums, law) for sums in vectors]
-    for release, sums, budget in calls:
+    for mechanism, sums, budget in calls:
         with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
-            release(sums, users, budget)
+            mechanism(sums, users, budget)
         for told in ("77.125", "secret", "nan", "inf", "[1"):
             assert told not in str(refusal.value)
         assert refusal.value.__context__ is None

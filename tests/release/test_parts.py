@@ -26,19 +26,19 @@ def table_of(counts, value):
     return {"user": users, "value": np.full(users.size, value)}
 
 
-def release(sums, users=LED, eps=3, **options):
+def mechanism(sums, users=LED, eps=3, **options):
     return release.release_mean(sums, users, eps, objective="l1", **options)
 
 
 def test_only_what_is_left_to_the_release_is_in_parts(opendp):
     sums = 0.5 * LED.counts
-    made = release(sums)
+    made = mechanism(sums)
     assert [part[:3] for part in made.parts] == [(50, 2, 110), (1, 40, 40)]
     assert len(opendp.asked) == 2
     fixed = [{"centre": 0.5}, {"total_width": made.total_width}, {"project": False}]
-    others = [release(sums, **options) for options in fixed]
+    others = [mechanism(sums, **options) for options in fixed]
     others += [release.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
-    others += [release([0.5] * 9, ud.Contributions([1] * 9, 1))]
+    others += [mechanism([0.5] * 9, ud.Contributions([1] * 9, 1))]
     for other in others:
         assert other.parts == ()
         assert "parts" not in other.public()
@@ -54,7 +54,7 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     values = rng.integers(0, 257, users.size) / 256
     sums = np.bincount(users, values)
     opendp.added = 12345678
-    made = release(sums, eps=eps)
+    made = mechanism(sums, eps=eps)
     options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
     table = release.private_mean(users, values, **options)
     data = {"user": users, "value": values}
@@ -68,11 +68,11 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
 def test_heavy_users_are_counted_to_the_heaviest(opendp):
     """Each user's sum is in one of the totals, all of it if it is not clipped."""
     middle = 0.5 * LED.counts
-    release(middle)
+    mechanism(middle)
     for user in range(LED.n_users):
         sums = middle.copy()
         sums[user] += 0.125  # few users are clipped by so little
-        release(sums)
+        mechanism(sums)
         before, after = opendp.asked[:2], opendp.asked[-2:]
         moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
         expected = round(0.125 * 2**40)
@@ -92,7 +92,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
             moved_user = int(np.argmax(pair[0] != pair[1]))
             is_heavy = users.counts[moved_user] >= split.heavy_from
             for sums in pair:
-                release(sums, users, eps)
+                mechanism(sums, users, eps)
             one, other = opendp.asked[-4:-2], opendp.asked[-2:]
             for part, (a, b) in enumerate(zip(one, other, strict=True)):
                 assert (a.moved, a.budget) == (b.moved, b.budget)
@@ -123,7 +123,7 @@ def test_what_is_spent_is_what_the_parts_spend_most(eps):
 
 def test_what_a_part_does_not_tell_costs_nothing(opendp):
     """A budget so small that the others' part is the middle; all is spent on the heavy one."""
-    made = release([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
+    made = mechanism([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
     heavy, light = made.parts
     assert (light.total_width, light.noise_scale) == (0, 0)
     assert light.worst_case_bias == 1 / 202
@@ -149,7 +149,7 @@ def mean_error(scales, off, truth, law):
 @every_law
 def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
     """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""
-    made = release(0.5 * LED.counts, eps=eps)
+    made = mechanism(0.5 * LED.counts, eps=eps)
     law = stats.laplace if eps == 3 else stats.norm
     shares = np.array([part.n_records for part in made.parts]) / 150
     scales = [part.noise_scale / share for part, share in zip(made.parts, shares, strict=True)]
@@ -158,7 +158,7 @@ def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
         for second in (0, 0.5, 1):
             for light in (0, 10, 20, 30, 40):
                 sums = [60 * first, 50 * second, *[1] * light, *[0] * (40 - light)]
-                assert abs(release(sums, eps=eps).mean - sum(sums) / 150) < 1  # no noise
+                assert abs(mechanism(sums, eps=eps).mean - sum(sums) / 150) < 1  # no noise
                 asked = opendp.asked[-2:]
                 clipped = [
                     0.5 + ask.total * scale / (ask.moved * law_scale(eps)) * correct(ask, eps)
@@ -182,7 +182,7 @@ def correct(asked, eps):
 
 def test_the_certificate_is_the_sum_of_the_parts(opendp):
     for eps in LAWS.values():
-        made, split = release(0.5 * LED.counts, eps=eps), beyond.best_split(LED, eps)
+        made, split = mechanism(0.5 * LED.counts, eps=eps), beyond.best_split(LED, eps)
         assert made.worst_case_error == pytest.approx(split.error + made.rounding, rel=1e-9)
         by_hand = 0
         for part, users in zip(made.parts, ([60, 50], [1] * 40), strict=True):
@@ -262,7 +262,7 @@ def test_the_smallest_of_three_bounds_is_taken():
 def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, opendp):
     """Where the biases of both parts add up, where they cancel, and where they are none."""
     users = ud.Contributions(counts, 1)
-    made = release(0.5 * users.counts, users, eps)
+    made = mechanism(0.5 * users.counts, users, eps)
     law = stats.laplace if eps == 3 else stats.norm
     places = (np.arange(800) + 0.5) / 800
     shares = np.array([part.n_records for part in made.parts]) / users.total
@@ -294,7 +294,7 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
 def test_a_part_is_never_farther_off_than_its_share(opendp):
     """One user with a tenth of the records: that bounds the error better than the noise does."""
     users = ud.Contributions([100, *[1] * 900], 1)
-    low, high = release(0.5 * users.counts, users, 1).interval()
+    low, high = mechanism(0.5 * users.counts, users, 1).interval()
     light = noise_reach(beyond.LaplaceNoise(1), 1e-3, 0.0, 0.95)
     assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
 
@@ -314,7 +314,7 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
 
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
     opendp.added = 2**60
-    made = release(0.5 * LED.counts)
+    made = mechanism(0.5 * LED.counts)
     assert made.mean == 1
     low, high = made.interval()
     assert 0 < low < high == 1
@@ -324,7 +324,7 @@ def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
 
 
 def test_a_release_in_parts_is_shown_as_one(opendp):
-    made = release(0.5 * LED.counts)
+    made = mechanism(0.5 * LED.counts)
     heavy, light = made.parts
     (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (

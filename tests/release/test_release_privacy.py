@@ -100,8 +100,8 @@ def test_release_stays_between_the_bounds_unless_told():
     for options in ({}, {"project": True}, {"project": False}):
         made = [release.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)]
         projected = options.get("project", True)
-        assert all(0 <= release.mean <= 5 for release in made) == projected
-        assert {release.mean in {0, 5} for release in made} >= {projected}
+        assert all(0 <= mechanism.mean <= 5 for mechanism in made) == projected
+        assert {mechanism.mean in {0, 5} for mechanism in made} >= {projected}
         theory = beyond.projected_error(one, 5, 0.01) if projected else 500
         assert made[0].worst_case_error == pytest.approx(theory)
         assert theory == 500 or 2.4 < theory < 2.5

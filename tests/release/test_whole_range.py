@@ -53,7 +53,7 @@ class Answering:
         draw.map = real(*space, scale=scale).map
         return draw
 
-    def release(self, call, answers=None):
+    def mechanism(self, call, answers=None):
         """Return what is released, and the scales and totals that OpenDP was asked for."""
         self.answers, self.asked = answers, []
         made = call()
@@ -294,13 +294,13 @@ def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
         public = public_of(rng, users=users)
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
 
-        def release(table, public=public, options=options):
+        def mechanism(table, public=public, options=options):
             columns = holder(public, table, monkeypatch)
             return release.private_mean(
                 **columns, lower=public.lower, upper=public.upper, **options
             )
 
-        check_mean(door, public, options, [partial(release, table) for table in tables])
+        check_mean(door, public, options, [partial(mechanism, table) for table in tables])
 
 
 def test_means_of_sums(door):
@@ -336,7 +336,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
         eps = spread(rng, 2.0**-39 * cap, 2.0**10)
         reach = spread(rng, 2.0**-20, 2) * public.width if rng.integers(2) else None
 
-        def release(table, public=public, how=(eps, cap, reach)):
+        def mechanism(table, public=public, how=(eps, cap, reach)):
             columns = holder(public, table, monkeypatch)
             names = {"lower": public.lower, "upper": public.upper, "centre": public.centre}
             names |= dict(zip(("eps", "cap", "reach"), how, strict=True))
@@ -347,7 +347,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
         gone = Users(*(np.delete(column, firsts[-1]) for column in base))
         groups = np.where(np.arange(base.groups.size) == firsts[-1], 0, base.groups)
         others = [*tables, gone, Users(groups, tables[-1].shares)]
-        made, scales, totals = door.release(partial(release, base))
+        made, scales, totals = door.release(partial(mechanism, base))
         assert len(scales) == 2
         assert made.sum_scale == pytest.approx(2 * cap * made.reach / eps, rel=1e-9)
         assert made.weight_scale == pytest.approx(2 * cap / eps, rel=1e-9)
@@ -356,7 +356,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
         expected = furthest if reach is None else min(reach, furthest)
         assert made.reach == pytest.approx(expected, abs=2 * made.step)
         for number, table in enumerate(others):
-            other, its_scales, its_totals = door.release(partial(release, table))
+            other, its_scales, its_totals = door.release(partial(mechanism, table))
             assert its_scales == scales
             moved = [abs(x - y) for x, y in zip(totals, its_totals, strict=True)]
             pairs = zip(moved, scales, strict=True)
@@ -368,7 +368,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
                 exact = float(sensitivity_of(public, 1, made.centre, 2 * made.reach)) * weight
                 found = other.noisy_sum - made.noisy_sum
                 assert found == pytest.approx(exact, abs=3 * weight * made.step, rel=1e-12)
-        instead, *_ = door.release(partial(release, base), answers=its_totals)
+        instead, *_ = door.release(partial(mechanism, base), answers=its_totals)
         assert instead == other
     assert reached > 1 - 1e-6
 
