@@ -20,6 +20,7 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 import userdp as ud
+from userdp import beyond, release
 
 class Unread:
     def __array__(self, dtype=None, copy=None):
@@ -29,31 +30,33 @@ class Unread:
 unread, other = Unread(), Unread()
 bounds = {"lower": 0, "upper": 6}
 users = ud.Contributions([2, 1], 6)
-law = ud.GaussianNoise(1)
+law = beyond.GaussianNoise(1)
 """
 
 OPENDP = {
-    "a private mean": "ud.private_mean(unread, other, **bounds, eps=1)",
-    "protected counts": "ud.private_mean_protected_counts(unread, other, **bounds, eps=1, cap=2)",
-    "sums": "ud.release_mean(unread, users, 1)",
-    "vectors": "ud.release.release_mean_in_ball(unread, users, law)",
-    "a measurement": "ud.release.as_measurement('user', 'value', data=unread, **bounds, eps=1)",
-    "Laplace noise": "ud.release.discrete_laplace(1, Fraction(1))",
-    "Gaussian noise": "ud.release.discrete_gaussian(1, law)",
+    "a private mean": "release.private_mean(unread, other, **bounds, budget=1)",
+    "protected counts": "release.private_mean_protected_counts("
+    "unread, other, **bounds, eps=1, cap=2)",
+    "sums": "release.release_mean(unread, users, 1)",
+    "vectors": "release.release_mean_in_ball(unread, users, law)",
+    "a measurement": "release.as_measurement('user', 'value', data=unread, **bounds, budget=1)",
+    "Laplace noise": "release.discrete_laplace(1, Fraction(1))",
+    "Gaussian noise": "release.discrete_gaussian(1, law)",
 }
 FILES = {
-    "counts": "ud.user_counts('user', data='records.csv')",
-    "a tally": "ud.release.protected_tally('user', 'value', **bounds, data=['records.csv'])",
-    "a private mean": "ud.private_mean('user', 'value', **bounds, eps=1, data='records.parquet')",
+    "counts": "release.user_counts('user', data='records.csv')",
+    "a tally": "release.protected_tally('user', 'value', **bounds, data=['records.csv'])",
+    "a private mean": "release.private_mean("
+    "'user', 'value', **bounds, budget=1, data='records.parquet')",
 }
 ARROW = {
     "a file": FILES["counts"],
     "a frame of polars": "import polars as pl\n"
     "lazy = pl.LazyFrame({'user': [1]}).map_batches(lambda _: pl.DataFrame(unread))\n"
-    "ud.user_counts('user', data=lazy)",
+    "release.user_counts('user', data=lazy)",
     "a column of polars": "import polars as pl\n"
-    "ud.private_mean(unread, pl.Series([1.0]), **bounds, eps=1)",
-    "a relation": "import duckdb\nud.user_counts('user', data=duckdb.sql('SELECT 1 AS user'))",
+    "release.private_mean(unread, pl.Series([1.0]), **bounds, budget=1)",
+    "a relation": "import duckdb\nrelease.user_counts('user', data=duckdb.sql('SELECT 1 AS user'))",
 }
 FRAME = {
     "a sweep": "sweep = ud.error_sweep({'L': ud.laplace}, users, [1], ud.uniform_sums, 2, rng=0)\n"

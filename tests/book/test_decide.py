@@ -109,18 +109,18 @@ def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
     in_a_frame = release.protected_tally("who", "value", data=rows, **about)
     assert (in_a_file.users, in_a_file.without_user, in_a_file.outside) == (2, 1, 1)
     assert (in_a_frame.users, in_a_frame.without_user, in_a_frame.outside) == (3, 0, 1)
-    how = {"missing": "drop", "outside": "drop", "data": path, **about, "eps": 1}
+    how = {"missing": "drop", "outside": "drop", "data": path, **about}
     with pytest.warns(UserWarning, match="not stated"):
-        assert release.private_mean("who", "value", **how).eps is None
-    assert release.private_mean_protected_counts("who", "value", **how, cap=1).eps == 1
+        assert release.private_mean("who", "value", budget=1, **how).eps is None
+    assert release.private_mean_protected_counts("who", "value", **how, eps=1, cap=1).eps == 1
 
 
 def test_a_group_without_rows_is_released_where_counts_are_protected():
     nobody = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
-    how = {"lower": 0, "upper": 6, "eps": 1, "data": nobody}
-    assert release.private_mean_protected_counts("who", "value", **how, cap=2).eps == 1
+    how = {"lower": 0, "upper": 6, "data": nobody}
+    assert release.private_mean_protected_counts("who", "value", **how, eps=1, cap=2).eps == 1
     with pytest.raises(ValueError, match="there are none"):
-        release.private_mean("who", "value", **how)
+        release.private_mean("who", "value", budget=1, **how)
 
 
 def test_a_database_is_read_and_not_written(tmp_path, monkeypatch, capsys):

@@ -101,7 +101,8 @@ def numbers_of(row):
 
 def release_of(row, users, values, folder):
     low, high, centre, width = numbers_of(row)
-    options = {"eps": BUDGETS[row["eps"]], "centre": centre}
+    options = {"eps" if row["entry"] == "protected" else "budget": BUDGETS[row["eps"]]}
+    options["centre"] = centre
     if row["entry"] != "protected":
         options |= {"objective": row["objective"], "total_width": width}
     if row["entry"] == "sums":

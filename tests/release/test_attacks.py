@@ -36,8 +36,8 @@ from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
 
 
-def mean_of(user, value, *, lower=0, upper=10, eps=1, **options):
-    return release.private_mean(user, value, lower=lower, upper=upper, budget=eps, **options)
+def mean_of(user, value, *, lower=0, upper=10, budget=1, **options):
+    return release.private_mean(user, value, lower=lower, upper=upper, budget=budget, **options)
 
 
 def of_table(data, **options):
@@ -110,7 +110,7 @@ def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
 @pytest.mark.parametrize("folder", ["value=3", "user=alice"])
 def test_names_of_folders_are_no_columns(tmp_path, opendp, folder, store):
     write(tmp_path / folder / "other", "")
-    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), eps=100)
+    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), budget=100)
     assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
 
 
@@ -497,12 +497,12 @@ def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
 
 def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
     """So the counts are of the rows that are added up, and these of values of one moment."""
-    made = of_table(shop.table("noisy"), eps=5)
+    made = of_table(shop.table("noisy"), budget=5)
     (asked,) = opendp.asked
     assert 0 <= made.mean <= 10
     assert abs(asked.total) <= 50 * asked.moved
     for sampled in (shop.table("sampled"), shop.con.sql("SELECT * FROM sampled")):
-        made = of_table(sampled, eps=5)
+        made = of_table(sampled, budget=5)
         assert 300 < made.n_records < 700
         assert made.mean == pytest.approx(5)
 
@@ -595,14 +595,15 @@ def test_an_engine_that_dies_between_two_questions_releases_nothing(
 
 
 STOPPED = """
-import os, signal, threading, ibis, opendp.prelude, userdp
+import os, signal, threading, ibis, opendp.prelude
+from userdp import release
 from userdp.release import _mean
 _mean.draw = lambda *_: print("released")
 shop = ibis.duckdb.connect(threads=1)
 shop.raw_sql("CREATE VIEW slow AS SELECT i % 50 AS user, 5.0 AS value FROM range(20000000000) r(i)")
 threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT]).start()
 try:
-    userdp.private_mean("user", "value", data=shop.table("slow"), lower=0, upper=10, eps=1)
+    release.private_mean("user", "value", data=shop.table("slow"), lower=0, upper=10, budget=1)
 except KeyboardInterrupt as stop:
     print(stop, shop.raw_sql("SELECT count(*) FROM duckdb_tables()").fetchall())
 """
@@ -648,7 +649,7 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
         values = np.r_[lower, upper, rng.uniform(lower, upper, 200)].clip(lower, upper)
         values[5:9] = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf), -np.inf, 1e300
         table = pa.table({"user": rng.integers(0, 20, 202), "value": values})
-        bounds = {"lower": lower, "upper": upper, "eps": 2, "outside": "clamp"}
+        bounds = {"lower": lower, "upper": upper, "budget": 2, "outside": "clamp"}
         a, b = (
             release.private_mean("user", "value", data=data, **bounds)
             for data in (table, ibis.memtable(table))
@@ -661,7 +662,7 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
 def test_intervals_cover_where_floats_are_coarse(lower, opendp):
     bounds = {"lower": lower, "upper": lower + 2}
     values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
-    made = mean_of(np.arange(500), values, **bounds, eps=100)
+    made = mean_of(np.arange(500), values, **bounds, budget=100)
     exact = sum(map(Fraction, values.tolist())) / 500
     assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
 
@@ -702,7 +703,7 @@ def test_what_may_be_published_fits_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
     few = release.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
     budgets = (1, 1e-6, beyond.GaussianNoise(2), beyond.GaussianNoise(1e-3))
-    results = [few, *(mean_of(users, values, eps=eps) for eps in budgets)]
+    results = [few, *(mean_of(users, values, budget=budget) for budget in budgets)]
     people, law = ud.Contributions([2, 1], upper=2), beyond.GaussianNoise(2)
     results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
     led, alike = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41

@@ -204,12 +204,12 @@ def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
 
 def test_numbers_with_gaussian_noise_say_what_they_promise():
     law = beyond.GaussianNoise.approximate(1, 1e-6)
-    records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "eps": law}
+    records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "budget": law}
     made = release.private_mean(*records, **options, total_width=6)
     assert (made.sigma, made.delta(1)) == (law.sigma, law.delta(1))
     assert f"rho = {made.rho:.6g} (zCDP), user-level" in repr(made)
     assert "standard deviation" in repr(made)
-    pure = release.private_mean(*records, **options | {"eps": 3})
+    pure = release.private_mean(*records, **options | {"budget": 3})
     assert (pure.sigma, pure.delta(3), pure.delta(9)) == (None, 0, 0)
     assert pure.delta(2) == pytest.approx(1 - np.exp(-1))  # no eps-DP mechanism spends more
     with pytest.warns(UserWarning, match="not stated"):

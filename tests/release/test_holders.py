@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:`eps` is not stated:UserWarning"),
 ]
 
-BOUNDS = {"lower": 0, "upper": 2, "eps": 1}
+BOUNDS = {"lower": 0, "upper": 2}
 
 # Rows of each user, by outcome: users are told apart, or the holder's own library, or a file of
 # text, has changed the entries before anybody could look.
@@ -481,12 +481,14 @@ def counts_of(user, value, data):
 
 
 def mean_of(user, value, data, **options):
-    return release.private_mean(user, value, data=data, **BOUNDS, **options)
+    return release.private_mean(user, value, data=data, budget=1, **BOUNDS, **options)
 
 
 def weight_of(user, value, data, **options):
     """Return how many users there are: none counts for more than one record."""
-    made = release.private_mean_protected_counts(user, value, data=data, cap=1, **BOUNDS, **options)
+    made = release.private_mean_protected_counts(
+        user, value, data=data, eps=1, cap=1, **BOUNDS, **options
+    )
     return made.noisy_weight
 
 

@@ -134,7 +134,7 @@ COLUMNS = {"user": [1, 2], "value": [0.0, 0.0]}
 
 def accepted(**changed):
     return release.private_mean(
-        **COLUMNS, **{"lower": 0, "upper": 1, "eps": 1, "outside": "clamp"} | changed
+        **COLUMNS, **{"lower": 0, "upper": 1, "budget": 1, "outside": "clamp"} | changed
     )
 
 
@@ -145,8 +145,8 @@ def with_cap(cap, eps=1):
 
 # A setting that is only just accepted, and its neighbour.
 EDGES = {
-    "a small budget": (lambda x: accepted(eps=x), 2.0**-40, 0),
-    "a large sigma": (lambda x: accepted(eps=beyond.GaussianNoise(x)), 2.0**40, inf),
+    "a small budget": (lambda x: accepted(budget=x), 2.0**-40, 0),
+    "a large sigma": (lambda x: accepted(budget=beyond.GaussianNoise(x)), 2.0**40, inf),
     "a small range": (lambda x: accepted(upper=x), nextafter(1e-280, 1), 0),
     "a large range": (lambda x: accepted(upper=x), nextafter(1e270, 0), inf),
     "a range of 8 bits": (lambda x: accepted(lower=2.0**45, upper=x), 2.0**45 + 2, 0),
@@ -154,10 +154,10 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize(("call", "edge", "beyond"), EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize(("call", "edge", "outside"), EDGES.values(), ids=EDGES)
 def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, outside, opendp):
     call(edge)
-    with pytest.raises(ValueError, match=r"^`(eps|upper)` must be"):
+    with pytest.raises(ValueError, match=r"^`(budget|eps|upper)` must be"):
         call(nextafter(edge, outside))
 
 

@@ -220,7 +220,7 @@ def test_data_for_opendp_are_not_quoted(tmp_path):
 
 
 SERIES = pd.Series([77.125, 2.0])
-BOUNDS = {"lower": 0, "upper": 100, "eps": 1}
+BOUNDS = {"lower": 0, "upper": 100, "budget": 1}
 SHAPED = "of type Series and shape (2,)"
 SLIPS = {
     "values beside a table": (
@@ -237,8 +237,8 @@ SLIPS = {
         "address pass a list of files, or an Ibis table), got data of type str.",
     ),
     "a series as budget": (
-        {"eps": SERIES},
-        f"`eps` must be a real number or the text of a decimal number, got eps {SHAPED}.",
+        {"budget": SERIES},
+        f"`budget` must be a real number or the text of a decimal number, got budget {SHAPED}.",
     ),
     "a series as centre": (
         {"centre": SERIES},
@@ -253,7 +253,10 @@ SLIPS = {
         {"objective": SERIES},
         f"`objective` must be one of 'bound', 'l1', 'mse', got objective {SHAPED}.",
     ),
-    "a budget below zero": ({"eps": -1.0}, "`eps` must be positive and finite, got eps=-1.0."),
+    "a budget below zero": (
+        {"budget": -1.0},
+        "`budget` must be positive and finite, got budget=-1.0.",
+    ),
     "a bound too low": ({"upper": -3}, "`upper` must be above lower=0.0, got upper=-3."),
     "a column that is not there": (
         {"value": "speed"},

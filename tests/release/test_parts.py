@@ -26,8 +26,8 @@ def table_of(counts, value):
     return {"user": users, "value": np.full(users.size, value)}
 
 
-def mechanism(sums, users=LED, eps=3, **options):
-    return release.release_mean(sums, users, eps, objective="l1", **options)
+def mechanism(sums, users=LED, budget=3, **options):
+    return release.release_mean(sums, users, budget, objective="l1", **options)
 
 
 def test_only_what_is_left_to_the_release_is_in_parts(opendp):
@@ -54,8 +54,8 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     values = rng.integers(0, 257, users.size) / 256
     sums = np.bincount(users, values)
     opendp.added = 12345678
-    made = mechanism(sums, eps=eps)
-    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
+    made = mechanism(sums, budget=eps)
+    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
     table = release.private_mean(users, values, **options)
     data = {"user": users, "value": values}
     told = as_measurement("user", "value", data=data, **options)(data)
@@ -109,7 +109,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 def test_what_is_spent_is_what_the_parts_spend_most(eps):
     dp.enable_features("contrib")
     data = table_of(LED.counts, 0.5)
-    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
+    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
     measurement = as_measurement("user", "value", data=data, **options)
     made = measurement(data)
     spent = made.eps if eps == 3 else made.rho
@@ -131,7 +131,7 @@ def test_what_a_part_does_not_tell_costs_nothing(opendp):
     assert made.eps == pytest.approx(1e-9)
     assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
     assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
-    how = {"lower": 0, "upper": 1, "eps": 1e-9, "objective": "l1"}
+    how = {"lower": 0, "upper": 1, "budget": 1e-9, "objective": "l1"}
     of = {"data": table_of([100, 1], 0.5)}
     assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(1e-9)
 
@@ -149,7 +149,7 @@ def mean_error(scales, off, truth, law):
 @every_law
 def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
     """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""
-    made = mechanism(0.5 * LED.counts, eps=eps)
+    made = mechanism(0.5 * LED.counts, budget=eps)
     law = stats.laplace if eps == 3 else stats.norm
     shares = np.array([part.n_records for part in made.parts]) / 150
     scales = [part.noise_scale / share for part, share in zip(made.parts, shares, strict=True)]
@@ -158,7 +158,7 @@ def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
         for second in (0, 0.5, 1):
             for light in (0, 10, 20, 30, 40):
                 sums = [60 * first, 50 * second, *[1] * light, *[0] * (40 - light)]
-                assert abs(mechanism(sums, eps=eps).mean - sum(sums) / 150) < 1  # no noise
+                assert abs(mechanism(sums, budget=eps).mean - sum(sums) / 150) < 1  # no noise
                 asked = opendp.asked[-2:]
                 clipped = [
                     0.5 + ask.total * scale / (ask.moved * law_scale(eps)) * correct(ask, eps)
@@ -182,7 +182,7 @@ def correct(asked, eps):
 
 def test_the_certificate_is_the_sum_of_the_parts(opendp):
     for eps in LAWS.values():
-        made, split = mechanism(0.5 * LED.counts, eps=eps), beyond.best_split(LED, eps)
+        made, split = mechanism(0.5 * LED.counts, budget=eps), beyond.best_split(LED, eps)
         assert made.worst_case_error == pytest.approx(split.error + made.rounding, rel=1e-9)
         by_hand = 0
         for part, users in zip(made.parts, ([60, 50], [1] * 40), strict=True):
@@ -303,7 +303,7 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
     """A share of the distance of the bounds, wherever these are."""
     counts = [100, *[1] * 900]
     users = np.repeat(np.arange(901), counts)
-    options = {"eps": 1, "objective": "l1"}
+    options = {"budget": 1, "objective": "l1"}
     low, high = release.private_mean(
         users, np.full(1000, 0.5), lower=0, upper=1, **options
     ).interval()

@@ -104,7 +104,7 @@ def test_projection_adds_to_no_error(opendp):
         users = rng.integers(0, rng.integers(1, 12), n)
         values = lower + (upper - lower) * rng.integers(0, 257, n) / 256  # exact in floats
         opendp.added = int(rng.integers(-(2**44), 2**44))
-        bounds = {"lower": lower, "upper": upper, "eps": 0.7}
+        bounds = {"lower": lower, "upper": upper, "budget": 0.7}
         kept = release.private_mean(users, values, **bounds)
         plain = release.private_mean(users, values, **bounds, project=False)
         truth, middle = values.mean(), (lower + upper) / 2
@@ -223,7 +223,7 @@ HOLDERS_OF_TRIPS = {
 def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(
     hold, objective, tmp_path, opendp
 ):
-    how = OF_TRIPS | {"eps": 3, "objective": objective}
+    how = OF_TRIPS | {"budget": 3, "objective": objective}
     rows = trips()
     measurement = as_measurement("bus", "speed", data=rows, **how)
     expected = release.private_mean("bus", "speed", data=rows, **how).mean
@@ -306,7 +306,7 @@ def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
 )
 def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
-    options = {"lower": 0, "upper": 10, "eps": 1, "outside": "drop", "data": data}
+    options = {"lower": 0, "upper": 10, "budget": 1, "outside": "drop", "data": data}
     with pytest.warns(UserWarning, match="not stated"):
         made = release.private_mean("user", "value", total_width=100, **options)
     assert (made.n_users, made.n_records) == (1, 2)
@@ -348,9 +348,9 @@ def test_result_is_shown_as_a_table(opendp):
 
 
 ROUNDED = [
-    ({"eps": 3}, 1),
-    ({"eps": beyond.GaussianNoise.zcdp(3), "project": False}, 1),
-    ({"eps": 3, "project": False}, 2),
+    ({"budget": 3}, 1),
+    ({"budget": beyond.GaussianNoise.zcdp(3), "project": False}, 1),
+    ({"budget": 3, "project": False}, 2),
 ]
 
 
@@ -377,7 +377,7 @@ def test_measurement_moves_by_what_its_noise_covers(opendp):
     def table(end):
         return {"user": list("aaaabc"), "value": [end] * 4 + [1.0, 6.0]}
 
-    options = {"lower": 0, "upper": 6, "eps": 1, "centre": 2, "total_width": 9}
+    options = {"lower": 0, "upper": 6, "budget": 1, "centre": 2, "total_width": 9}
     measurement = as_measurement("user", "value", data=table(1.0), **options)
     for end in [-1e300, -5.0, 0.0, 0.75, 6.0, 1e300, np.inf, np.nan]:
         measurement(table(end))

@@ -12,8 +12,7 @@ from userdp.release._files import open_files
 
 # DuckDB's bar, if it is on, appears after two seconds: here at once. (To say so would turn it on.)
 READING = """
-import userdp
-from userdp.release import _files
+from userdp.release import _files, user_counts
 show_bar = _files._show_bar
 def show_bar_at_once(connection, wanted):
     show_bar(connection, wanted)
@@ -21,7 +20,7 @@ def show_bar_at_once(connection, wanted):
     if shown:
         connection.raw_sql("SET progress_bar_time = 1")
 _files._show_bar = show_bar_at_once
-print(len(userdp.user_counts("user", data="many.parquet")), "users")
+print(len(user_counts("user", data="many.parquet")), "users")
 """
 
 WAYS = {"a script": ["reading.py"], "a command": ["-c", READING]}

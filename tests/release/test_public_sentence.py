@@ -34,10 +34,10 @@ WORDS = {
     "no unit": ({}, r"off by at most 1\.1, whatever"),
     "clamped": ({"outside": "clamp"}, r"\(values beyond the bounds count as the nearer bound\):"),
     "centred": ({"missing": "centre"}, r"\(missing values count as a number that was fixed"),
-    "of the odds": ({"eps": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
-    "of a large budget": ({"eps": 12}, r"more than e\^12 times"),
+    "of the odds": ({"budget": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
+    "of a large budget": ({"budget": 12}, r"more than e\^12 times"),
     "of Gaussian noise": (
-        {"eps": beyond.GaussianNoise.zcdp(0.125)},
+        {"budget": beyond.GaussianNoise.zcdp(0.125)},
         r"of each of the users \(.*, rho = 0\.125 in zCDP\)\.$",
     ),
     "of nothing": ({"total_width": 0}, r"would be the same whatever the records were\.$"),
@@ -46,7 +46,7 @@ WORDS = {
 
 @pytest.mark.parametrize(("how", "words"), WORDS.values(), ids=WORDS)
 def test_it_says_what_was_chosen(how, words, opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE | {"eps": 1} | how)
+    made = release.private_mean(USERS, VALUES, **TABLE | {"budget": 1} | how)
     assert re.search(words, made.public_sentence())
 
 

@@ -88,7 +88,7 @@ def test_a_certificate_that_fails_has_spent_nothing(opendp, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("userdp.release._mean._centred_bias", fail)
+    monkeypatch.setattr("userdp.release._mean.centred_bias", fail)
     with pytest.raises(ValueError, match="failed with a ZeroDivisionError"):
         release.release_mean(SUMS, USERS, 1)
     assert opendp.asked == []
@@ -142,7 +142,7 @@ EXTRAS = {
     "Ibis": ("tables", "ibis", lambda path: release.user_counts("user", data=path)),
     "polars": ("tables", "pyarrow", lambda _: release.user_counts(polars.Series([1, 2]))),
     "DuckDB": ("tables", "pyarrow", lambda _: release.user_counts("user", data=relation())),
-    "pandas": ("plot", "pandas", frame_of_a_sweep),
+    "pandas": ("frame", "pandas", frame_of_a_sweep),
 }
 
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from userdp._rounding import downwards, factor_of, upwards
 
 import userdp as ud
 from userdp import beyond, release
+from userdp.beyond._rounding import downwards, factor_of, upwards
 from userdp.beyond.noise import _spent_beyond
 from userdp.release import _noise, release_mean_in_ball
 from userdp.release._results import Words, at_most, in_words, readable

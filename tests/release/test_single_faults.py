@@ -68,7 +68,7 @@ def held(holder, users, values, folder):
 
 
 def total_of(opendp, columns, **rules):
-    how = {"lower": LOWER, "upper": UPPER, "eps": 1, "total_width": 100, "project": False}
+    how = {"lower": LOWER, "upper": UPPER, "budget": 1, "total_width": 100, "project": False}
     made = release.private_mean(**columns, **how, **rules)
     return opendp.asked[-1].total, made.n_records, made.n_users
 

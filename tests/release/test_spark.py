@@ -148,7 +148,7 @@ RELEASES = [
 @pytest.mark.parametrize(("sources", "user", "value", "options"), RELEASES, indirect=["sources"])
 def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
     rows, _, *dirt = sources[0]
-    options = {"lower": LOWER, "upper": UPPER, "eps": 0.7} | options
+    options = {"lower": LOWER, "upper": UPPER, "budget": 0.7} | options
     made = answers(sources, lambda data: release.private_mean(user, value, data=data, **options))
     if any(dirt) and "missing" not in options:
         assert "`value` must not be missing" in made
@@ -168,7 +168,7 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
         "userdp.release._mean.best_split",
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
-    options = {"lower": LOWER, "upper": UPPER, "eps": eps, "objective": "l1"} | DROP | CLAMP
+    options = {"lower": LOWER, "upper": UPPER, "budget": eps, "objective": "l1"} | DROP | CLAMP
     made = answers(
         sources, lambda data: release.private_mean("text", "double", data=data, **options)
     )

@@ -116,7 +116,7 @@ def test_the_ends_are_reached_by_the_datasets_at_the_bounds(centre, width, eps, 
     how = decided(counts, centre, width, eps)
     assert how.window.shift == (12 if eps < 1 else 0)  # so that half a step is 2^-29 of the width
     users = np.repeat(np.arange(7), counts)
-    options = {"lower": 0, "upper": 1, "eps": eps, "total_width": width, "centre": centre}
+    options = {"lower": 0, "upper": 1, "budget": eps, "total_width": width, "centre": centre}
     for end in (0.0, 1.0):
         made = release.private_mean(users, np.full(18, end), project=False, **options)
         kept = release.private_mean(users, np.full(18, end), **options)
@@ -153,7 +153,7 @@ FIVES = {"user": list("aaabbc"), "value": [5.0] * 6}
 
 def test_gaussian_noise_keeps_what_it_has(opendp):
     opendp.added = 2**50
-    options = {"lower": 0, "upper": 10, "eps": beyond.GaussianNoise(1), "project": False}
+    options = {"lower": 0, "upper": 10, "budget": beyond.GaussianNoise(1), "project": False}
     made = as_measurement("user", "value", data=FIVES, **options)(FIVES)
     assert made.mean == 5 + 2**50 * 10 / 2**40 / 6
     assert made.noise_interval()[1] > made.mean > made.clipped_range[1]
@@ -161,7 +161,7 @@ def test_gaussian_noise_keeps_what_it_has(opendp):
 
 
 def test_it_is_said_what_became_of_the_noise(opendp):
-    options = {"lower": 0, "upper": 10, "eps": 1}
+    options = {"lower": 0, "upper": 10, "budget": 1}
     options |= {"user": "user", "value": "value", "data": FIVES}
     made = as_measurement(project=False, **options)(FIVES)
     assert made.clipped_range == pytest.approx((5 / 6, 55 / 6))
@@ -179,7 +179,7 @@ def test_it_is_said_what_became_of_the_noise(opendp):
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp):
     """Of all outcomes, on the datasets that lie farthest from their clipped means."""
-    options = {"lower": 0, "upper": 1, "eps": 0.7, "total_width": 2.0, "project": False}
+    options = {"lower": 0, "upper": 1, "budget": 0.7, "total_width": 2.0, "project": False}
     made = release.private_mean([0] * 6 + [1, 1, 2], [0.5] * 9, **options)
     low, high = made.clipped_range
     bias, scale = made.worst_case_bias, made.noise_scale
@@ -201,7 +201,7 @@ def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp)
 
 def test_opendps_noise_is_unbiased_and_bounded():
     """On the dataset at the upper bound: of noise that is projected the mean would be far off."""
-    options = {"lower": 0, "upper": 1, "eps": 0.5, "total_width": 1.0, "project": False}
+    options = {"lower": 0, "upper": 1, "budget": 0.5, "total_width": 1.0, "project": False}
     one = {"user": [0], "value": [1.0]}
     measurement = as_measurement("user", "value", data=one, **options)
     made = np.array([measurement(one).mean for _ in range(2000)])

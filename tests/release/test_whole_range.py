@@ -130,7 +130,7 @@ def options_of(rng, public):
     """Return the options of a mean; without a width, the objective decides."""
     largest_sum = public.width * public.sizes[-1]
     return {
-        "eps": public.budget,
+        "budget": public.budget,
         "centre": public.centre,
         "total_width": spread(rng, 2.0**-30, 2) * largest_sum if rng.integers(3) else None,
         "objective": str(rng.choice(["bound", "l1", "mse"])),
@@ -308,9 +308,9 @@ def test_means_of_sums(door):
     for _ in range(N_DRAWS):
         public = public_of(rng, records=2**52, from_zero=True)
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
-        people, eps = ud.Contributions(public.counts, public.upper), options.pop("eps")
+        people = ud.Contributions(public.counts, public.upper)
         sums = [public.counts * table.values(public) for table in tables]
-        calls = [partial(release.release_mean, some, people, eps, **options) for some in sums]
+        calls = [partial(release.release_mean, some, people, **options) for some in sums]
         check_mean(door, public, options, calls)
 
 
