@@ -285,7 +285,7 @@ def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
     with pytest.raises(TypeError, match=r"`user` must be the name of a column .* shape \(2,\)"):
         release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, budget=1)
     with pytest.raises(
-        TypeError, match=r"`law` must be a userdp\.GaussianNoise, got law of type list"
+        TypeError, match=r"`law` must be a userdp\.beyond\.GaussianNoise, got law of type list"
     ):
         release.release_mean_in_ball([[1.0]], USERS, [77.125])
     with pytest.raises(TypeError, match="missing a required argument: 'upper'"):

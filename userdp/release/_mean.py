@@ -140,8 +140,8 @@ def private_mean(
     The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
     clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
     eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
-    and the centre public; private in the ways of a `GaussianNoise`, if one is given. Not protected
-    are the time taken, and whether the call is refused: that is for you to see.
+    and the centre public; private in the ways of a `GaussianNoise`, if one is given as the budget.
+    Not protected are the time taken, and whether the call is refused: that is for you to see.
 
     Parameters
     ----------
@@ -154,8 +154,9 @@ def private_mean(
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
     budget : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise,
-        which has promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
+        eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
+        noise, which has promises of its own, of sigma at most 2^40: `GaussianNoise.zcdp` or
+        `GaussianNoise.approximate`, of `userdp.beyond`.
     data : path or list of paths, Ibis table or frame, optional
         A Parquet or CSV file on this machine, or a list of several (read by DuckDB), each with both
         columns, and of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
@@ -167,9 +168,9 @@ def private_mean(
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `threshold` for the objective.
+        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     outside : {"refuse", "clamp", "drop"}, optional
@@ -248,8 +249,8 @@ def release_mean(
     `private_mean` from its tally on, with the same result: the centred sums are rounded to whole
     steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that width. User-level
     eps-DP for replacing one user's samples, with counts, bound, S and c public; private in the ways
-    of a `GaussianNoise`, if one is given. There is no seed. Side channels, such as the time taken,
-    are not protected, and every release spends its own budget.
+    of a `GaussianNoise`, if one is given as the budget. There is no seed. Side channels, such as
+    the time taken, are not protected, and every release spends its own budget.
 
     Parameters
     ----------
@@ -259,16 +260,16 @@ def release_mean(
     users : Contributions
         The public counts and bound.
     budget : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise, of
-        sigma at most 2^40.
+        eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
+        noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     total_width : float or Fraction, optional
-        S, in the unit of the samples; without it `threshold` for the objective.
+        S, in the unit of the samples; without it `userdp.beyond.threshold` for the objective.
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
         to no error. False if releases are to be averaged or added up: then it is unbiased for the
@@ -331,7 +332,7 @@ def as_measurement(
     and added up in one place, so no order of users can be mistaken. Its input domain are the tables
     in which as many users have each number of records as in `data`: these numbers are public. Its
     input metric is the number of users whose values differ (`change_one_distance`), its output
-    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level `eps`-DP,
+    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level eps-DP,
     for replacing one user's values, in all columns. With Gaussian noise the measure is
     `zero_concentrated_divergence`.
 
@@ -345,14 +346,14 @@ def as_measurement(
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
     budget : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
-        sigma at most 2^40.
+        eps, the privacy budget of a release (dimensionless, public), at least 2^-40; or a law of
+        noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `threshold` for the objective.
+        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     project : bool, optional

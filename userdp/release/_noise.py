@@ -65,7 +65,8 @@ def read_law(budget: Budget) -> Noise:
         check.refuse_kind("budget", rule, budget)
     if law.scale > LARGEST_SCALE:
         rule = "at least 2^-40 (or sigma at most 2^40) for a release"
-        check.refuse("budget", f"be {rule}", f"eps={float(1 / Fraction(law.scale))!r}")
+        given = {"eps": f"budget={float(law.spends)!r}", "rho": f"sigma={float(law.scale)!r}"}
+        check.refuse("budget", f"be {rule}", given[law.currency])
     return law
 
 

@@ -68,7 +68,7 @@ class Forecast(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What to release at a budget: pass `eps` and `objective` to `private_mean`."""
+    """What to release: pass `eps`, as `budget`, and `objective` to `private_mean`."""
 
     eps: float
     strategy: str
@@ -81,7 +81,7 @@ class Advice(NamedTuple):
     floor: float
     """No private mechanism promises less than this, for an error of the same kind.
 
-    The bound of `minimax_certificate`, where it is larger than the one in `Forecast`."""
+    The bound of `userdp.beyond.minimax_certificate`, where it is larger than that in `Forecast`."""
     factor: float
     """How many times the floor the guarantee is: no mechanism promises less by a larger factor.
 
@@ -161,7 +161,7 @@ class Plan:
         Of all clippings, and of all estimators with Laplace noise that are not projected, the
         recommended one has the smallest worst case; nothing is said of the average. For "l1" the
         release is projected, and users of many records are released apart from the others where
-        that promises less; `best_split` has the details.
+        that promises less; `userdp.beyond.best_split` has the details.
 
         The floor of each budget is certified, which takes about a second, and at most some
         seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
@@ -171,7 +171,7 @@ class Plan:
         Parameters
         ----------
         objective : {"bound", "l1", "mse"}, optional
-            Which error matters: see `worst_case_error`.
+            Which error matters: see `userdp.beyond.worst_case_error`.
         error : float, optional
             The error to keep to on every dataset: then one advice, for `smallest_eps` of it.
 

@@ -107,11 +107,12 @@ def release_mean_in_ball(
 ) -> ReleaseInBall:
     """Release the mean of one dataset of vectors with noise that is safe to publish.
 
-    The mechanism of `mean_in_ball` with Gaussian noise: each user's sum is clipped to the length
-    T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each coordinate
-    of the total. Private in the ways of the law, user-level, for replacing one user's samples, with
-    counts, diameter and law public. There is no seed. Side channels, such as the time taken and
-    whether the call is refused, are not protected, and every release spends its own budget.
+    The mechanism of `userdp.beyond.mean_in_ball` with Gaussian noise: each user's sum is clipped to
+    the length T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each
+    coordinate of the total. Private in the ways of the law, user-level, for replacing one user's
+    samples, with counts, diameter and law public. There is no seed. Side channels, such as the time
+    taken and whether the call is refused, are not protected, and every release spends its own
+    budget.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def release_mean_in_ball(
         The public counts, and the diameter U = 2R of the ball of the samples.
     law : GaussianNoise
         The noise of each coordinate for sensitivity 1 (public): ``GaussianNoise.zcdp(rho)`` or
-        ``GaussianNoise.approximate(eps, delta)``.
+        ``GaussianNoise.approximate(eps, delta)``, of `userdp.beyond`.
 
     Returns
     -------
@@ -145,7 +146,7 @@ def release_mean_in_ball(
     (0.643804, 0.032282)
     """
     if not isinstance(law, GaussianNoise):
-        check.refuse_kind("law", "a userdp.GaussianNoise", law)
+        check.refuse_kind("law", "a userdp.beyond.GaussianNoise", law)
     if law.sigma > LARGEST_SCALE:
         check.refuse("law", "be of a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
     check.instance("users", users, Contributions)
