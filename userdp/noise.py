@@ -14,12 +14,12 @@ from userdp._checks import Floats
 from userdp.model import Epsilon, read_eps
 
 
-def noise_scale(sensitivity: float | Floats, eps: Epsilon) -> Floats:
+def noise_scale(sensitivity: npt.ArrayLike, eps: Epsilon) -> Floats:
     """Return the scale of the Laplace noise of Theorem II.1: sensitivity / eps.
 
     Parameters
     ----------
-    sensitivity : float or ndarray of float64, shape (...)
+    sensitivity : array_like of float, shape (...)
         How far one user can move the statistic, at least 0.
     eps : Epsilon
 
@@ -30,16 +30,19 @@ def noise_scale(sensitivity: float | Floats, eps: Epsilon) -> Floats:
 
     Raises
     ------
-    ValueError
-        As `read_eps`; if `eps` is so small that noise of this scale is not finite.
+    TypeError, ValueError
+        If `sensitivity` is not a finite number of at least 0, or an array of such numbers; as
+        `read_eps`; if `eps` is so small that noise of this scale is not finite.
 
     Examples
     --------
     >>> float(noise_scale(2.0, eps="0.5"))
     4.0
     """
+    change = check.floats("sensitivity", sensitivity)
+    check.refuse_entries("sensitivity", "at least 0", change, change < 0)
     with np.errstate(over="ignore"):
-        scale = np.asarray(sensitivity / np.float64(read_eps(eps)))
+        scale = np.asarray(change / np.float64(read_eps(eps)))
     # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
     if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")

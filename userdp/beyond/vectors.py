@@ -317,6 +317,7 @@ def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
     dimensions = check.integer("d", d, least=1, most=2**53)
     if isinstance(budget, GaussianNoise):
         return _GaussianInBall(budget, dimensions)
+    read_eps(budget, "budget")
     return _PureInBall(budget, dimensions)
 
 
