@@ -259,8 +259,8 @@ def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     >>> optimal_error(users, Fraction(1, 2)), optimal_error(users, 2)
     (Fraction(65, 2), Fraction(130, 7))
     """
-    upper: Exact = users.upper
     largest = sum_of_largest(users, 2 / read_eps(eps))
+    upper: Exact = users.upper
     return _as_bound(users, Fraction(upper) / (2 * users.total) * largest)
 
 
