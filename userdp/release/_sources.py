@@ -230,14 +230,15 @@ def _reads_objects(plan: Any) -> bool:
 
 def _steps_of(plan: Any) -> Iterator[Any]:
     """Walk through the operators of a plan, which are nested in its lists."""
-    if isinstance(plan, list):
-        for step in plan:
-            yield from _steps_of(step)
-    elif isinstance(plan, dict):
-        if str(plan.get("type")).startswith("LOGICAL_"):
-            yield plan
-        for part in plan.values():
-            yield from _steps_of(part)
+    waiting = [plan]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if str(part.get("type")).startswith("LOGICAL_"):
+                yield part
+            waiting += part.values()
 
 
 def _fetch_dataset(dataset: Any, user: str, value: str | None) -> Any:
