@@ -1,7 +1,7 @@
 """Settings of all tests: ids in words, examples that are the same in every run, no clock."""
 
-import sys
 from contextlib import contextmanager
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -42,6 +42,6 @@ def told(monkeypatch):
         yield lambda: entries.append(None)
 
     entries = []
-    for room in ("experiments", "beyond.tradeoff", "release._planning"):
-        monkeypatch.setattr(sys.modules[f"userdp.{room}"], "progress", progress)
+    for module in ("experiments", "beyond.tradeoff", "release._planning"):
+        monkeypatch.setattr(import_module(f"userdp.{module}"), "progress", progress)
     return entries

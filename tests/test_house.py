@@ -1,10 +1,11 @@
-"""The house: which rooms there are, who imports whom, what is public, what docstrings promise."""
+"""The structure: which modules there are, who imports whom, what is public, what docstrings have."""
 
 import ast
 import inspect
 import re
 import subprocess
 import sys
+from functools import reduce
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -12,73 +13,148 @@ from pathlib import Path
 import pytest
 
 import userdp as ud
-from userdp import beyond
+from userdp import beyond, release
 
-HOUSE = Path(ud.__file__).parent
-# They only export what others define.
-FACADES = {"userdp", "userdp.release", "userdp.plotting"}
-ROOMS = sorted(
-    ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
-    for path in HOUSE.rglob("*.py")
+PACKAGE = Path(ud.__file__).parent
+ROOTS = {"ud": ud, "beyond": beyond, "release": release}
+EXPORTING = {root.__name__ for root in ROOTS.values()}  # they only export what others define
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
 )
-WINGS = ("userdp.audit", "userdp.plotting", "userdp.release", "userdp.vectors")
-CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
-FUNCTIONS = {
-    name: getattr(module, name)
-    for module in (ud, beyond.vectors)
-    for name in module.__all__
-    if inspect.isfunction(getattr(module, name))
+PUBLIC = [name for name in MODULES if "._" not in name and name not in EXPORTING]
+AUDITS = {"userdp.audit", "userdp.beyond.audit"}
+BEYOND = {name for name in MODULES if name.startswith("userdp.beyond.")} - AUDITS
+RELEASE = {name for name in MODULES if name.startswith("userdp.release.")}
+CORE = {*MODULES} - EXPORTING - AUDITS - BEYOND - RELEASE
+MAY_IMPORT = {
+    **dict.fromkeys(CORE, CORE),
+    **dict.fromkeys(BEYOND, CORE | BEYOND),
+    **dict.fromkeys(RELEASE, CORE | BEYOND | RELEASE),
+    "userdp": CORE,
+    "userdp.beyond": BEYOND,
+    "userdp.release": RELEASE,
+    "userdp.audit": CORE,
+    "userdp.beyond.audit": CORE | BEYOND | {"userdp.audit"},
 }
-PARAMETERS = {name: {*inspect.signature(f).parameters} for name, f in FUNCTIONS.items()}
+FUNCTIONS = {
+    f"{short}.{name}": getattr(root, name)
+    for short, root in ROOTS.items()
+    for name in root.__all__
+    if inspect.isfunction(getattr(root, name))
+}
+PARAMETERS = {name: [*inspect.signature(f).parameters] for name, f in FUNCTIONS.items()}
 RELEASING = {"sums", "users", "rng"}  # errors of releases are no releases
-DRAWING = [name for name, has in PARAMETERS.items() if has >= RELEASING and "error" not in name]
+DRAWING = [name for name, has in PARAMETERS.items() if RELEASING <= {*has} and "error" not in name]
 HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 
-def imports(room):
-    tree = ast.parse(inspect.getsource(sys.modules.get(room) or import_module(room)))
-    said = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    named = {n.module for n in said} | {f"{n.module}.{a.name}" for n in said for a in n.names}
-    return named & {*ROOMS}
+def module(name):
+    """The module itself, where a function may have its name in the package."""
+    return sys.modules.get(name) or import_module(name)
 
 
-def test_arrows_run_downwards():
-    arrows = {room: imports(room) - {"userdp"} for room in ROOMS if room != "userdp"}
+def imports(name):
+    """Names of the modules of the package that a module imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(module(name)))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {full if full in MODULES else node.module for full in inside}
+    return {full for full in found if full.split(".")[0] == "userdp"}
+
+
+def test_no_module_imports_itself_through_others():
+    arrows = {name: imports(name) for name in MODULES}
     assert sum(map(len, arrows.values())) > 80  # they are found
-    TopologicalSorter(arrows).prepare()  # refuses a circle
+    TopologicalSorter(arrows).prepare()  # raises if there is a cycle
 
 
-@pytest.mark.parametrize("room", CORE)
-def test_the_core_imports_no_wing(room):
-    assert not [other for other in imports(room) if other.startswith(WINGS)]
+@pytest.mark.parametrize("name", MODULES)
+def test_the_core_imports_itself_beyond_the_core_and_release_both(name):
+    assert imports(name) <= MAY_IMPORT[name]
 
 
-@pytest.mark.parametrize("room", [r for r in ROOMS if "._" not in r and r not in FACADES])
-def test_a_name_is_in_the_reference_or_has_an_underscore(room):
-    module = sys.modules.get(room) or import_module(room)
-    page = (HOUSE.parent / "book" / "reference.md").read_text("utf-8")
-    listed = set(re.findall(r"(?:autoclass|autofunction|py:data):: ([\w.]+)", page))
-    for name, thing in vars(module).items():
-        own = getattr(thing, "__module__", None) == room
-        if own and callable(thing) and not name.startswith("_"):
-            short = f"{room.removeprefix('userdp.')}.{name}"
-            assert listed & {name, short, f"userdp.{short}"}, name
+def test_release_is_built_on_the_core_and_beyond():
+    used = set().union(*map(imports, RELEASE))
+    assert used & CORE
+    assert used & BEYOND
 
 
-def test_importing_the_core_loads_nothing_heavy_and_of_scipy_its_special_functions_only():
+def output_of(code):
+    return subprocess.check_output([sys.executable, "-c", f"import sys; {code}"], text=True)
+
+
+def test_importing_the_paper_loads_neither_scipy_nor_what_is_built_on_it():
+    loaded = output_of("import userdp; print(*sys.modules)").split()
+    roots = {"scipy", *(name.split(".")[0] for name in HEAVY)}
+    assert "userdp.worstcase" in loaded
+    assert not roots & {*loaded}
+    assert not {*loaded} & (BEYOND | RELEASE | AUDITS | {"userdp.beyond", "userdp.release"})
+
+
+def test_importing_all_loads_nothing_heavy_and_of_scipy_its_special_functions_only():
     """As the page of benchmarks says, which has the time that it takes."""
-    code = f"import sys, scipy, userdp; print(*({HEAVY} & {{*sys.modules}}))\n"
-    loaded = "print(*sorted({f'scipy.{name}' for name in scipy.__all__} & {*sys.modules}))"
-    said = subprocess.check_output([sys.executable, "-c", code + loaded], text=True)
+    of_scipy = "print(*sorted({f'scipy.{name}' for name in scipy.__all__} & {*sys.modules}))"
+    code = f"import scipy, userdp.beyond, userdp.release; print(*({HEAVY} & {{*sys.modules}}))\n"
     # An old one loads others, too.
-    alone = ["-c", f"import sys, scipy.special; {loaded}"]
-    assert said == "\n" + subprocess.check_output([sys.executable, *alone], text=True)
+    assert output_of(code + of_scipy) == "\n" + output_of(f"import scipy.special; {of_scipy}")
+
+
+def listed():
+    """What the reference lists, by the names that stand there."""
+    page = (PACKAGE.parent / "book" / "reference.md").read_text("utf-8")
+    current, names = "", []
+    for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+):: ([\w.]+)", page, re.M):
+        if directive == "currentmodule":
+            current = name
+        else:
+            names.append(name if name.startswith("userdp.") else f"{current}.{name}")
+    return names
+
+
+def found(full):
+    """The object of a full name; None if there is none."""
+    home = max((name for name in MODULES if full.startswith(f"{name}.")), key=len)
+    names = full.removeprefix(f"{home}.").split(".")
+    return reduce(lambda thing, name: getattr(thing, name, None), names, module(home))
+
+
+def test_all_exported_names_are_in_the_reference_and_all_names_there_exist():
+    exported = {f"{root.__name__}.{name}" for root in ROOTS.values() for name in root.__all__}
+    assert exported - {*listed()} == set()
+    assert [full for full in listed() if found(full) is None] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_name_is_in_the_reference_or_has_an_underscore(name):
+    in_reference = [found(full) for full in listed()]
+    own = {
+        own
+        for own, thing in vars(module(name)).items()
+        if getattr(thing, "__module__", None) == name and callable(thing) and own[0] != "_"
+    }
+    assert {n for n in own if not any(vars(module(name))[n] is one for one in in_reference)} == set()
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_what_is_exported_comes_from_the_root_itself(root):
+    prefix = f"{ROOTS[root].__name__}."
+    others = {f"{name}." for name in EXPORTING if name.startswith(prefix)}
+    assert ROOTS[root].__all__ == sorted({*ROOTS[root].__all__})
+    for name in ROOTS[root].__all__:
+        home = getattr(ROOTS[root], name).__module__
+        assert home.startswith(prefix), name
+        assert not home.startswith(tuple(others)), name
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
     documentation = inspect.getdoc(FUNCTIONS[name])
-    for section in ("Parameters", "Returns", "Raises", "Examples"):
+    parameters = ["Parameters"] if PARAMETERS[name] else []
+    for section in [*parameters, "Returns", "Raises", "Examples"]:
         assert f"{section}\n{'-' * len(section)}" in documentation
     words = " ".join(documentation.split()).lower()
     if name in DRAWING:
@@ -88,38 +164,39 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
 
 
 def test_every_mechanism_has_an_audit():
-    """A test that asks `userdp.audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
+    """A test that asks an `audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
     tests = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py")]
     audits = "".join(text for text in tests if "import audit" in text)
     missing = []
-    for name in DRAWING:
+    for full in DRAWING:
+        root, name = full.split(".")
         density = f"{name.removeprefix('private_')}_log_density"
-        if not re.search(rf"\b(ud|vectors)\.({name}|{density})\b", audits):
-            missing.append(name)
+        if not re.search(rf"\b{root}\.({name}|{density})\b", audits):
+            missing.append(full)
     assert not missing, f"draws noise from sums, and no test audits it: {missing}"
 
 
 def test_contributing_names_every_module_and_extension():
     """Of the package with what to mind in it, of Sphinx's extensions with what a reader sees."""
-    guide = (HOUSE.parent / "CONTRIBUTING.md").read_text("utf-8")
-    extensions = {path.stem for path in HOUSE.parent.glob("tools/ext/*.py")}
-    rooms = {room.rpartition(".")[2] for room in ROOMS}
-    for heading, modules in {"The house": rooms, "What the book adds": extensions}.items():
+    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    extensions = {path.stem for path in PACKAGE.parent.glob("tools/ext/*.py")}
+    modules = {name.rpartition(".")[2] for name in MODULES}
+    for heading, wanted in {"The house": modules, "What the book adds": extensions}.items():
         said = guide.split(f"## {heading}")[1].split("\n## ")[0]
         named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", said))
-        assert modules <= named, modules - named
+        assert wanted <= named, wanted - named
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_parameter_is_described_in_place_and_in_order(name):
-    """By its name, its type, and words below: none refers to another function for what it is."""
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if PARAMETERS[name]])
+def test_every_parameter_is_listed_in_order(name):
+    """By its name and its type; words below it refer to no other function for what it is."""
     documentation = inspect.getdoc(FUNCTIONS[name])
     section = documentation.split("Parameters\n----------\n")[1].split("\n\n")[0]
     described = []
-    for names, words in re.findall(r"^(\w[\w, ]*) : .+\n((?:    .+\n?)+)", section, re.M):
+    for names, words in re.findall(r"^(\w[\w, ]*) : .+\n?((?:    .+\n?)*)", section, re.M):
         described += names.split(", ")
         assert not words.strip().startswith("As in"), names
-    assert described == [*inspect.signature(FUNCTIONS[name]).parameters]
+    assert described == PARAMETERS[name]
 
 
 def signatures():
@@ -132,11 +209,12 @@ def signatures():
         beyond.StaircaseNoise,
     }
     found = {}
-    for room in [room for room in ROOMS if "._" not in room]:
-        for name, thing in vars(sys.modules.get(room) or import_module(room)).items():
-            of_the_house = re.match(r"userdp\.(?!_)", getattr(thing, "__module__", ""))
-            if name.startswith("_") or not of_the_house:
+    for home in [*EXPORTING, *PUBLIC]:
+        for own, thing in vars(module(home)).items():
+            public = re.match(r"userdp\.(?!(beyond\.)?_)", getattr(thing, "__module__", ""))
+            if own.startswith("_") or not public:
                 continue
+            name = f"{home}.{own}"
             if inspect.isclass(thing):
                 own = vars(thing).items()
                 methods = {n: m for n, m in own if inspect.isfunction(m) and n[0] != "_"}
@@ -148,8 +226,10 @@ def signatures():
 
 def test_signatures_are_short_and_name_types_as_the_code_does():
     shown = signatures()
-    assert {"private_mean", "grid_sum", "write_table", "Plan.recommend", "Clipping"} <= {*shown}
-    assert "eps: 'Budget'" in shown["threshold"]
+    wanted = {"Clipping", "mechanisms.grid_sum", "release.private_mean", "release.Plan.recommend"}
+    assert {f"userdp.{name}" for name in wanted} <= {*shown}
+    assert "eps: 'Epsilon'" in shown["userdp.threshold"]
+    assert "budget: 'Budget'" in shown["userdp.beyond.threshold"]
     for name, signature in shown.items():
         assert len(signature) <= 400, f"{name}{signature}"
         spelt_out = re.findall(r"Union\[|\b(?:fractions|decimal|numpy|typing|userdp)\.", signature)

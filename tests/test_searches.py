@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from userdp.beyond._search import NotFoundError, double, halve
 
 import userdp as ud
 from userdp import beyond, release
+from userdp._search import NotFoundError, double, halve
 from userdp.beyond import floor
 from userdp.release import _noise, _planning
 from userdp.release._results import LaplaceNoise, noise_reach
@@ -24,9 +24,8 @@ TREES = {
 }
 
 ENDS = {
-    "plotting/_tables.py": {
-        "_public_name": "each step unwraps one `functools.partial` of finitely many",
-    },
+    "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
+    "release/_sources.py": {"_steps_of": "each step takes a part of a plan, which is a finite tree"},
 }
 """Functions with a `while`, and why it ends."""
 
@@ -136,7 +135,7 @@ RELEASES = {
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("mechanism", RELEASES)
 def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(mechanism, monkeypatch):
     make, budget = RELEASES[mechanism]
     monkeypatch.setattr(_noise, "scale_of", halved)
@@ -186,7 +185,7 @@ def stuck_plan(monkeypatch):
 
 
 def stuck_rho(monkeypatch):
-    monkeypatch.setattr("userdp.noise.sqrt", lambda x: x**0.5 / 2)
+    monkeypatch.setattr("userdp.beyond.noise.sqrt", lambda x: x**0.5 / 2)
     beyond.GaussianNoise.zcdp(0.25)
 
 
