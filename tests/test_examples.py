@@ -72,9 +72,10 @@ def contribution(tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
     (copy / ".venv").symlink_to(sys.prefix)
-    append(copy / "userdp/mechanisms.py", "\n\n" + block("python", "def capped_mean"))
-    exported = copy / "userdp/__init__.py"
-    insert(exported, "from userdp import vectors as vectors", block("python", "as capped_mean"))
+    append(copy / "userdp/beyond/mechanisms.py", "\n\n" + block("python", "def capped_mean"))
+    exported = copy / "userdp/beyond/__init__.py"
+    first = "from userdp.beyond.errors import centred_clipping as centred_clipping"
+    insert(exported, first, block("python", "as capped_mean"))
     ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--select=I", "--fix", exported]
     subprocess.run(ruff, check=True)  # to where it belongs, whatever stands there
     above = ".. autofunction:: clipped_mean_error"
@@ -106,7 +107,7 @@ def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contri
     for command in block("sh", "tests/test_capped_mean.py").splitlines():
         done = run(command, contribution)
         assert done.returncode == 0, done.stdout
-    module = contribution / "userdp/mechanisms.py"
+    module = contribution / "userdp/beyond/mechanisms.py"
     code = module.read_text("utf-8")
     assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
     code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
