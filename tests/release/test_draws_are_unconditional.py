@@ -95,7 +95,8 @@ def test_the_parts_of_a_mean_are_all_drawn():
 ENTRIES = {
     (_mean, "private_mean"): {"rules.drop_missing", "rules.drop_outside"},
     (_mean, "release_mean"): {"centre", "values.ndim"},
-    (_mean, "_release_sums"): {"values.shape", "users.counts.shape"},
+    # The numbers of records of the users, which are public.
+    (_mean, "_release_table"): {"_of_users", "tally.survey", "users"},
     (_mean, "draw"): {"choices.project", "dropping", "outside", "missing"},
     (_mean, "_draw"): {"part.choices.project", "law.integer_law"},
     # The total that it compares has its noise already.

@@ -157,7 +157,9 @@ EDGES = {
 @pytest.mark.parametrize(("call", "edge", "outside"), EDGES.values(), ids=EDGES)
 def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, outside, opendp):
     call(edge)
-    with pytest.raises(ValueError, match=r"^`(budget|eps|upper)` must be .* got (budget|sigma|eps|upper)="):
+    with pytest.raises(
+        ValueError, match=r"^`(budget|eps|upper)` must be .* got (budget|sigma|eps|upper)="
+    ):
         call(nextafter(edge, outside))
 
 

@@ -132,23 +132,23 @@ def test_no_total_hangs_on_an_error_at_the_draw(name, failure, monkeypatch):
 @every_failure
 def test_no_total_hangs_on_an_error_in_a_measurement(failure, monkeypatch):
     """OpenDP calls the function and keeps the words of its error; its own frames are not ours."""
-    seen, real = [], _mean._release_sums
+    seen, real = [], _mean._release_table
 
     def fail(*_):
         raise failure
 
-    def watched(*sums, **settings):
+    def watched(*data, **settings):
         try:
-            return real(*sums, **settings)
+            return real(*data, **settings)
         except BaseException as error:
             seen.append(error)
             raise ValueError from None
 
     monkeypatch.setattr(_mean, "noisy_total", fail)
-    monkeypatch.setattr(_mean, "_release_sums", watched)
-    measurement = release.as_measurement([4, 2, 1], **PLACE, budget=1)
+    monkeypatch.setattr(_mean, "_release_table", watched)
+    measurement = release.as_measurement(**NAMED, **PLACE, budget=1)
     with pytest.raises(Exception):  # noqa: B017, PT011 (OpenDP has its own)
-        measurement(SUMS)
+        measurement(TABLE)
     check_nothing_hangs_on(*seen)
 
 
