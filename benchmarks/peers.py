@@ -152,7 +152,7 @@ def measure(name, found, data):
     if "ours" not in result:
         result["ours"] = {
             kind: seconds(
-                partial(release.private_mean, users, values[0], lower=0, upper=upper, eps=1), 5
+                partial(release.private_mean, users, values[0], lower=0, upper=upper, budget=1), 5
             )
             for kind, (users, values, upper) in found.items()
         }

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from provenance import keep_record
 from scipy import optimize, sparse
 
 import userdp as ud
@@ -203,6 +202,9 @@ def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int =
         found.append(row)
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(found)
+    sys.path.append(str(DATA.parent))  # beside the chapters
+    from provenance import keep_record
+
     script = f"benchmarks/{Path(sys.argv[0]).name}"
     keep_record(DATA / name, command=command, script=script, seed=seed)
 

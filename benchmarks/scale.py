@@ -31,7 +31,7 @@ GIB = 2**30
 MOST_ADDRESSES = 8 * GIB
 """Limit of the address space of a process with DuckDB; Java asks for more than it uses."""
 
-private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, eps=1)
+private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, budget=1)
 
 
 def arrays() -> Iterator[Row]:
@@ -39,7 +39,7 @@ def arrays() -> Iterator[Row]:
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
     bare = partial(np.bincount, users, weights=values)
-    private = partial(release.private_mean, users, values, lower=0, upper=U, eps=1)
+    private = partial(release.private_mean, users, values, lower=0, upper=U, budget=1)
     private()  # imports what it needs
     # In turns, so that whatever else the machine does slows both.
     turns = np.array([(seconds(private), seconds(bare)) for _ in range(3 * REPEATS)])

@@ -120,17 +120,17 @@ def files_and_spark() -> Iterator[Row]:
 def calling_process() -> Iterator[Row]:
     """Let users grow, and then the number of different counts, and trace what Python allocates."""
     connection = ibis.duckdb.connect()
-    mechanism = partial(release.private_mean, "user", "value", lower=0, upper=U, eps=1)
+    private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, budget=1)
     # User number k, of as many as make n records, has k of them.
     triangle = "floor((sqrt(8 * i + 1) - 1) / 2)"
     cases = [("users", f"i % {n}", 2 * n) for n in (10**5, 10**7)]
     cases += [("sizes", triangle, k * (k + 1) // 2) for k in (500, 2500)]
-    mechanism(data=ibis.memtable({"user": [1], "value": [1.0]}))  # imports what it needs
+    private_mean(data=ibis.memtable({"user": [1], "value": [1.0]}))  # imports what it needs
     for grows, user, n_records in cases:
         query = f"SELECT {user} AS user, 1.0 AS value FROM range({n_records}) rows(i)"
         connection.raw_sql(f"CREATE OR REPLACE VIEW records AS {query}")
         tracemalloc.start()
-        made = mechanism(data=connection.table("records"))
+        made = private_mean(data=connection.table("records"))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         what = f"calling process, {grows} grow"

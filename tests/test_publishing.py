@@ -124,27 +124,38 @@ APP = SimpleNamespace(config=CONFIG)
 
 
 def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
-    (head,) = travel.opening(APP, "kkt", "A title")
+    head, _ = travel.opening(APP, "kkt", "A title")
     assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
     assert 'pip install ".[book]"' in head.source
     assert "from a clone" in head.source
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_STAMP", f"{COMMIT} 5")
-    (head,) = travel.opening(APP, "kkt", "A title")
+    head, _ = travel.opening(APP, "kkt", "A title")
     assert f'pip install "userdp[book] @ git+{ADDRESS}@{COMMIT}"' in head.source
     assert f"built from commit {COMMIT[:12]}" in head.source
 
 
 def files_named(name):
-    """Return the files of the repository that a chapter's code names, in one string or in parts."""
+    """Return the files of the repository that a chapter's code imports or names, also in parts."""
     source = "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "code")
-    names = set()
+    return files_of(source)
+
+
+def files_of(source):
+    """Return the same for any code, and for all that it imports from beside the chapters."""
+    names, modules = set(), set()
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules |= {BOOK_FOLDER / f"{module.name}.py" for module in node.names}
+        if isinstance(node, ast.ImportFrom):
+            modules.add(BOOK_FOLDER / f"{node.module}.py")
         parts = node.args if isinstance(node, ast.Call) else [node]
         names.add("/".join(str(p.value) for p in parts if isinstance(p, ast.Constant)))
     paths = [BOOK_FOLDER / name for name in names if re.fullmatch(r"[\w.-]+(/[\w.-]+)*", name)]
     files = {path for path in paths if path.is_file()}
     folders = [path for path in paths if path.is_dir() and path.parent == BOOK_FOLDER / "data"]
+    modules = {path for path in modules if path.is_file()}
+    files |= modules.union(*(files_of(module.read_text("utf-8")) for module in modules))
     return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
 
 
@@ -152,11 +163,13 @@ WRITTEN = {"aircraft-release.txt"}
 """What a chapter reads after it has written it."""
 
 
-def test_chapters_read_files_of_the_book_and_of_its_repository():
+def test_chapters_read_files_of_the_book_and_of_its_repository_and_modules_beside_them():
     read = {name: files_named(name) for name in CHAPTERS}
     assert sum(map(bool, read.values())) > 5
     folders = {path.parent for path in set().union(*read.values())}
     assert {ROOT / "proofs", BOOK_FOLDER, BOOK_FOLDER / "data"} < folders
+    drawing = {"plotting.py", "provenance.py", "book.mplstyle"}
+    assert drawing <= {path.name for path in read["kkt"]}
 
 
 @pytest.mark.parametrize("base", ["", "https://example.org/a/"], ids=["no-address", "address"])

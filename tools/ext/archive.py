@@ -30,8 +30,8 @@ FORMATS = {
 }
 OTHERS = {
     r"floors/.*": "Certificates of floors, a line each, found by `make floors`; users who have as "
-    "many samples are told once. `userdp.FloorCertificate.from_json` reads a line, and its method "
-    "`check` proves it again.",
+    "many samples are told once. `userdp.beyond.FloorCertificate.from_json` reads a line, and its "
+    "method `check` proves it again.",
     r"[\w-]+-release.*|decide-protected.*": "A release that the page recorded once, as OpenDP's "
     "noise has no seed.",
     r"at-scale-spark\.txt": "A release by Spark that the page recorded once.",

@@ -14,7 +14,7 @@ from functools import cache
 
 from contents import BOOK, page, pages, parts
 from docutils import nodes
-from provenance import PREFIX
+from myst_nb.ext.glue import GLUE_PREFIX
 
 DATA = BOOK / "data"
 DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
@@ -35,7 +35,7 @@ def records():
             for output in cell.get("outputs", []):
                 about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
                 if about.startswith("table "):
-                    record = json.loads(output.data[f"{PREFIX}text/plain"])
+                    record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
                     said[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
             for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):

