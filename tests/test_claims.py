@@ -2,13 +2,12 @@
 
 import ast
 import re
-from operator import attrgetter
+from pkgutil import resolve_name
 
 import pytest
+import sources
 import yaml
 from contents import BOOK, ROOT, ledger, page, pages
-
-import userdp as ud
 
 ROWS = ledger()
 NUMBERED = [
@@ -36,9 +35,9 @@ def test_every_numbered_statement_has_a_row_and_no_two_rows_are_the_same():
     for entries in ([row["id"] for row in ROWS], [row["says"] for row in ROWS]):
         assert len(entries) == len(set(entries))
     assert set(NUMBERED) <= {row["id"] for row in ROWS}
-    *paper, outside = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
+    *paper, beyond = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
     places = {row["where"] for part in paper for row in part["rows"]}
-    assert not places & {row["where"] for row in outside["rows"]}
+    assert not places & {row["where"] for row in beyond["rows"]}
 
 
 @every_row
@@ -54,11 +53,19 @@ def test_row_is_complete(row):
 def test_what_a_row_names_exists(row):
     assert row["label"] in labels(row["page"])
     for name in row["functions"]:
-        attrgetter(name)(ud)
+        resolve_name(f"userdp.{name}")
     for test in row["tests"]:
         file, function = test.split("::")
         tree = ast.parse((ROOT / "tests" / file).read_text())
         assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+
+
+def test_the_reference_begins_with_a_line_for_each_numbered_statement():
+    """With a function, a page and a test."""
+    assert "\n{{ numbered }}\n" in (BOOK / "reference.md").read_text("utf-8")
+    _, _, *lines = sources.numbered().splitlines()
+    entry = r"\| {ref}`[^`]+ <claim-(.+)>` \| [^|]+( \| ({[\w:]+}`[^`|]+`(, )?)+){3} \|"
+    assert sorted(re.fullmatch(entry, line)[1] for line in lines) == sorted(NUMBERED)
 
 
 def test_every_theorem_of_the_book_has_a_row():
