@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -243,6 +243,14 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     return _scalar(users, max(raised, lowered)) / users.total
 
 
+@overload
+def optimal_error(
+    users: Contributions[Number], budget: Budget, objective: Literal["bound"] = "bound"
+) -> Number: ...
+@overload
+def optimal_error(
+    users: Contributions[Number], budget: Budget, objective: Objective
+) -> Number | float: ...
 def optimal_error(users: Contributions, budget: Budget, objective: Objective = "bound") -> Exact:
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
