@@ -25,7 +25,7 @@ TREES = {
 
 ENDS = {
     "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
-    "release/_sources.py": {"_steps_of": "each step takes a part of a plan, which is a finite tree"},
+    "release/_sources.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
 
