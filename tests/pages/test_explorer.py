@@ -145,10 +145,8 @@ def drawn_dot(page, picture, mark):
 def check(page, users, eps, objective="bound"):
     """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
     check_tables(page, users, eps, objective)
-    best, width = (
-        beyond.optimal_error(users, eps, objective),
-        beyond.threshold(users, eps, objective),
-    )
+    best = beyond.optimal_error(users, eps, objective)
+    width = beyond.threshold(users, eps, objective)
     x, y = drawn_dot(page, "objective", ".dot")
     assert x == pytest.approx(width, abs=2e-3 * (width or users.upper * users.counts.min()))
     assert y == pytest.approx(best, abs=1e-3 * users.upper)
