@@ -116,7 +116,7 @@ def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing
 
 def test_what_is_no_law_and_too_much_noise_are_refused():
     for law in (1, "zcdp", beyond.LaplaceNoise(1), None):
-        with pytest.raises(TypeError, match=r"a userdp\.GaussianNoise, got law of type"):
+        with pytest.raises(TypeError, match=r"a userdp\.beyond\.GaussianNoise, got law of type"):
             release_mean_in_ball(GOOD, VECTORS, law)
     with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions"):
         release_mean_in_ball(GOOD, [4, 2, 1, 1], LAW)
