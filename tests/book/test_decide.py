@@ -55,7 +55,7 @@ def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_p
     """All is compared but the two noisy totals, and what follows from them."""
     monkeypatch.chdir(tmp_path)
     trips.to_parquet("trips.parquet")
-    scope = {"ud": ud}
+    scope = {"release": release}
     exec(CELLS["secret"], scope)
     public = json.loads(shown(".json", "protected"))
     jsonschema.validate(public, release.json_schema())
@@ -74,7 +74,7 @@ def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("release", "cell"), [("release", "printed"), ("protected", "secret-printed")]
+    ("mechanism", "cell"), [("release", "printed"), ("protected", "secret-printed")]
 )
 def test_each_line_of_a_release_shown_is_explained(mechanism, cell):
     names = [line.split("  ")[0] for line in shown(".txt", mechanism).splitlines()]
@@ -131,7 +131,7 @@ def test_a_database_is_read_and_not_written(tmp_path, monkeypatch, capsys):
         database.execute("CREATE TABLE readings (meter BIGINT, kw DOUBLE)")
         database.execute("INSERT INTO readings VALUES (1, 2.5), (1, 3.5), (7, 9), (200, 20)")
     before = Path("energy.db").read_bytes()
-    scope = {"ud": ud}
+    scope = {"release": release}
     exec(CELLS["database"], scope)
     assert capsys.readouterr().out == "3 records of 2 users\n"
     connection = scope["stored"].get_backend()
