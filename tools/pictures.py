@@ -546,10 +546,10 @@ def fits(axis, units):
 
 
 def faults_of_name(name, color, curves):
-    """Yield what is wrong with a name that stands beside a curve: it has the curve's colour."""
+    """Yield what is wrong with a name beside a curve: unless it is black, it has its colour."""
     named = filter(is_named, curves)
     colors = {curve["look"]["color"] for curve in named if curve["label"].lstrip("_") == name}
-    if colors and color not in colors:
+    if colors and color not in {*colors, BLACK}:
         yield f"the name {name!r} is {color}, and its curve is {' or '.join(sorted(colors))}"
 
 
