@@ -40,7 +40,10 @@ FUNCTIONS = {
         *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
         *("isnan", "least", "sum", "current_database", "current_schema"),
     },
-    "pyspark": {"abs", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan", "sum"},
+    "pyspark": {
+        *("abs", "between", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan"),
+        *("least", "shiftright", "sum"),
+    },
 }
 """Functions that queries call, by the names under which an engine looks for them."""
 
