@@ -24,10 +24,8 @@ EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=65)
 GEOMETRIC = ud.geometric_collection(M=6, upper=65)
 
 
-def unsplit(users, eps, noise="laplace"):
-    return beyond.projected_error(
-        users, beyond.threshold(users, LAWS[noise](eps), "l1"), LAWS[noise](eps)
-    )
+def unsplit(users, budget):
+    return beyond.projected_error(users, beyond.threshold(users, budget, "l1"), budget)
 
 
 # 1. The parts
@@ -66,7 +64,7 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
         assert [part.error for part in split.parts] == errors
         shares = [float(part.share) for part in split.parts]
         assert split.error == pytest.approx(np.dot(shares, errors), rel=1e-12)
-        assert split.error <= unsplit(users, eps, noise)
+        assert split.error <= unsplit(users, LAWS[noise](eps))
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
@@ -100,7 +98,7 @@ def test_what_a_split_saves():
     """In per cent; where nothing is saved, nothing is split."""
     saved = {
         (name, eps, noise): 1
-        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, eps, noise)
+        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, LAWS[noise](eps))
         for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
         for eps in (0.5, 1, 2, 3)
         for noise in ("laplace", "staircase")
