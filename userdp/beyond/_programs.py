@@ -1,6 +1,6 @@
 """Linear programs for floors: families of datasets, and the multipliers that prove much of them.
 
-The datasets are made of the heaviest users, in groups of blocks: `userdp.floor` says how, and
+The datasets are made of the heaviest users, in groups of blocks: `userdp.beyond.floor` says how, and
 proves what is found here by itself.
 """
 
