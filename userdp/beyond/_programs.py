@@ -1,7 +1,7 @@
 """Linear programs for floors: families of datasets, and the multipliers that prove much of them.
 
-The datasets are made of the heaviest users, in groups of blocks: `userdp.beyond.floor` says how, and
-proves what is found here by itself.
+The datasets are made of the heaviest users, in groups of blocks: `userdp.beyond.floor` says how,
+and proves what is found here by itself.
 """
 
 from collections.abc import Iterator, Sequence
