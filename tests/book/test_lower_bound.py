@@ -170,7 +170,7 @@ def test_factor_of_laplace_and_staircase_noise(users, eps):
 @given(all_budgets)
 def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
     one, x = ud.Contributions([1], 1.0), float(eps)
-    assert beyond.optimality_factor(eps) == beyond.optimality_factor(eps)
+    assert beyond.optimality_factor(eps) == beyond.optimality_factor(beyond.LaplaceNoise(eps))
     for noise, size in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
         factor = beyond.optimality_factor(LAWS[noise](eps))
         if x < 300:

@@ -47,8 +47,8 @@ def test_mean_errors_of_projected_releases():
     """By simulation, around a guess; at most the worst case, and that where it occurs."""
     users, rng = ud.Contributions([9, 4, 1, 1], 10), np.random.default_rng(3)
     sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
-    for eps, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
-        options = {"total_width": 30, "eps": eps, "centre": centre}
+    for law, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
+        options = {"total_width": 30, "budget": law, "centre": centre}
         many = np.broadcast_to(sums, (100_000, 2, 4))
         drawn = beyond.clipped_mean(many, users, **options, rng=rng).clip(0, 10)
         off = abs(drawn - sums.sum(axis=1) / 15)
