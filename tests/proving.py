@@ -11,9 +11,14 @@ import pytest
 PROOFS = Path(__file__).parents[1] / "proofs"
 BUILT = PROOFS.parent / "_build" / "proofs"
 MISSING = shutil.which("coqc") is None
-with_coq = pytest.mark.skipif(
-    MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
-)
+with_coq = [
+    pytest.mark.skipif(
+        MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
+    ),
+    # Whoever asks first waits until all proofs are compiled.
+    pytest.mark.timeout(2400),
+]
+"""Marks of tests that need Coq."""
 
 
 def compiled(target="checked"):

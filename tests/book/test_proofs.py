@@ -32,7 +32,10 @@ def claims_of_coq():
                 yield name, sentence, labels
 
 
-@pytest.mark.parametrize(("name", "sentence", "labels"), [*claims_of_coq()])
+CLAIMS = [pytest.param(*claim, id=f"{claim[0]} {i}") for i, claim in enumerate(claims_of_coq(), 1)]
+
+
+@pytest.mark.parametrize(("name", "sentence", "labels"), CLAIMS)
 def test_what_is_said_to_be_in_coq_is_checked_there(name, sentence, labels):
     """A statement that is checked in part is neither in Coq nor by hand."""
     if name in EXPLAINS and EXPLAINS[name] in sentence:
@@ -63,7 +66,7 @@ def test_the_page_on_proofs_names_what_a_release_rests_on_and_is_by_hand():
     assert any(rests_on <= labels for labels in by_hand)
 
 
-def test_readme_which_has_no_labels_leads_to_the_page_that_has_them():
+def test_the_readme_leads_to_the_page_on_proofs():
     text = (ROOT / "README.md").read_text("utf-8")
     sentences = [s for s in re.split(r"(?<=\.)\s+(?=[A-Z])", text) if re.search(r"\bCoq\b", s)]
     assert sentences

@@ -237,8 +237,9 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
     with read_tally("user", "value", table, Rules(GRID)) as tally:
         sizes = tally.survey().sizes
         tally.clipped_total(Window(MIDDLE, 0, 0, 2**20))
-    assert fetched == [len(sizes), 1]
-    assert fetched[0] <= np.sqrt(2 * 5000)
+    # At first the functions that somebody has replaced: none.
+    assert fetched == [0, len(sizes), 1]
+    assert len(sizes) <= np.sqrt(2 * 5000)
 
 
 def test_the_calling_process_has_no_array_of_all_users(opendp):
