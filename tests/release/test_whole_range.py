@@ -20,6 +20,7 @@ from typing import NamedTuple
 import ibis
 import numpy as np
 import opendp.measurements
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -314,16 +315,16 @@ def test_means_of_sums(door):
         check_mean(door, public, options, calls)
 
 
-def test_measurements(door):
+def test_measurements(door, monkeypatch):
     rng = np.random.default_rng(22)
     for _ in range(N_DRAWS):
-        public = public_of(rng, users=10**4, records=2**52)
+        public = public_of(rng, users=10**4)
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
-        bounds = {"lower": public.lower, "upper": public.upper}
-        measurement = as_measurement(public.counts, **bounds, **options)
+        frames = [pd.DataFrame(in_memory(public, table, monkeypatch)) for table in tables]
+        options |= {"lower": public.lower, "upper": public.upper}
+        measurement = as_measurement("user", "value", data=frames[0], **options)
         assert measurement.map(1) <= getattr(public.budget, "spends", public.budget)
-        sums = [(public.counts * table.values(public)).tolist() for table in tables]
-        check_mean(door, public, options, [partial(measurement, some) for some in sums])
+        check_mean(door, public, options, [partial(measurement, frame) for frame in frames])
 
 
 # Counts that are protected as well: then neighbours may also differ in them.
