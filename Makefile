@@ -14,7 +14,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf epub site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
+.PHONY: help book preview pdf site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ help: ## list the commands
 # anything executes. What is made of a commit bears its date, and is the same to the last byte whenever
 # it is made. An archive that git made has no .git, but says it in .git_archival; in any other copy there
 # is a line with "Format", and nothing is known.
-ifneq ($(filter book preview pdf epub site reproducible release serve,$(MAKECMDGOALS)),)
+ifneq ($(filter book preview pdf site reproducible release serve,$(MAKECMDGOALS)),)
 ifdef USERDP_STAMP
 COMMIT_AND_DATE := $(wordlist 1,2,$(USERDP_STAMP))
 CHANGED := $(word 3,$(USERDP_STAMP))
@@ -64,13 +64,6 @@ pdf: $(READY)
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
 	@echo "Read _build/companion.pdf"
 
-# make an EPUB of the pages that `make book` made (with pandoc)
-epub: $(READY)
-	@command -v pandoc >/dev/null || { \
-	  echo "pandoc is missing: .ci/tex installs what is needed on Debian and Ubuntu."; exit 1; }
-	@$(BIN) tools/epub.py
-	@echo "Read _build/companion.epub"
-
 site: export USERDP_PDF := _build/companion.pdf
 site: pdf book ## make the book as it is published: with the PDF, linked from its first page
 
@@ -81,7 +74,7 @@ reproducible: site
 	@diff -rq _build/html _build/again/_build/html && cmp _build/companion.pdf _build/again/_build/companion.pdf
 	@echo "Both are the same, to the last byte."
 
-release: releasable reproducible epub test ## put a release together in dist, and tag it, here only
+release: releasable reproducible test ## put a release together in dist, and tag it, here only
 	@$(BIN) tools/release.py
 
 # At once, before all that takes so long.

@@ -340,8 +340,7 @@ def clone(tmp_path, environment, monkeypatch):
     (tmp_path / "_build" / "html" / "book").mkdir(parents=True)
     for name in "hbgdafce":
         (tmp_path / "_build" / "html" / "book" / f"{name}.html").write_text(f"page {name}")
-    for end in ("pdf", "epub"):
-        (tmp_path / "_build" / f"companion.{end}").write_bytes(b"%PDF")
+    (tmp_path / "_build" / "companion.pdf").write_bytes(b"%PDF")
     (tmp_path / "_build" / "html" / "userdp-data.zip").write_bytes(b"PK")
     return tmp_path
 
@@ -369,7 +368,7 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
         assert "userdp/__init__.py" in wheel.namelist()
     with tarfile.open(f"dist/userdp-{ud.__version__}.tar.gz") as tar:
         assert f"userdp-{ud.__version__}/userdp/py.typed" in tar.getnames()
-    assert made[f"{name}.pdf"] == made[f"{name}.epub"] == b"%PDF"
+    assert made[f"{name}.pdf"] == b"%PDF"
     assert made[f"{name}-data.zip"] == b"PK"
     crate = json.loads(made["ro-crate-metadata.json"])["@graph"]
     assert {part["@id"] for part in crate if part["@type"] == "File"} == {*made} - {

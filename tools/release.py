@@ -1,8 +1,8 @@
 """Put together in dist/ what a release consists of, and tag the commit; nothing is published.
 
-Pages, PDF and EPUB are those that `make site epub` made of this commit. Every file is the same to
+Pages and PDF are those that `make site` made of this commit. Every file is the same to
 the last byte whoever makes it with the Python and the addresses that the tag's message names, and
-the same TeX, pandoc, tar and git. Whoever publishes them pushes the tag, uploads the files, and
+the same TeX, tar and git. Whoever publishes them pushes the tag, uploads the files, and
 lets an archive mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With
 --check: only say whether this commit can be released.
 """
@@ -89,8 +89,7 @@ def main():
     source = DIST.resolve() / f"{NAME}-source.tar.gz"
     archive = ["-c", "tar.umask=0022", "archive", f"--prefix={NAME}/", f"--output={source}"]
     run("git", *archive, commit)
-    for end in (".pdf", ".epub"):
-        shutil.copy(f"_build/companion{end}", DIST / f"{NAME}{end}")
+    shutil.copy("_build/companion.pdf", DIST / f"{NAME}.pdf")
     shutil.copy("_build/html/userdp-data.zip", DIST / f"{NAME}-data.zip")
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
