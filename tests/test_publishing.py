@@ -272,45 +272,6 @@ def test_codemeta_says_what_the_file_for_citing_says():
     assert said["referencePublication"]["name"] == CFF["references"][0]["title"]
 
 
-ARTICLE = ROOT / "paper" / "paper.md"
-
-
-def test_the_article_cites_all_that_its_bibliography_has_and_is_neither_short_nor_long():
-    _, header, text = ARTICLE.read_text("utf-8").split("---\n", 2)
-    assert yaml.safe_load(header)["authors"][0]["name"] == BOOK["author"]
-    known = parse_file(ARTICLE.parent / yaml.safe_load(header)["bibliography"]).entries
-    assert {*re.findall(r"@(\w+)", text)} == {*known}
-    assert all((ARTICLE.parent / name).exists() for name in re.findall(r"\]\((.*?)\)", text))
-    assert 750 <= len(text.split()) <= 1000
-    # Where no DOI is known to exist, an address.
-    assert [key for key, entry in known.items() if not {"doi", "url"} & {*entry.fields}] == []
-    book = parse_file(ROOT / "book" / "references.bib").entries
-    for key in {*known} & {*book}:
-        for name in ("title", "year", "doi"):
-            told = book[key].fields.get(name)
-            assert told in (None, known[key].fields.get(name)), (key, name)
-
-
-def test_the_article_compiles(tmp_path):
-    """To the XML that JOSS archives, with each citation found; pandoc asks for no TeX here."""
-    pandoc = shutil.which("pandoc")
-    if not pandoc and not os.environ.get("USERDP_REQUIRE_PAGES"):
-        pytest.skip("pandoc is not installed: .ci/tex installs it")
-    made = tmp_path / "paper.xml"
-    strict = [
-        "--standalone",
-        "--fail-if-warnings",
-        "--citeproc",
-        "--to=jats_publishing+element_citations",
-    ]
-    subprocess.run(
-        [pandoc, *strict, f"--output={made}", ARTICLE.name], cwd=ARTICLE.parent, check=True
-    )
-    text = made.read_text("utf-8")
-    known = parse_file(ARTICLE.with_suffix(".bib")).entries
-    assert {*re.findall(r'<ref id="ref-(\w+)"', text)} == {*known}
-
-
 def test_workflows_pin_one_version_of_each_action():
     pins = {}
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
