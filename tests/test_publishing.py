@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 import zipfile
 from datetime import date
 from types import SimpleNamespace
@@ -257,19 +256,6 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}. {BOOK['copyright']}. URL: {url}."
     assert metadata.in_words(entry) == f"{words} {version}."
     assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
-
-
-def test_codemeta_says_what_the_file_for_citing_says():
-    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert said["name"] == CFF["title"]
-    assert said["description"] == CFF["abstract"]
-    assert [author["name"] for author in said["author"]] == [BOOK["author"]]
-    assert (said["version"], said["keywords"]) == (CFF["version"], CFF["keywords"])
-    assert said["dateModified"] == str(CFF["date-released"])
-    assert said["license"].endswith(f"/{CFF['license']}")
-    assert said["softwareRequirements"] == project["dependencies"]
-    assert said["referencePublication"]["name"] == CFF["references"][0]["title"]
 
 
 def test_workflows_pin_one_version_of_each_action():
