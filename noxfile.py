@@ -287,20 +287,3 @@ def released(session: nox.Session) -> None:
     session.run("cffconvert", "--validate")
     session.run("python", "-c", READ_BACK)
     session.run("twine", "check", "--strict", *map(str, Path().glob("userdp-[0-9]*")))
-
-
-@nox.session(python="3.11", name="exit")
-def without_jupyter_book(session: nox.Session) -> None:
-    """Build the pages with Sphinx alone, from a generated conf.py: the same, to the last byte."""
-    copy = clone(session)
-    install_lock(session)
-    stored = {"USERDP_EXECUTION": "off", "PYTHONPATH": str(copy / "tools" / "ext")}
-    strict = ["-W", "-n", "-q", "--keep-going"]
-    session.run("jupyter-book", "build", ".", *strict, env=stored)
-    session.run("jupyter-book", "config", "sphinx", ".")
-    conf = copy / "conf.py"
-    conf.write_text(conf.read_text("utf-8").replace("'jupyter_book', ", ""), "utf-8")
-    session.run("uv", "pip", "uninstall", "jupyter-book", external=True)
-    to = ["-d", "_build/alone-doctrees", ".", "_build/alone"]
-    session.run("python", "-m", "sphinx", *strict, *to, env=stored)
-    session.run("diff", "--recursive", "--brief", "_build/html", "_build/alone", external=True)
