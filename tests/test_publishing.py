@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -24,7 +23,7 @@ import yaml
 from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pybtex.database import parse_file, parse_string
+from pybtex.database import parse_string
 
 import userdp as ud
 
