@@ -118,7 +118,7 @@ def terms(app, name, title, context, page):
     url = context["pageurl"]
     address = lambda to: urljoin(url or "", context["pathto"](to, resource=True))  # noqa: E731
     book = {"@type": "Book", "name": config.html_title, "url": address(f"{config.root_doc}.html")}
-    own = not name.endswith(("/record", "/dictionary"))  # these list the tables of all pages
+    own = not name.endswith("/record")  # it lists the tables of all pages
     parts = [*tables(page, title or book["name"], address)] if own else []
     if not title:
         parts += [
