@@ -4,8 +4,8 @@ Every code cell gets an address, PAGE.html#ID with its id in the notebook; in th
 PAGE-ID. Each table has a record on the page `record`, where {{ records["The paper"] }} are those of
 a part of the book. It lists the columns of the table, as `book/data/datapackage.json` describes
 them, and what made it, as the cell says that writes it (`userdp.plotting`); from each download in a
-text a link leads there. The archive userdp-data.zip beside the pages holds the folder of data, which
-is a Data Package of Frictionless.
+text a link leads there. The archive userdp-data.zip beside the pages holds the folder of data,
+which is a Data Package of Frictionless.
 """
 
 import hashlib
@@ -92,7 +92,6 @@ def entry(record):
     makers = [f"{curve}: " * bool(curve) + linked(names) for curve, names in curves.items()]
     digest = hashlib.sha256(content).hexdigest()[:16]
     facts = {
-        "": resources()[f"{record['table']}.csv"]["description"],
         "Shown as": f"{figures or 'a table'} in {places}",
         "Made by": made.format(**record),
         "Functions:": "; ".join(makers),
@@ -101,9 +100,8 @@ def entry(record):
         "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
         "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
-    lines = [
-        f": *{what}* {words}" if what else f": {words}" for what, words in facts.items() if words
-    ]
+    about = resources()[f"{record['table']}.csv"]["description"]
+    lines = [f": {about}", *(f": *{what}* {words}" for what, words in facts.items() if words)]
     title = "(record-{table})=\n**{table}.csv**".format(**record)
     title += f", {len(content.splitlines()) - 1:,} rows"
     return "\n".join([title, *lines, "", *columns(record["table"]), "", ""])
