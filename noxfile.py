@@ -6,14 +6,10 @@
 import json
 import os
 import re
+import shlex
 import time
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import nox
 
@@ -169,25 +165,38 @@ def rerun(session: nox.Session, where: str) -> None:
         session.error(f"Jupyter's packages are installed: {unwanted}")
 
 
+ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]
+
+
 @nox.session(venv_backend="venv", python="3.11")
-def travel(session: nox.Session) -> None:
+@nox.parametrize("addresses", [False, True], ids=["without-addresses", "with-addresses"])
+def travel(session: nox.Session, addresses: bool) -> None:
     """Execute each chapter as a reader downloads it: alone, with what its first cell installs."""
     copy = clone(session)
-    with served(copy / "_build" / "html") as site:
-        known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": f"{site}/"}
-        session.run("make", "preview", env=known, external=True)
-        chapters = sorted((copy / "_build" / "html" / "_sources" / "book").glob("*.ipynb"))
-        head = json.loads(chapters[0].read_text("utf-8"))["cells"][0]["source"]
-        line = re.search(r'pip install "(.*)"', "".join(head))[1]
-        session.install("pip>=25")  # an older one refuses the address of a folder
-        session.install(line)
-        for chapter in chapters:
-            folder = Path(session.create_tmp()) / "alone"
-            session.run("rm", "-rf", str(folder), external=True)
-            folder.mkdir()
-            session.chdir(folder)
-            session.run("cp", str(chapter), ".", external=True)
-            session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
+    # Nothing answers at the book's address: a copy must not need it.
+    known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": "http://127.0.0.1:9/"}
+    session.run(
+        "make", "preview", env=known if addresses else dict.fromkeys(ADDRESSES), external=True
+    )
+    made = copy.with_name("chapters")
+    session.run("rm", "-rf", str(made), external=True)
+    chapters = sorted((copy / "_build" / "html" / "_sources" / "book").rename(made).glob("*.ipynb"))
+    heads = [
+        "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"]) for path in chapters
+    ]
+    (line,) = {re.search("^pip install .*", head, re.M)[0] for head in heads}
+    session.run("python", "-m", "pip", "install", "pip>=25")  # older ones refuse a folder's address
+    session.run(*shlex.split(line))
+    folder = copy.with_name("alone")
+    session.chdir(folder.parent)
+    session.run("rm", "-rf", str(copy), external=True)  # nothing is found there by chance
+    for chapter in chapters:
+        session.run("rm", "-rf", str(folder), external=True)
+        folder.mkdir()
+        session.chdir(folder)
+        session.run("cp", str(chapter), ".", external=True)
+        session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
+        session.chdir(folder.parent)
 
 
 @nox.session(python="3.11")
@@ -197,19 +206,6 @@ def data(session: nox.Session) -> None:
     session.run("make", "preview", external=True)
     session.install("frictionless==5.21.0")
     session.run("frictionless", "validate", str(copy / "_build" / "html" / "userdp-data.zip"))
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder that may be made later, and say where."""
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)
-    )
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
 
 
 # --- The package, as it goes to PyPI --------------------------------------------------------------

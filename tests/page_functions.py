@@ -1,11 +1,13 @@
-"""Functions that a chapter defines for itself, for tests: the page's own text, not a copy."""
+"""What a chapter holds, for tests: functions that it defines, and numbers of its sentences."""
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import numpy as np
+from bs4 import BeautifulSoup
 
 import userdp as ud
 
@@ -20,3 +22,30 @@ def functions_of(page, **names):
     scope = {"np": np, "ud": ud, **names}
     exec(compile(ast.Module(defined, type_ignores=[]), f"{page}.ipynb", "exec"), scope)
     return SimpleNamespace(**{node.name: scope[node.name] for node in defined})
+
+
+def glued(page):
+    """Return what the page's cells hand to its sentences and captions, as stored."""
+    kind, found = "application/papermill.record/text/plain", {}
+    for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name", "table ")
+            if not name.startswith("table "):  # which is the record of a CSV
+                found[name] = ast.literal_eval(output.data[kind])
+    return found
+
+
+def tables(page):
+    """Return the stored tables of a page, as rows of entries; one that spans rows is repeated."""
+    found = []
+    for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
+        for output in cell.get("outputs", []):
+            html = BeautifulSoup(output.get("data", {}).get("text/html", ""), "html.parser")
+            rows = [
+                [e.get_text(strip=True) for e in row.find_all(["th", "td"])]
+                for row in html.find_all("tr")
+            ]
+            for above, row in pairwise(rows):
+                row[:0] = above[: len(above) - len(row)]
+            found += [rows] if rows else []
+    return found

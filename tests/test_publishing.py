@@ -1,5 +1,6 @@
 """What is built and released: of which commit, with which packages, how cited, the same again."""
 
+import ast
 import hashlib
 import json
 import re
@@ -14,6 +15,8 @@ from types import SimpleNamespace
 import citation
 import metadata
 import nbformat
+import pybtex
+import pybtex.errors
 import pytest
 import release
 import rerun
@@ -23,7 +26,8 @@ import yaml
 from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pybtex.database import parse_string
+from pybtex.database import Entry, parse_file, parse_string
+from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
 
@@ -38,9 +42,8 @@ COMMIT = "0123456789" * 4
 VERSION = f"Version {ud.__version__}"
 PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
 PARTS += [".git_archival", ".gitattributes", "userdp"]
-READERS = [name for name in pages() if (ROOT / "book" / f"{name}.ipynb").exists()]
-READERS = [name for name in READERS if travel.asked(name)]
-"""The chapters that read what other pages, or scripts, write."""
+BOOK_FOLDER = ROOT / "book"
+CHAPTERS = [name for name in pages() if (BOOK_FOLDER / f"{name}.ipynb").exists()]
 
 
 @pytest.fixture(autouse=True)
@@ -131,42 +134,54 @@ def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environ
     assert f"built from commit {COMMIT[:12]}" in head.source
 
 
-def test_files_of_other_pages_are_found_or_their_maker_is_named(tmp_path, monkeypatch):
-    """In the clone of `userdp`; where there is none, and no site, one says what makes them."""
+def files_named(name):
+    """Return the files of the repository that a chapter's code names, in one string or in parts."""
+    source = "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "code")
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        parts = node.args if isinstance(node, ast.Call) else [node]
+        names.add("/".join(str(p.value) for p in parts if isinstance(p, ast.Constant)))
+    paths = [BOOK_FOLDER / name for name in names if re.fullmatch(r"[\w.-]+(/[\w.-]+)*", name)]
+    files = {path for path in paths if path.is_file()}
+    folders = [path for path in paths if path.is_dir() and path.parent == BOOK_FOLDER / "data"]
+    return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
+
+
+WRITTEN = {"aircraft-release.txt"}
+"""What a chapter reads after it has written it."""
+
+
+def test_chapters_read_files_of_the_book_and_of_its_repository():
+    read = {name: files_named(name) for name in CHAPTERS}
+    assert sum(map(bool, read.values())) > 5
+    folders = {path.parent for path in set().union(*read.values())}
+    assert {ROOT / "proofs", BOOK_FOLDER, BOOK_FOLDER / "data"} < folders
+
+
+@pytest.mark.parametrize("base", ["", "https://example.org/a/"], ids=["no-address", "address"])
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_copy_contains_the_files_that_it_reads(name, base, tmp_path):
+    """Its cells unpack them in an empty folder, with no package, no clone and no site to help."""
+    config = SimpleNamespace(**vars(CONFIG) | {"html_baseurl": base})
+    _, *cells = travel.opening(SimpleNamespace(config=config), name, "A title")
+    bare = [sys.executable, "-I", "-S", "-"]
+    for cell in cells:
+        assert not re.search("userdp|urllib|http", cell.source)
+        subprocess.run(bare, input=cell.source, text=True, cwd=tmp_path, check=True)
+    for file in files_named(name):
+        if file.name not in WRITTEN:
+            beside = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
+            assert (tmp_path / beside).read_bytes() == file.read_bytes()
+
+
+def test_a_copy_keeps_the_files_that_are_beside_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    kept = tmp_path / "data" / "aircraft-averages.csv"
+    kept.write_text("of the reader")
     _, cell = travel.opening(APP, "decide", "A title")
     exec(cell.source, {})
-    found = (tmp_path / "data" / "aircraft-averages.csv").read_bytes()
-    assert found == (ROOT / "book" / "data" / "aircraft-averages.csv").read_bytes()
-    (tmp_path / "data" / "aircraft-averages.csv").unlink()
-    nowhere = str(tmp_path / "site-packages" / "userdp" / "__init__.py")
-    monkeypatch.setattr(ud, "__file__", nowhere)
-    with pytest.raises(FileNotFoundError, match=r"the page Aircraft speeds.*\(aircraft.ipynb\)"):
-        exec(cell.source, {})
-
-
-def test_files_from_outside_of_the_book_are_found_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    _, cell = travel.opening(APP, "claims", "A title")
-    exec(cell.source, {})
-    found = (tmp_path / "proofs" / "README.md").read_bytes()
-    assert found == (ROOT / "proofs" / "README.md").read_bytes()
-
-
-def test_the_first_page_names_the_chapters_that_read_files_of_others():
-    (said,) = (cell.source for cell in page("index").cells if "(rerun)=" in cell.source)
-    sentence = said[said.index("Some chapters read") : said.index("A downloaded copy")]
-    assert {*re.findall(r"\((.*?)\.ipynb\)", sentence)} == {*READERS}
-    assert len(READERS) > 5
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_every_file_that_a_chapter_reads_is_there_and_has_a_maker(name):
-    read = travel.asked(name)
-    assert read
-    for file, who in read.items():
-        assert (ROOT / "book" / file).exists() or (ROOT / file).exists()
-        assert who
+    assert kept.read_text() == "of the reader"
 
 
 # --- How it is cited ------------------------------------------------------------------------------
@@ -182,17 +197,15 @@ def test_title_and_author_are_those_of_the_book_and_a_release_says_the_rest():
     assert not {"doi", "version", "publication_date"} & set(ZENODO)
 
 
-def test_the_file_for_citing_has_the_version_of_userdp_its_year_and_an_address():
+def test_the_file_for_citing_has_the_version_of_userdp_and_its_year():
     assert CFF["version"] == ud.__version__
     assert str(CFF["date-released"].year) == BOOK["copyright"]
-    (paper,) = CFF["references"]
-    assert CFF["url"] == paper["url"]  # what is known to be there
 
 
 FILE = (ROOT / "CITATION.cff").read_text("utf-8")
 HOME = "https://example.org/a/"
 ADDRESSES = {
-    "none": ({}, {"url": CFF["url"]}),
+    "none": ({}, {}),
     "repository": (
         {"USERDP_REPOSITORY": ADDRESS},
         {"url": ADDRESS, "repository-code": ADDRESS},
@@ -212,6 +225,8 @@ def test_the_file_for_citing_says_what_is_known_and_keeps_to_its_schema(
         environment(name, value)
     assert yaml.safe_load(citation.stamped(FILE)) == CFF | said
     text = citation.stamped(FILE, "1970-01-02", "1" * 40)
+    # Programs file the companion under an address that is not its own, if there is one.
+    assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
     (tmp_path / "CITATION.cff").write_text(text, "utf-8")
     schema = "--builtin-schema=vendor.citation-file-format"
     command = [sys.executable, "-m", "check_jsonschema", schema, tmp_path / "CITATION.cff"]
@@ -238,12 +253,85 @@ def test_the_site_offers_the_file_for_citing_of_what_is_built(environment, tmp_p
 
 def test_the_paper_is_that_of_the_bibliography():
     entry = metadata.paper()
-    number = f"{entry.fields['archiveprefix']}:{entry.fields['eprint']}"
+    number = entry.fields["howpublished"]
+    address = re.escape(entry.fields["url"])
+    assert entry.fields["url"].endswith(f"/{number.removeprefix('arXiv:')}")
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
     assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
     assert paper["identifiers"][0]["value"] == related["identifier"] == number
     names = " and ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
-    assert re.fullmatch(rf"{names}\. .* {paper['year']}\. {number}\.", metadata.in_words(entry))
+    words = rf"{names}\. .* {number}, {paper['year']}\. URL: {address}\."
+    assert re.fullmatch(words, metadata.in_words(entry))
+
+
+def offered():
+    """Return the entries that a page shows, with awkward words in its title and its address."""
+    url = "https://example.org/50%/a_b.html#1"
+    page = metadata.companion(CONFIG, "x", "50% & #1: a_b", url)
+    return {"page": page, "companion": metadata.companion(CONFIG), "paper": metadata.paper()}
+
+
+LISTED = dict(parse_file(ROOT / "book" / "references.bib").entries)
+REQUIRED = {
+    "article": {"author", "title", "journal", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "misc": {"author", "title"},
+}
+"""The types in use that BibTeX's own styles know, and the fields without which they warn."""
+PRINTED = ["title", "howpublished", "year", "note"]
+"""The fields that plain and alpha print of a `@misc`, beside the author."""
+
+
+@pytest.mark.parametrize("entry", [*(offered() | LISTED).values()], ids=[*(offered() | LISTED)])
+def test_an_entry_has_what_the_styles_of_bibtex_ask_for(entry):
+    assert {*entry.fields, *entry.persons} >= REQUIRED[entry.type]
+
+
+@pytest.mark.parametrize("style", ["plain", "alpha"])
+def test_the_fields_that_all_styles_print_identify_an_entry(style):
+    for name, entry in offered().items():
+        fields = {field: entry.fields[field] for field in PRINTED if field in entry.fields}
+        kept = Entry(entry.type, fields, entry.persons)
+        kept.key = name
+        with pybtex.errors.capture() as faults:
+            words = pybtex.format_from_string(metadata.bibtex(kept), style, output_backend="text")
+        assert faults == []
+        assert {"paper": "arXiv:2502.04749, 2025."}.get(name, VERSION) in words
+        assert (BOOK["title"] in words) == (name != "paper")
+
+
+ACCEPTED = {("plainnat", "Warning--empty year in opendpregistry")}
+"""A registry that is kept up to date has no year."""
+
+
+@pytest.mark.parametrize("style", ["plain", "alpha", "plainnat"])
+def test_bibtex_has_nothing_to_say_about_any_entry(style, tmp_path):
+    """BibTeX itself, where it is."""
+    bibtex = shutil.which("bibtex")
+    if not bibtex and not os.environ.get("USERDP_REQUIRE_PAGES"):
+        pytest.skip("bibtex is not installed: .ci/tex installs it")
+    entries = "\n".join(metadata.bibtex(entry) for entry in offered().values())
+    (tmp_path / "page.bib").write_text(entries, "utf-8")
+    shutil.copy(ROOT / "book" / "references.bib", tmp_path)
+    for name in ("page", "references"):
+        lines = ["\\relax", "\\citation{*}", f"\\bibstyle{{{style}}}", f"\\bibdata{{{name}}}"]
+        (tmp_path / f"{name}.aux").write_text("\n".join(lines))
+        run = subprocess.run(
+            [bibtex, "-terse", name], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        said = {(style, line) for line in run.stdout.splitlines() if not line.startswith("(")}
+        assert said <= ACCEPTED
+        words = " ".join((tmp_path / f"{name}.bbl").read_text("utf-8").split())
+        assert "arXiv:2502.04749, 2025" in words
+
+
+def test_the_labels_of_the_bibliography_have_one_letter_per_author():
+    """The book shows these labels; pybtex takes more letters of a name with an accent in TeX."""
+    several = [entry for entry in LISTED.values() if len(entry.persons["author"]) > 1]
+    labels = [*LabelStyle().format_labels(several)]
+    assert len(labels) > 10
+    for label in labels:
+        assert re.fullmatch(r"[A-Z]{2,4}\+?\d\d", label)
 
 
 def test_bibtex_reads_a_page_with_awkward_words(environment):
@@ -252,8 +340,8 @@ def test_bibtex_reads_a_page_with_awkward_words(environment):
     entry = metadata.companion(CONFIG, "x", "50% & #1: a_b", url := "https://example.org/a_b.html")
     (read,) = parse_string(metadata.bibtex(entry), "bibtex").entries.values()
     assert (read.fields["title"], read.fields["url"]) == (r"{50\% \& \#1: a\_b}", url)
-    words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}. {BOOK['copyright']}. URL: {url}."
-    assert metadata.in_words(entry) == f"{words} {version}."
+    words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}, {BOOK['copyright']}. {version}."
+    assert metadata.in_words(entry) == f"{words} URL: {url}."
     assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
 
 

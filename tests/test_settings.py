@@ -41,7 +41,7 @@ EDITS = {
     },
     "akmv": {
         "fewer users": {"M=6": "M=4"},
-        "more budgets": {"[0.1, 0.25, 0.5, 1, 2]": "[0.05, 0.5, 3]"},
+        "more budgets": {"[0.1, 0.25, 0.5, 1, 2, 4, 8, 20]": "[0.05, 0.5, 3]"},
     },
     "experiments": {
         "one user more": {"n_users=101": "n_users=102"},
@@ -52,6 +52,12 @@ EDITS = {
         "one user more": {"n_users=101": "n_users=102"},
         "fewer trials": {"10_000": "100"},
         "beyond two": {"0.1, 2, 25": "0.1, 4, 25"},
+        "another collection": {
+            '"extreme": ud.extreme_collection(n_users=101, max_count=10, upper=U)': (
+                '"mine": ud.Contributions([9, 4, 4, 1], upper=U)'
+            )
+        },
+        "one collection": {'"geometric": ud.geometric_collection(M=6, upper=U),\n': ""},
     },
     "figure-2": {
         "eight budgets": {"2, 25)": "2, 8)"},

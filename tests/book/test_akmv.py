@@ -1,10 +1,49 @@
-"""What AKMV leaves of its budget, by its audit."""
+"""What AKMV leaves of its budget, by its audit, and how well its draw tells ranks apart."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of, glued
+from strategies import GEOMETRIC, collections
 
+import userdp as ud
 from userdp import audit
+
+PAGE = functions_of("akmv")
 
 
 def test_no_pair_spends_more_than_three_quarters_where_the_rank_is_that_of_all_users():
     spent = audit.largest_log_ratio(lambda pairs: audit.akmv_log_ratio(pairs, 0.08), 400, rng=2)
     assert spent == pytest.approx(0.75 * 0.08, rel=1e-6)
+
+
+@given(collections(), st.floats(0.01, 30))
+def test_density_above_all_sums_over_the_largest(users, eps):
+    """By the density at the middle of each cell, between sums that are all different."""
+    sums = users.largest_sums.astype(float) * np.linspace(0.3, 0.9, users.n_users)
+    edges = np.unique([0, *sums, float(max(users.largest_sums))])
+    middles = (edges[1:] + edges[:-1]) / 2
+    logs = ud.quantile_log_density(middles, sums, users, rank=ud.rank(eps), eps=eps / 2)
+    if len(edges) == users.n_users + 2:
+        assert PAGE.top_over_best(users, eps) == pytest.approx(np.exp(logs[-1] - max(logs)))
+
+
+@given(collections(), st.one_of(st.floats(1e-3, 2), st.integers(1, 300).map(lambda k: 2 / k)))
+def test_up_to_two_the_density_above_all_sums_is_no_smaller_than_a_share_1_over_e(users, eps):
+    factor = PAGE.top_over_best(users, eps)
+    assert np.exp(-1) < factor
+    assert factor <= np.exp(-1 / 2) * (1 + 1e-12) or ud.rank(eps) > users.n_users
+
+
+def test_above_two_the_density_above_all_sums_vanishes():
+    """Not "however large the budget is"; and just below 2 it is nearly as small as stated."""
+    budgets, stored = [2, 4, 8, 20], glued("akmv")
+    factors = [PAGE.top_over_best(GEOMETRIC, eps) for eps in budgets]
+    assert factors == pytest.approx(np.exp(-np.array(budgets) / 4))
+    assert [float(stored[f"ranks-{eps}"]) for eps in budgets[1:]] == pytest.approx(
+        factors[1:], rel=0.04
+    )
+    ends = [float(stored[f"ranks-{end}"]) for end in ("least", "most")]
+    assert ends == pytest.approx(np.exp([-1, -0.5]), rel=0.02)
+    assert PAGE.top_over_best(GEOMETRIC, 2 - 1e-9 * 10) < 0.368

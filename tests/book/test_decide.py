@@ -10,6 +10,8 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from page_functions import BOOK, functions_of
 
 import userdp as ud
@@ -181,6 +183,46 @@ def test_what_the_choices_cost():
         assert (best.guarantee <= rivals.dropna()).all()
         assert prior.error < best.error
         assert 2 <= prior.guarantee_ratio < 3.1
+
+
+some_users = st.lists(st.integers(1, 5), min_size=1, max_size=6)
+
+
+@given(some_users, st.floats(0.05, 1), st.floats(-1.3, 1))
+def test_halving_the_budget_at_most_doubles_the_guarantee_with_laplace_noise(counts, share, log):
+    """With the same clipping: a distance from the truth at most doubles if the noise does."""
+    users, eps = ud.Contributions(counts, 1.0), 10.0**log
+    S = share * users.max_count
+    whole, half = (ud.projected_error(users, S, budget) for budget in (eps, eps / 2))
+    assert half <= 2 * whole * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("eps", [4, 6])
+def test_halving_the_budget_can_more_than_double_the_guarantee_with_staircase_noise(eps):
+    users = ud.Contributions([1], 1.0)
+    times = 2 * np.cosh(eps / 4)  # the quotient of the mean sizes of the noise
+    best = [ud.optimal_error(users, budget, noise="staircase") for budget in (eps / 2, eps)]
+    assert best[0] / best[1] == pytest.approx(times)
+    projected = [ud.projected_error(users, 1.0, budget, "staircase") for budget in (eps / 2, eps)]
+    assert projected[0] > 2.3 * projected[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps", "share"),
+    [([4, 2, 1], 0.25, 0.9), ([4, 2, 1], 1, 0.95), ([1] * 8, 0.1, 0.86), ([1] * 20, 0.05, 0.86)],
+)
+def test_the_width_of_l1_is_the_best_one_before_a_release_is_projected_and_not_after(
+    counts, eps, share
+):
+    users = ud.Contributions(counts, 1.0)
+    S, widths = ud.threshold(users, eps, "l1"), np.linspace(0.005, 1, 200) * max(counts)
+    before = [
+        ud.worst_case_error(users, ud.centred_clipping(users, width), eps, "l1")
+        for width in (S, *widths)
+    ]
+    assert before[0] <= min(before) * (1 + 1e-12)
+    after = [ud.projected_error(users, width, eps) for width in (S, *widths)]
+    assert min(after) < share * after[0]
 
 
 def test_plan_gives_the_same_advice():

@@ -76,6 +76,23 @@ def test_capped_sums_have_sensitivity_min_of_threshold_and_largest_sum():
         assert max(min(high, T) - min(low, T) for low, high in pairs) == min(T, users.max_count)
 
 
+def test_two_widths_are_optimal_where_budgets_of_two_are_compared():
+    """The smallest example of the tie: counts 2 and 1, and above two the largest width alone."""
+    users, two = exact([2, 1]), Fraction(2)
+    errors = [oracle.largest_bias([2, 1], ONE, centred(S)) + S / 2 / 3 for S in (ONE, two)]
+    assert errors == [ud.optimal_error(users, two)] * 2 == [Fraction(1, 3)] * 2
+    for eps in (two, Fraction(21, 10)):
+        phi = {S: ud.symmetric_error(users, S, eps) for S in (ONE, Fraction(3, 2), two)}
+        best = [S for S in phi if phi[S] == min(phi.values())]
+        assert best == ([*phi] if eps == two else [two])
+
+
+def centred(S):
+    """Symmetric intervals of total width S at most for each user of the counts 2 and 1."""
+    widths = [min(ONE, S / 2), min(ONE, S / 2), min(ONE, S)]
+    return ud.Clipping([(ONE - w) / 2 for w in widths], [(ONE + w) / 2 for w in widths])
+
+
 @pytest.mark.parametrize(("total", "kept"), [(2, 1), (3, 2)])
 def test_the_mean_of_the_kept_samples_is_no_clipped_mean(total, kept):
     """One sample moves a clipped mean by a share of 1/N at most, and the mean of n kept by 1/n."""

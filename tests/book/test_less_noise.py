@@ -8,7 +8,7 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_functions import functions_of
+from page_functions import functions_of, glued
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from strategies import collections, fractions
@@ -88,6 +88,19 @@ def test_gain_of_the_staircase(users, eps):
     gain = best[0] / best[1]
     assert 1 - 1e-12 <= gain <= bound * (1 + 1e-12)
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
+
+
+def test_the_error_falls_by_at_most_the_share_that_the_page_states():
+    """Up to eps = 1, rounded up; two equal users attain it, so the gain of the ratio is another."""
+    attained = [
+        1 - ud.optimal_error(users, 1, noise="staircase") / ud.optimal_error(users, 1)
+        for users in (ud.Contributions([3, 3], 1.0), ud.Contributions([2, 1, 1], 1.0))
+    ]
+    most = 1 - 0.5 / np.sinh(0.5)
+    assert attained[0] == pytest.approx(most, rel=1e-12)
+    assert attained[1] < most
+    stated = float(glued("less-noise")["noise-gain-1"].removesuffix(" %")) / 100
+    assert most <= stated < most + 0.001 < 2 * np.sinh(0.5) - 1
 
 
 @pytest.mark.parametrize("law", [ud.LaplaceNoise(0.8), ud.StaircaseNoise(1.3)])

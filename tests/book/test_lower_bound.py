@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from page_functions import BOOK, functions_of
+from page_functions import BOOK, functions_of, glued, tables
 from scipy import optimize, sparse
 from strategies import budgets, collections
 
@@ -116,6 +116,17 @@ def test_lattice_is_a_certificate(hundredths):
 def test_one_user_is_known_to_a_per_cent(eps):
     bound = ud.minimax_lower_bound(ud.Contributions([1], 1.0), eps)
     assert bound - SOLVER <= least_error(1, 24, eps) <= 1.012 * bound
+
+
+def test_one_user_is_known_less_well_beyond_three():
+    """The gap that the page states, rounded up: of the same programs, up to 3 and at 4."""
+    one = ud.Contributions([1], 1.0)
+    gap = {eps: least_error(1, 24, eps) / ud.minimax_lower_bound(one, eps) - 1 for eps in (3, 4)}
+    assert gap[3] < 0.012 < 0.025 < gap[4]
+    stored = glued("lower-bound")
+    for name, eps in {"known": 3, "four": 4}.items():
+        stated = float(stored[f"lower-bound-one-{name}"].removesuffix(" %")) / 100
+        assert gap[eps] - SOLVER <= stated < gap[eps] + 0.0011
 
 
 @settings(max_examples=40)
@@ -312,6 +323,24 @@ def test_how_near_releases_are_to_the_best():
     alone = times[times.name == "one-heavy"]
     assert alone.staircase.max() > 1.69
     assert alone["staircase, split"].max() < 1.25
+
+
+def test_the_text_and_the_table_have_the_same_ratios_rounded_up():
+    times, stored = near().set_index(["name", "eps"]), glued("lower-bound")
+    (shown,) = [rows for rows in tables("lower-bound") if "0.10" in rows[0]]
+    entries = {(name, kind): [*map(float, row)] for name, kind, *row in shown[2:]}
+    assert len(entries) == 4 * len(times.index.unique("name"))
+    for (name, kind), row in entries.items():
+        for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
+            true = times[kind][name, eps]
+            assert true - 1e-9 <= entry <= true + 0.01
+    most = {
+        noise: np.max([row for (_, kind), row in entries.items() if kind == noise], axis=0)
+        for noise in ("Laplace, split", "staircase, split")
+    }
+    assert float(stored["near-laplace-small"]) == max(most["Laplace, split"][:4])
+    assert float(stored["near-laplace-all"]) == max(most["Laplace, split"])
+    assert float(stored["near-staircase-all"]) == max(most["staircase, split"])
 
 
 def test_projecting_is_not_within_three_halves_for_one_heavy_user():

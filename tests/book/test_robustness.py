@@ -1,12 +1,14 @@
 """What carries over to other collections, laws and ways to clip, on other draws than the page's."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_functions import functions_of
 from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, clippings, collections
 
 import userdp as ud
@@ -31,6 +33,19 @@ def test_without_heavy_users_akmv_is_not_close_to_laplace():
     sweep = ud.mean_error_sweep(MEAN_ERRORS, EQUAL, [0.1, 0.5, 2], ud.uniform_sums, 200, rng=1)
     assert (sweep["AKMV"].mean > 1.5 * sweep["Laplace"].mean).all()
     np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
+
+
+def test_at_two_the_verdict_hangs_on_the_width():
+    """On slow buses, as the page has it, with the largest and the smallest optimal width."""
+    page = functions_of("robustness", n_trials=400, seed=3)
+    slow = partial(ud.beta_sums, a=2, b=8)
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, EXTREME, [2], slow, 400, rng=3)
+    assert sweep["AKMV"].mean < sweep["OPT"].mean
+    assert page.ratio_at_two(EXTREME, slow) > 1.9
+    assert page.ratio_at_two(EQUAL, slow) == pytest.approx(
+        ud.mean_error_sweep(MEAN_ERRORS, EQUAL, [2], slow, 400, rng=3)["AKMV"].mean[0]
+        / ud.optimal_error(EQUAL, 2)
+    )
 
 
 @pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from page_functions import functions_of
+from page_functions import BOOK, functions_of, glued, tables
 
 import userdp as ud
 
@@ -106,6 +106,28 @@ def test_where_a_split_saves():
         S = ud.threshold(users, eps, "l1", noise)
         together = ud.projected_error(users, S, eps, noise)
         assert ud.best_split(users, eps, noise).error < (1 - least) * together
+
+
+def test_text_and_tables_have_the_same_numbers():
+    """Savings rounded down, ratios to a floor rounded up, in sentences as in tables."""
+    stored = glued("split")
+    saved = pd.read_csv(BOOK / "data" / "split-gains.csv")
+    saved["less"] = 100 * (1 - saved.split / saved.projected)
+    saved = saved.set_index(["collection", "noise", "eps"]).less
+    (gains,) = [rows for rows in tables("split") if "0.25" in rows[0]]
+    gains = {(name, noise.lower()): row for name, noise, *row in gains[2:]}
+    assert len(gains) == 6
+    for key, row in gains.items():
+        for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
+            less = saved[(*key, eps)]
+            assert entry == ("-" if less == 0 else f"{np.floor(less):.0f} %")
+    for noise in LAWS:
+        shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
+        assert stored[f"split-most-{noise}"] == max(shown, key=lambda x: int(x.split()[0]))
+    (mended,) = [rows for rows in tables("split") if "projected, best width" in rows[0]]
+    mended = {eps: entry for eps, _, entry in mended[2:]}
+    assert stored["split-mended"] == mended["4"]
+    assert stored["split-mended-six"] == mended["6"]
 
 
 # prp-no-width: one user with 1,000 samples, 9,000 with one, eps = 2

@@ -1,8 +1,8 @@
 """A Sphinx extension: CITATION.cff as it leaves here, with what is known of this copy.
 
-The repository's file has the version, the day it is from, and as address that of the paper. A
-release (`tools/release.py`) and the page on citing offer it with their own day and commit, and with
-the addresses of the repository and the book where the environment has them.
+The repository's file has the version and the day it is from, and no address. A release
+(`tools/release.py`) and the page on citing offer it with their own day and commit, and with the
+addresses of the repository and the book where the environment has them.
 """
 
 import os

@@ -38,17 +38,20 @@ def paper():
 
 
 def companion(config, page="", title="", url=""):
-    """Return the entry of the book and the software, or of a page; braces keep capitals."""
+    """Return the entry of the book and the software, or of a page; braces keep capitals.
+
+    BibTeX's own styles do not know `@software`, and ask `@incollection` for a publisher.
+    """
     fields = {
         "title": f"{{{title or config.html_title}}}",
-        "booktitle": title and f"{{{config.html_title}}}",
+        "howpublished": title and f"In {{{config.html_title}}}",
         "url": url if title else config.html_baseurl,
         "year": config.copyright,
         "note": version(),
     }
     author = [Person(f"{{{config.author}}}")]
     fields = {name: said for name, said in fields.items() if said}
-    made = Entry("incollection" if title else "software", fields, {"author": author})
+    made = Entry("misc", fields, {"author": author})
     made.key = f"userdp-{page}" if title else "userdp"
     return made
 
@@ -106,8 +109,8 @@ def article():
         "name": entry.fields["title"],
         "author": [{"@type": "Person", "name": f"{person}"} for person in entry.persons["author"]],
         "datePublished": entry.fields["year"],
-        "identifier": f"arXiv:{entry.fields['eprint']}",
-        "url": f"https://arxiv.org/abs/{entry.fields['eprint']}v1",
+        "identifier": entry.fields["howpublished"],
+        "url": f"{entry.fields['url']}v1",
     }
 
 

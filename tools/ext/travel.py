@@ -1,24 +1,25 @@
-"""A Sphinx extension: a chapter that leaves the book takes along what it needs.
+"""A Sphinx extension: a chapter that leaves the book carries what it needs.
 
 What the download button gives is not the notebook of the repository, but that with prose in plain
 Markdown (`plain`), with the outputs that it has in the book. Its first cell names the page, the
 version and the commit, and the one line that installs all it needs. A chapter that reads files of
-the book gets a second cell: it looks for them beside the notebook, then in the clone that `userdp`
-is from, then on the site; where they are nowhere, it says what makes them.
+the book gets a second cell, which holds them and writes them beside the notebook. So the copy runs
+without a clone, the site or a network, whatever pip has installed, and where.
 
-The site has those files beside the notebook, as the repository has. `rerun` makes the chapters for
-Colab of the same copies. `nox --session travel` tries every chapter, alone in an empty folder.
+`rerun` makes the chapters for Colab from the same copies. `nox --session travel` runs every
+chapter, alone in an empty folder.
 """
 
 import os
 import re
-import shutil
+import zlib
+from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import nbformat
 from contents import BOOK, ROOT, page
 from plain import Writer
-from recorded import records
 from rerun import commit
 from webpages import version
 
@@ -31,59 +32,43 @@ To run it, install once what it needs, into an environment with Python 3.11 or n
 pip install {what}
 ```
 """
-FETCH = """\
-# Files of the book that this page reads: beside it, else from the clone of `userdp`, else from the
-# book's site.
+UNPACK = """\
+# Files of the book that this page reads, compressed. A file that is already here stays as it is.
+from base64 import b64decode
 from pathlib import Path
-from shutil import copy
-from urllib.request import urlretrieve
+from zlib import decompress
 
-import userdp
-
-site = "{site}"
-clone = Path(userdp.__file__).resolve().parents[1]
-makers = {makers}
-for name, maker in makers.items():
+packed = {{
+{files}
+}}
+for name, text in packed.items():
     file = Path(name)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    for kept in (clone / "book" / name, clone / name):
-        if kept.exists() and not file.exists():
-            copy(kept, file)
     if not file.exists():
-        try:
-            urlretrieve(site + name, file)
-        except (OSError, ValueError) as error:
-            raise FileNotFoundError(f"No {{name}} here: {{maker}} makes it.") from error
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(decompress(b64decode(text)))
 """
-READ = re.compile(r'"(\.\./proofs/README\.md|claims\.yml|data/[\w-]+\.csv|data/floors)"')
-ELSEWHERE = {"claims.yml": "the repository", "proofs/README.md": "the repository"}
+QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
+"""What may be the name of a file, or of a folder of data."""
 
 
-def asked(name):
-    """Return the files of the book that a chapter reads, each with what makes it."""
+def needed(name):
+    """Return the files of the repository that a chapter reads, by their names beside its copy."""
     source = "\n".join(c.source for c in page(name).cells if c.cell_type == "code")
-    found = []
-    for file in dict.fromkeys(READ.findall(source)):
-        here = sorted((BOOK / file).glob("*")) if (BOOK / file).is_dir() else [BOOK / file]
-        found += [path.resolve() for path in here]
-    # The repository's files outside of the book stand beside the copy as well.
-    return {
-        str(path.relative_to(BOOK if path.is_relative_to(BOOK) else ROOT)): maker(path, name)
-        for path in found
-    }
+    files = {}
+    for text in QUOTED.findall(source):
+        path = BOOK / text
+        inside = [path] if path.is_file() else sorted(path.glob("*"))
+        for file in (one.resolve() for one in inside):
+            # Files from outside the book lie beside the copy, too.
+            beside = file.relative_to(BOOK if file.is_relative_to(BOOK) else ROOT)
+            files[beside.as_posix()] = file
+    return files
 
 
-def maker(path, reader):
-    """Say what makes a file."""
-    if path.parent.name == "floors":
-        return "`make floors`"
-    record = records().get(path.stem, {})
-    if "cell" in record:
-        title = page(record["page"]).cells[0].source.partition("\n")[0].strip("# ")
-        return f"the page {title} ({record['page']}.ipynb)"
-    if "command" in record:
-        return f"`{record['command']}`"
-    return ELSEWHERE[str(path.relative_to(BOOK if path.is_relative_to(BOOK) else ROOT))]
+@cache
+def packed(path):
+    """Return a file as text for a cell."""
+    return b64encode(zlib.compress(path.read_bytes(), 9)).decode()
 
 
 def line():
@@ -101,11 +86,13 @@ def opening(app, name, title):
     said = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
     first = HEAD.format(what=what, where=where, **said)
     made = [nbformat.v4.new_markdown_cell(first, id="about-this-copy")]
-    if makers := asked(name):
-        site = f"{base}_sources/book/" if base else ""
-        shown = "{\n" + "".join(f"    {file!r}: {who!r},\n" for file, who in makers.items()) + "}"
-        code = FETCH.format(site=site, makers=shown.replace("'", '"'))
-        made.append(nbformat.v4.new_code_cell(code.rstrip(), id="files-of-the-book"))
+    if files := needed(name):
+        lines = "\n".join(f'    "{file}": "{packed(path)}",' for file, path in files.items())
+        cell = nbformat.v4.new_code_cell(
+            UNPACK.format(files=lines).rstrip(), id="files-of-the-book"
+        )
+        cell.metadata["jupyter"] = {"source_hidden": True}  # the lines are long
+        made.append(cell)
     return made
 
 
@@ -147,14 +134,9 @@ def keep(app, tree, docname):
 
 
 def leave(app):
-    """Put the copies where the buttons lead, with the files that they read."""
-    folder = Path(app.outdir) / "_sources" / "book"
+    """Put the copies where the buttons lead."""
     for name, chapter in app.travelling.items():
-        nbformat.write(chapter, folder / f"{name}.ipynb")
-        for file in asked(name):
-            to = folder / file
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(BOOK / file if (BOOK / file).exists() else ROOT / file, to)
+        nbformat.write(chapter, Path(app.outdir) / "_sources" / "book" / f"{name}.ipynb")
     return []
 
 

@@ -1,0 +1,58 @@
+"""Exercise 2 of the KKT page: when the multipliers are the only ones, in exact arithmetic."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from page_functions import functions_of, glued
+from strategies import budgets, collections
+
+import userdp as ud
+
+PAGE = functions_of("kkt", Fraction=Fraction, combinations=combinations)
+EXERCISE = ud.Contributions([4, 2, 2], Fraction(65))
+TINY = Fraction(1, 10**9)
+
+
+@given(collections().filter(lambda users: users.n_users <= 5), budgets(5))
+@example(EXERCISE, Fraction(2, 3))
+@example(EXERCISE, Fraction(1))
+@example(ud.Contributions([1, 1], Fraction(1)), Fraction(2))
+def test_only_multipliers_by_the_corners_of_all_prices(users, eps):
+    """The condition of thm-multipliers, against all corners of the dual problem."""
+    T, v = ud.threshold(users, eps), list(users.largest_sums)
+    above, at = sum(x > T for x in v), v.count(T)
+    several = T > 0 and at >= 2 and 2 / eps < above + at
+    best = PAGE.best_corners(users, eps)
+    assert (len(best) > 1) == several
+    solution = ud.optimal_solution(users, eps)
+    if not several:
+        assert best == [tuple(solution.lambda_users)]
+    for corner in best:  # each is a certificate of the same point
+        prices = np.array(corner)
+        left = 1 / eps - sum(corner)
+        other = solution._replace(lambda_users=prices, mu_users=1 - 2 * prices, lambda_width=left)
+        assert set(ud.kkt_certificate(users, eps, other)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("eps", "several"),
+    [
+        (Fraction(1, 100), False),
+        (Fraction(1, 2), False),
+        (Fraction(2, 3) - TINY, False),
+        (Fraction(2, 3), False),
+        (Fraction(2, 3) + TINY, True),
+        (Fraction(4, 5), True),
+        (Fraction(1), True),
+        (Fraction(3, 2), True),
+        (Fraction(2) - TINY, True),
+        (Fraction(2), False),
+        (Fraction(5), False),
+    ],
+)
+def test_budgets_of_the_exercise(eps, several):
+    assert (len(PAGE.best_corners(EXERCISE, eps)) > 1) == several
+    assert glued("kkt")["kkt-unique"] == "ε ≤ 2/3 and for ε ≥ 2"
