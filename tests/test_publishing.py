@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
