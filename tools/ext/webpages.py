@@ -23,7 +23,6 @@ LONGEST = 250  # characters, the verdict apart
 # Short formulas become letters; line breaks and citations go.
 PLAIN = {r"\\frac (\w)(\w)": r"\1/\2", r"_?\\varepsilon": "ε", r"_?\\ell": "\N{SCRIPT SMALL L}"}
 PLAIN |= {r"\\math\w+ ?|[{}]": "", "\n": " ", r" \[\w{2,}\]": ""}
-TEXT = "https://creativecommons.org/licenses/by/4.0/"
 SITEMAP = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>\n'
 
 
