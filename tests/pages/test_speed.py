@@ -52,7 +52,13 @@ def test_formulas_stand_in_the_page_before_any_script_runs():
 
 
 def test_fonts_of_formulas_are_there():
-    styles = (BUILT / "_static" / "all.css").read_text("utf-8")
+    styles = (BUILT / "_static" / "formulas.css").read_text("utf-8")
     fonts = re.findall(r'url\("(\.\./mathjax/[^"]+)"\)', styles)
     assert len(fonts) > 10
     assert all((BUILT / "_static" / font).resolve().is_file() for font in fonts)
+
+
+def test_pages_do_not_load_the_theme_script_of_icons():
+    """It is 1.5 MB; the font of icons has all that pages show."""
+    asking = [path.name for path in BUILT.rglob("*.html") if "fontawesome.js" in path.read_text()]
+    assert asking == []

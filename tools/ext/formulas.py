@@ -116,4 +116,4 @@ def setup(app):
     inline = (mathjax.html_visit_math, None)
     app.add_html_math_renderer("formulas", inline, (mathjax.html_visit_displaymath, None))
     app.add_css_file(STYLES.partition("/")[2])
-    app.connect("build-finished", finish, priority=800)  # before what pages ask for is joined
+    app.connect("build-finished", finish)
