@@ -75,11 +75,11 @@ reproducible: site
 	@echo "Both are the same, to the last byte."
 
 release: releasable reproducible test ## put a release together in dist, and tag it, here only
-	@$(BIN) tools/release.py
+	@$(BIN) -m tools.release
 
 # At once, before all that takes so long.
 releasable: $(READY)
-	@$(BIN) tools/release.py --check
+	@$(BIN) -m tools.release --check
 
 test: $(TESTS) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."

@@ -6,9 +6,9 @@ from operator import attrgetter
 
 import pytest
 import yaml
-from contents import BOOK, ROOT, ledger, page, pages
 
 import userdp as ud
+from tools.ext.contents import BOOK, ROOT, ledger, page, pages
 
 ROWS = ledger()
 NUMBERED = [

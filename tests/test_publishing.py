@@ -13,24 +13,20 @@ import zipfile
 from datetime import date
 from types import SimpleNamespace
 
-import citation
-import metadata
 import nbformat
 import pybtex
 import pybtex.errors
 import pytest
-import release
-import rerun
-import travel
-import webpages
 import yaml
-from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pybtex.database import Entry, parse_file, parse_string
 from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
+from tools import release
+from tools.ext import citation, metadata, rerun, travel, webpages
+from tools.ext.contents import ROOT, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))

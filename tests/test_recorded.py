@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
-import recorded
 import yaml
-from contents import ROOT, page, pages
 
 import userdp
+from tools.ext import recorded
+from tools.ext.contents import ROOT, page, pages
 
 RECORDS = recorded.records()
 KEPT = [table for table, record in RECORDS.items() if "command" in record]

@@ -5,11 +5,11 @@ from html import unescape
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import webpages
 import yaml
 from browser import BUILT, CHAPTERS, ROOT, every_chapter, on_the_built_pages
 
 import userdp
+from tools.ext import webpages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 

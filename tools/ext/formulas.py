@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 
 import quickjs
-from contents import ROOT
 from fontTools import subset
 from sphinx.errors import ExtensionError
 from sphinx.ext import mathjax
+
+from .contents import ROOT
 
 HOME = ROOT / "tools" / "mathjax"
 PARTS = [

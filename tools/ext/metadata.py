@@ -12,10 +12,11 @@ import os
 import re
 
 import pybtex
-from contents import BOOK
 from pybtex.database import Entry, Person, parse_file
 from sphinx.util.i18n import format_date
-from webpages import description, version
+
+from .contents import BOOK
+from .webpages import description, version
 
 PAPER = "rameshwar2025bounding"
 

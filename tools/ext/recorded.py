@@ -15,10 +15,11 @@ from collections import defaultdict
 from functools import cache
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from contents import BOOK, page, pages, parts
 from docutils import nodes
 
 from userdp.plotting._tables import PREFIX
+
+from .contents import BOOK, page, pages, parts
 
 DATA = BOOK / "data"
 PACKAGE = DATA / "datapackage.json"

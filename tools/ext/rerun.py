@@ -13,7 +13,8 @@ import shutil
 from pathlib import Path
 
 import nbformat
-from contents import ROOT
+
+from .contents import ROOT
 
 CELL = """\
 # On Colab only: fetch the commit of this page, and install what it needs (a minute).

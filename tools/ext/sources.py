@@ -13,11 +13,12 @@ the ledger, book/claims.yml, and lead to it; the chapters are those with a cell 
 import re
 from pkgutil import resolve_name
 
-import contents
-from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
+
+from . import contents
+from .contents import ROOT
 
 CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
 CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]

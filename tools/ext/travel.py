@@ -18,10 +18,11 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from contents import BOOK, ROOT, page
-from plain import Writer
-from rerun import commit
-from webpages import version
+
+from .contents import BOOK, ROOT, page
+from .plain import Writer
+from .rerun import commit
+from .webpages import version
 
 HEAD = """\
 *{title}* is a page of *{book}*. {version}.{link}

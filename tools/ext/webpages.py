@@ -14,9 +14,10 @@ import os
 import re
 
 from docutils import nodes
-from rerun import commit
 
 import userdp
+
+from .rerun import commit
 
 LEAD = re.compile(r"^The (?:claim|result)(?: \(.*?\))?\. ")
 LONGEST = 250  # characters, the verdict apart
