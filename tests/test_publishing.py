@@ -78,7 +78,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
 
 
 def test_copies_for_colab_and_binder_fetch_the_commit_that_is_built(environment, tmp_path):
-    """What the cell does: `nox --session rerun`; below it is what readers download."""
+    """What the cell does: the session rerun of nox; below it is what readers download."""
     kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
     kept.parent.mkdir(parents=True)
     shutil.copy(ROOT / "book" / "kkt.ipynb", kept)

@@ -6,7 +6,7 @@ version and the commit, and the one line that installs all it needs. A chapter t
 the book gets a second cell, which holds them and writes them beside the notebook. So the copy runs
 without a clone, the site or a network, whatever pip has installed, and where.
 
-`rerun` makes the chapters for Colab from the same copies. `nox --session travel` runs every
+`rerun` makes the chapters for Colab from the same copies. The session travel of nox runs every
 chapter, alone in an empty folder.
 """
 

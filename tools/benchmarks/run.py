@@ -23,7 +23,7 @@ from scipy import optimize, sparse
 import userdp as ud
 from userdp.plotting import keep_record
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+DATA = Path(__file__).resolve().parents[2] / "book" / "data"
 SEED = 20250211
 U = 65
 GEOMETRIC = ud.geometric_collection(6, U)
@@ -203,7 +203,7 @@ def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int =
         found.append(row)
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(found)
-    script = f"benchmarks/{Path(sys.argv[0]).name}"
+    script = f"tools/benchmarks/{Path(sys.argv[0]).name}"
     keep_record(DATA / name, command=command, script=script, seed=seed)
 
 
