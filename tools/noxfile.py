@@ -1,6 +1,7 @@
 """What is run now and then, in clean environments: `.venv/bin/nox -f tools/noxfile.py -s NAME`.
 
-With `--list` instead of `-s NAME` it lists the sessions. Each works in a clone of the last commit: chapters write tables.
+`.venv/bin/nox -f tools/noxfile.py --list` lists the sessions. Each works in a clone of the last
+commit: chapters write tables.
 """
 
 import json

@@ -7,19 +7,22 @@ USERDP_PDF is a PDF for the first page to offer. With USERDP_EXECUTION=off outpu
 with "cache" those of the cache that `make book` fills; else chapters are executed when read.
 
 Each page is described by its own claim, for search engines and for previews of links; the root of
-the site, which leads to the first page, by that of the first page. A sitemap lists the pages.
+the site, which leads to the first page, by that of the first page. A sitemap lists the pages. The
+search understands questions.
 """
 
 import os
 import re
 
 from docutils import nodes
+from sphinx.search.en import SearchEnglish
 
 import userdp
 
 from .rerun import commit
 
 LEAD = re.compile(r"^The (?:claim|result)(?: \(.*?\))?\. ")
+QUESTION = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
 LONGEST = 250  # characters, the verdict apart
 # Short formulas become letters; line breaks and citations go.
 PLAIN = {r"\\frac (\w)(\w)": r"\1/\2", r"_?\\varepsilon": "ε", r"_?\\ell": "\N{SCRIPT SMALL L}"}
@@ -80,8 +83,15 @@ def list_pages(app):
     return []
 
 
+class Search(SearchEnglish):
+    """The search of Sphinx, which also leaves out the words that any question has."""
+
+    stopwords = SearchEnglish.stopwords | {*QUESTION.split("|")}
+
+
 def setup(app):
     """Register the extension."""
+    app.add_search_language(Search)
     app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
     app.connect("html-collect-pages", list_pages)
