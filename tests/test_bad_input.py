@@ -50,6 +50,11 @@ GOOD = (
 )
 OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
+    "as_measurement": {
+        "user": "user",
+        "value": "value",
+        "data": {"user": [1, 1, 2], "value": [5.0, 6.0, 4.0]},
+    },
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
     "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
@@ -107,6 +112,7 @@ def shown(argument, value):
 
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
 RECORDS = ["private_mean", "private_mean_protected_counts"]
+OF_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
 BUDGETS = [*SWEEPS, "plan"]
 BUDGET = sorted({*taking("eps")} - {*BUDGETS})
@@ -122,6 +128,7 @@ WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
 PROTECTED_COUNTS = ["private_mean_protected_counts"]
 RANKED = ["private_quantile", "quantile_cells", "quantile_log_density"]
 BEYOND = ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)
+NAMES = "user", "value"
 MASKED = np.ma.array([1, 2], mask=[0, 1])
 
 
@@ -246,7 +253,10 @@ REFUSED = [
     ("eps", ["plan"], V, [*said("hold budgets", [1, 0.0], ["x"]), *said("got none", [])]),
     ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
     ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
-    ("counts", ["plan", "as_measurement"], V, said("shape (0,)", [])),
+    ("counts", ["plan"], V, said("shape (0,)", [])),
+    ("data", ["as_measurement"], T, [None, *said("got a int", 3)]),
+    *[(name, ["as_measurement"], T, said("the name of a column", [1, 1, 2])) for name in NAMES],
+    *[(name, ["as_measurement"], V, ["speed"]) for name in NAMES],
     ("lower", RANGES, *REAL, V, [-HUGE], T, [np.timedelta64(3, "s")]),
     ("upper", RANGES, *REAL, V, [-1, 1e-280, *said("above lower=0.0, got upper=0.", 0)]),
     ("upper", RANGES, V, said("nor too far", 1.5e308)),
@@ -256,7 +266,7 @@ REFUSED = [
     ("value", RECORDS, V, said("shape (3, 1)", np.ones((3, 1)))),
     ("value", RECORDS, T, [None, *said("type str", np.array([1, "2", 3], object))]),
     ("value", RECORDS, T, said("complex", [1j, 2j, 3j], np.array([1j, 2j, 3j]))),
-    ("user", taking("user"), V, said("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
+    ("user", OF_COLUMNS, V, said("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
     ("user", ["user_counts"], V, said("must have rows", [])),
     ("user", RECORDS, T, said("pass `data=`", "who")),
     ("cap", PROTECTED_COUNTS, *COUNT, V, said("at most", 2**31 + 1)),
@@ -289,6 +299,7 @@ LAWS = ud.LaplaceNoise(1), ud.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments at once, or come from other functions and methods.
 ALSO_REFUSED = [
+    (V, "user", "not be missing", "as_measurement", {"data": {"user": [None], "value": [1.0]}}),
     *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
     (V, "eps", "finite noise", "clipped_mean", {"eps": 3e-308, "noise": "staircase"}),
     (V, "eps", "finite noise", "clipped_mean_error", {"eps": 3e-308, "total_width": 10}),
@@ -374,7 +385,7 @@ ACCEPTED = [
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
-    ("user", taking("user"), [["a", "1", "1"], [b"a", b"1", b"1"]]),
+    ("user", OF_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
     ("project", taking("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),

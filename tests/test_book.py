@@ -116,14 +116,61 @@ def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
     assert len(downloads) >= len(figures)
 
 
+NUMBER = r"\d[\d,]*(?:\.\d+|/\d+)?"
+SETTINGS = [
+    rf"[εδρτ] ?[=<≤>≥] ?{NUMBER}",
+    rf"(?:ε|[Bb]udgets?|epsilon) from {NUMBER}(?: to (?:below )?{NUMBER})?",
+    rf"at epsilon {NUMBER}",
+    rf"budgets \({NUMBER}(?:, {NUMBER})*\)",
+    r"(?:level|probability of) \d+ %|\d+ % interval",
+    r"<a href=\"#eps=[^<]*</a>",
+]
+"""A budget or a level that somebody has chosen, and with it a cell."""
+TITLES = [
+    r"(?:Theorem|Lemma|Proposition|Corollary|Definition|Section|Figure) \d+\.\d+",
+    r"(?:arXiv|Python|Coq|MathComp|MathComp-Analysis|CC BY) \(?\d+\.\d+",
+    r"https?://[^\s)]+",
+]
+"""Numbers in names of statements, versions, licences and places."""
+MEASURED = r"(?<![\w./])\d[\d,]*(?:\.\d+|/\d+| ?(?:%|per ?cent))(?![\w/])"
+
+
+def typed_numbers(text):
+    """Decimals, fractions and percentages outside of formulas, code, settings and titles."""
+    code = r"\$\$.*?\$\$(?: \([\w-]+\))?|\$[^$]+\$|```.*?```|`[^`]*`"
+    text = re.sub(code, "", text, flags=re.S)
+    return re.findall(MEASURED, re.sub("|".join([*SETTINGS, *TITLES]), "", text))
+
+
+def beside_figures(path):
+    """Captions and alternative texts."""
+    settings = [cell.metadata.get("mystnb", {}) for cell in code_cells(path) if images(cell)]
+    captions = [some.get("figure", {}).get("caption", "") for some in settings]
+    return "\n\n".join([*captions, *(some.get("image", {}).get("alt", "") for some in settings)])
+
+
 @every_page
 def test_no_measured_number_is_typed(path):
-    """Decimals in prose come from cells; formulas, code, and what the reader may set do not."""
-    text = re.sub(
-        r"\$\$.*?\$\$(?: \([\w-]+\))?|\$[^$]+\$|```.*?```|`[^`]*`", "", markdown(path), flags=re.S
-    )
-    text = re.sub(r"(arXiv|Python|Coq|MathComp) \(?\d+\.\d+", "", text)
-    assert re.findall(r"(?<![\w.])\d+\.\d{2,}(?![\w.])", text) == []
+    """What is measured comes from cells; a formula may have numbers, and so may code."""
+    assert typed_numbers(markdown(path)) == []
+    if path.suffix == ".ipynb":
+        assert typed_numbers(beside_figures(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("at 31.4 km/h, 9 % more", ["31.4", "9 %"]),
+        ("a little better below 2/5, by 0.8", ["2/5", "0.8"]),
+        ("three per cent, 3 per cent, 3 percent", ["3 per cent", "3 percent"]),
+        ("1,234.5 at ε = 0.8, ε ≤ 5/2 and for budgets from 0.1 to 2", ["1,234.5"]),
+        ("Proposition 1.3, with Python 3.11: $x = 0.5$, a 95 % interval, `0.7`", []),
+        ("ε = 0.8 gives 0.9", ["0.9"]),
+    ],
+    ids=["decimals", "fractions", "percentages", "budgets", "titles", "result"],
+)
+def test_which_numbers_count_as_typed(text, found):
+    assert typed_numbers(text) == found
 
 
 @every_page

@@ -86,7 +86,7 @@ def test_figures_2_and_3(figure, name):
     sums = samples(name, users, n, rng)
     for eps, part in data.groupby("eps"):
         stored = part.set_index(["mechanism", "method"])
-        bound = stored.error["worst case", "closed form"]
+        bound = stored.error["guarantee of OPT-worst-case", "closed form"]
         assert bound == pytest.approx(ud.optimal_error(users, eps), rel=SIX_DIGITS)
         for mechanism, release in released(sums, users, eps, rng).items():
             errors = abs(release - sums.sum(axis=1)) / users.total

@@ -37,7 +37,7 @@ OPENDP = {
     "protected counts": "ud.private_mean_protected_counts(unread, other, **bounds, eps=1, cap=2)",
     "sums": "ud.release_mean(unread, users, 1)",
     "vectors": "ud.release.release_mean_in_ball(unread, users, law)",
-    "a measurement": "ud.release.as_measurement([2, 1], **bounds, eps=1)",
+    "a measurement": "ud.release.as_measurement('user', 'value', data=unread, **bounds, eps=1)",
     "Laplace noise": "ud.release.discrete_laplace(1, Fraction(1))",
     "Gaussian noise": "ud.release.discrete_gaussian(1, law)",
 }

@@ -96,7 +96,7 @@ def is_a(read, value):
 
 @pytest.mark.parametrize("file", TABLES)
 def test_every_column_is_described_with_its_type_and_unit(file):
-    assert unlike_its_description(file, recorded.resources()[file]["schema"]["fields"]) is None
+    assert unlike_its_description(file, recorded.fields(file.removesuffix(".csv"))) is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_every_column_is_described_with_its_type_and_unit(file):
     ids=["name", "description", "integer", "text", "unit"],
 )
 def test_a_description_that_does_not_fit_is_found(change, fault):
-    first, *others = recorded.resources()["figure-2.csv"]["schema"]["fields"]
+    first, *others = recorded.fields("figure-2")
     (eps,) = (field for field in [first, *others] if field["name"] == "eps")
     changed = {name: value for name, value in (eps | change).items() if value is not None}
     fields = [changed if field is eps else field for field in [first, *others]]

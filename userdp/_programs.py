@@ -245,6 +245,7 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
         A_eq=sums,
         b_eq=np.ones(kept.size),
         method="highs-ipm",
+        options={"maxiter": 100_000},
     )
     if found.x is None:
         return

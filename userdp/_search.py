@@ -1,4 +1,4 @@
-"""Bisection: where a condition stops holding, to the last float."""
+"""Bounded searches: for an interval by doubling, and within one by bisection."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,53 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import Floats
+
+_MOST_HALVINGS = 2200
+"""Two floats are at most 2^1025 apart, and neighbours at least 2^-1074: each halving counts."""
+
+_MOST_DOUBLINGS = 2100
+"""So many lead from the smallest positive float beyond the largest."""
+
+
+class NotFoundError(RuntimeError):
+    """A search ended without a result. Its message names what was searched for."""
+
+
+def double(holds: Callable[[Floats], Any], start: npt.ArrayLike, quantity: str) -> Floats:
+    """Return a start, doubled until conditions hold nowhere.
+
+    Parameters
+    ----------
+    holds : callable
+        Called with places, shape (...); returns whether each condition holds at its place.
+    start : array_like of float, shape (...)
+        Positive places to begin with. All are doubled together.
+    quantity : str
+        What is searched for, as a failure names it.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    NotFoundError
+        If the conditions hold up to the largest float.
+
+    Examples
+    --------
+    >>> double(lambda x: x * x <= 200, 1.0, "the root")
+    array(16.)
+    """
+    end = np.asarray(start, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        for _ in range(_MOST_DOUBLINGS):
+            if not np.any(holds(end)):
+                return end
+            end = np.asarray(2 * end)
+    raise NotFoundError(
+        f"An upper end for {quantity} was not found in {_MOST_DOUBLINGS} doublings."
+    )
 
 
 def halve(
@@ -38,12 +85,13 @@ def halve(
     """
     low = np.asarray(low, dtype=np.float64)
     high = np.asarray(high, dtype=np.float64)
-    while True:
+    for _ in range(_MOST_HALVINGS):
         middle = low + (high - low) / 2
         if whole:
             middle = np.floor(middle)
         if not np.any((low < middle) & (middle < high)):
-            return low, high
+            break
         below = holds(middle)
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)
+    return low, high

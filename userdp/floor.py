@@ -13,17 +13,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, groupby, islice, pairwise, repeat
-from math import ceil, exp, floor
+from math import ceil, exp, floor, isqrt
 from typing import Any
 
 import numpy as np
 
 from userdp import _checks as check
 from userdp import _programs
+from userdp._search import NotFoundError
 from userdp.model import Contributions, Epsilon, read_eps
 
 # Larger budgets have no linear program; no bound by thm-lattice; the floor 0.
 _LAST_PROGRAM, _LAST_LATTICE, _LAST_FLOOR = 5, 12, 64
+
+# A checked certificate has no larger d eps: the exponential series would take too long.
+_LARGEST_POWER = 1000
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,7 @@ class FloorCertificate:
         )
         _demand(self.upper > 0 and self.eps > 0, "have a positive bound on samples and budget")
         for n_apart, factor in self.factors:
+            _demand(n_apart * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}")
             least = _exp_above(n_apart * self.eps)
             _demand(factor >= least, "have factors of at least e^(d eps)")
         proved = self._proved()
@@ -224,6 +229,7 @@ class FloorCertificate:
         """thm-lattice with the budget of all users, in samples at U."""
         q = dict(self.factors).get(self.n_users, Fraction(0))
         _demand(q > 1, f"have a factor for {self.n_users} users")
+        _demand(q < exp(_LAST_LATTICE + 1), f"have a factor below e^{_LAST_LATTICE + 1}")
         return self._moved() * _risk_of_one(q)
 
     def _whole_numbers(self) -> Iterator[Any]:
@@ -443,12 +449,13 @@ def _read_row(row: str) -> list[int]:
 
 def _exp_above(x: Fraction) -> Fraction:
     """Return a fraction of at least e^x: a partial sum of the series, and a bound on the rest."""
-    n, term, total = 0, Fraction(1), Fraction(1)
-    while n < 2 * x or term > total / 2**80:
-        n += 1
+    term, total = Fraction(1), Fraction(1)
+    # From n = 2x on, each term is at most half the one before, so the last one bounds the rest.
+    for n in range(1, ceil(2 * x) + 81):
         term *= x / n
         total += term
-    # Each of the terms that are left is at most half the one before.
+        if n >= 2 * x and term <= total / 2**80:
+            break
     return total + term
 
 
@@ -456,10 +463,11 @@ def _risk_of_one(q: Fraction) -> Fraction:
     """Return s_n of thm-lattice, the unavoidable error of one user, in parts of the range."""
     twice = 2 * q / (q - 1)
     u = [Fraction(1), twice, twice**2 - 1]
-    n, s = 1, Fraction(0)
-    while s * (n + 1) < 1:
-        n += 1
+    # Where `frontier` looks for the same n: up to 2 sqrt(q) + 2.
+    for n in range(2, 2 * isqrt(ceil(q)) + 6):
         u.append(twice * u[-1] - u[-2])
         s = (u[n + 1] - u[n] + 1) / (2 * (u[n + 1] + n))
-    # Rounded down: the exact number has thousands of digits at large budgets.
-    return Fraction(floor(s * 2**100), 2**100)
+        if s * (n + 1) >= 1:
+            # Rounded down: the exact number has thousands of digits at large budgets.
+            return Fraction(floor(s * 2**100), 2**100)
+    raise NotFoundError(f"The lattice for the factor {float(q):g} was not found up to n = {n}.")

@@ -174,7 +174,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))
     constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)])
     bounds = -users.largest_sums.astype(np.float64)
-    result = optimize.linprog(costs, constraints, bounds)
+    result = optimize.linprog(costs, constraints, bounds, options={"maxiter": 1000 + 100 * n})
     if not result.success:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     x = result.x

@@ -20,7 +20,8 @@ from scipy.special import erfcx, ndtr
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
-from userdp._search import halve
+from userdp._rounding import chance_beyond
+from userdp._search import NotFoundError, double, halve
 from userdp.model import Epsilon, rank, read_eps
 
 # The objective to minimise in the worst case: bias + E|noise|, the mean absolute error, or the
@@ -35,6 +36,9 @@ _MODERATE = (1e-100, 1e100)
 
 # The share of delta that is kept back for the rounding of its computation.
 _KEPT_BACK = 1e-10
+
+# So many times at most a sigma is moved to the next float.
+_MOST_ROUNDED_UP = 64
 
 NoiseName = Literal["laplace", "staircase"]
 
@@ -133,9 +137,8 @@ class Noise(ABC):
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
-        beyond = np.full(n.shape, float(self.mean_size))
-        while np.any(falls_later(beyond)):
-            beyond *= 2
+        start = np.full(n.shape, float(self.mean_size))
+        beyond = double(falls_later, start, "the best ratio of bias to sensitivity")
         _, ratio = halve(falls_later, np.zeros(n.shape), beyond)
         return ratio
 
@@ -180,9 +183,7 @@ class _PureNoise(Noise):
         TypeError, ValueError
             As `read_eps`.
         """
-        asked = float(read_eps(eps))
-        missing = min(asked - float(self.eps), 0.0)
-        return 0.0 - expm1(missing)
+        return chance_beyond(self.eps, read_eps(eps))
 
     def _scale(self, sensitivity: float) -> Floats:
         return _noise_scale(sensitivity, float(self.eps))
@@ -428,9 +429,15 @@ class GaussianNoise(Noise):
         """
         exact = Fraction(check.size("rho", rho, exact=True))
         least = sqrt(0.5 / _read_moderate("rho", exact))
-        while 2 * exact * Fraction(least) ** 2 < 1:
+        # Three roundings, of half a unit in the last place each, lead to `least`.
+        for _ in range(_MOST_ROUNDED_UP):
+            if 2 * exact * Fraction(least) ** 2 >= 1:
+                return cls(least)
             least = nextafter(least, inf)
-        return cls(least)
+        raise NotFoundError(
+            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_ROUNDED_UP} "
+            f"steps of a float up to sigma={least!r}."
+        )
 
     @classmethod
     def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
@@ -492,8 +499,12 @@ class GaussianNoise(Noise):
         TypeError, ValueError
             As `read_eps`.
         """
-        budget = float(read_eps(eps))
-        return _spent_beyond(0.5 / self.sigma - budget * self.sigma, budget)
+        budget = read_eps(eps)
+        sigma = Fraction(self.sigma)
+        # Exactly, as both terms may be large; where it overflowed, nothing is spent beyond.
+        u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
+        spent = _spent_beyond(float(u), float(budget))
+        return min(spent * (1 + _KEPT_BACK), 1.0)
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
+from userdp._search import NotFoundError
 from userdp.model import Contributions, _read_sums
 
 # Draws samples in [0, U], shape (n_trials, users, samples of one user).
@@ -22,6 +23,9 @@ _Draw = Callable[[tuple[int, int, int]], Floats]
 
 # Most samples held in memory at a time, unless one of each user and dataset are more.
 _BLOCK = 2**20
+
+# A normal sample is outside with a chance of 0.62 at most: so often, as good as never.
+_MOST_REDRAWS = 400
 
 
 # A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L).
@@ -107,10 +111,14 @@ def gaussian_sums(
     def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, spread, shape)
         outside = (samples < 0) | (samples > upper)
-        while outside.any():
+        for _ in range(_MOST_REDRAWS):
+            if not outside.any():
+                return samples
             samples[outside] = generator.normal(upper / 2, spread, np.count_nonzero(outside))
             outside = (samples < 0) | (samples > upper)
-        return samples
+        raise NotFoundError(
+            f"Normal samples between 0 and {upper:g} were not found in {_MOST_REDRAWS} draws."
+        )
 
     return _add_up(users, n_trials, draw)
 

@@ -35,7 +35,7 @@ def test_without_heavy_users_akmv_is_not_close_to_laplace():
     np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
 
 
-def test_at_two_the_verdict_hangs_on_the_width():
+def test_at_two_the_verdict_depends_on_the_width():
     """On slow buses, as the page has it, with the largest and the smallest optimal width."""
     page = functions_of("robustness", n_trials=400, seed=3)
     slow = partial(ud.beta_sums, a=2, b=8)

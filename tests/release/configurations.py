@@ -109,8 +109,8 @@ def release_of(row, users, values, folder):
         return lambda: ud.release_mean(sums, people, **options)
     options |= {"lower": low, "upper": high}
     if row["entry"] == "measurement":
-        counts, sums = sums_of(users, values)
-        return lambda: as_measurement(counts, project=row["project"], **options)(sums)
+        options |= {"data": {"user": users, "value": values}, "project": row["project"]}
+        return lambda: as_measurement("user", "value", **options)(options["data"])
     options |= {"missing": row["missing"], "outside": row["outside"]}
     columns, kind = ("user", "value"), row["input"]
     if kind in COLUMNS:

@@ -94,8 +94,8 @@ ENTRIES = {
     "unsigned integers": [2**64 - 1, 2**64 - 2, 2**64 - 1],
     "huge integers": [10**30, 10**30 + 1, 10**30],
     "booleans": [True, False, True],
-    "floats": [2.0**53, 2.0**53 - 1, 2.0**53],
-    "negative floats": [-(2.0**53), 0.0, -(2.0**53)],
+    "floats": [2.0**53 - 1, 2.0**53 - 2, 2.0**53 - 1],
+    "negative floats": [1 - 2.0**53, 0.0, 1 - 2.0**53],
     "zeros": [0.0, 1.0, -0.0],
     "halves": [0.5, 1.5, 0.5],
     "decimals": [Decimal(1), Decimal("1.5"), Decimal("1.0")],
@@ -229,9 +229,9 @@ BY_DTYPE = {
     np.uint64: [[2**64 - 1, other, 2**64 - 1] for other in (0, 2**64 - 2)],
     np.int8: [[-128, 127, -128]],
     np.int32: [[2**31 - 1, 2**31 - 2, 2**31 - 1]],
-    np.float64: [[4, -5, nan, 4], [2.0**53, 2.0**53 - 1, 2.0**53], [0.0, 1.0, nan, -0.0]],
-    np.longdouble: [[2.0**53, 2.0**53 - 1, nan, 2.0**53]],
-    np.float32: [[2.0**24, 2.0**24 - 1, nan, 2.0**24]],
+    np.float64: [[4, -5, nan, 4], [2.0**53 - 1, 2.0**53 - 2, 2.0**53 - 1], [0.0, 1.0, nan, -0.0]],
+    np.longdouble: [[2.0**53 - 1, 2.0**53 - 2, nan, 2.0**53 - 1]],
+    np.float32: [[2.0**24 - 1, 2.0**24 - 2, nan, 2.0**24 - 1]],
     None: [["", "b", ""], [b"", b"b", b""]],
     "M8[ns]": [["2013-01-01", "2013-01-02", "NaT", "2013-01-01"]],
     "m8[s]": [[1, 2, "NaT", 1]],
@@ -303,16 +303,70 @@ def pandas_objects(entries):
     return pd.DataFrame(frame_of(objects(entries), entries))
 
 
-def over(frame):  # which DuckDB finds by its name
-    return duckdb.sql("SELECT * FROM frame")
-
-
 # Tables of entries that Arrow need not have a type for.
 OF_OBJECTS = {
     "polars objects, lazy": lambda entries: polars_objects(entries).lazy(),
-    "DuckDB on polars objects": lambda entries: over(polars_objects(entries)),
-    "DuckDB on pandas objects": lambda entries: duckdb.from_df(pandas_objects(entries)),
     "Ibis on pandas objects": lambda entries: ibis.memtable(pandas_objects(entries)),
+}
+
+
+# Frames that DuckDB reads in place, of Python objects where the library has them.
+FRAMES = {
+    "pandas": pandas_objects,
+    "polars": polars_objects,
+    "Arrow": lambda entries: rows_of(pa.array(entries), np.ones(len(entries))),
+}
+
+HASHED = 'SELECT CASE WHEN "user" IS NOT NULL THEN hash("user") END AS "user", value FROM frame'
+
+
+def register(shop, frame, statement=None):
+    """Register a frame with a connection of Ibis, and run a statement; return the connection."""
+    shop.con.register("frame", frame)
+    if statement is not None:
+        shop.raw_sql(statement)
+    return shop
+
+
+def by_relation(query, statement=None):
+    return lambda shop, frame: register(shop, frame, statement).con.sql(query)
+
+
+def by_ibis(query, statement=None):
+    return lambda shop, frame: register(shop, frame, statement).sql(query)
+
+
+def found_by_name(shop, found):
+    """Have DuckDB find a frame by the name of a Python variable."""
+    return shop.con.cursor().sql(HASHED.replace("FROM frame", "FROM found"))
+
+
+VIEW = "CREATE OR REPLACE TEMP VIEW seen AS " + HASHED
+CTE = f"WITH RECURSIVE one AS MATERIALIZED ({HASHED}), two AS (FROM one WHERE value > 0) FROM two"
+UNION = 'SELECT 7::UBIGINT AS "user", 1.0 AS value FROM range(0) UNION ALL ' * 20 + HASHED
+TABLE_MACRO = f"CREATE OR REPLACE MACRO seen() AS TABLE {HASHED}"
+
+# Ways to have DuckDB read a frame, by a connection of Ibis.
+WRAPPED = {
+    "relation on a registered frame": by_relation("FROM frame"),
+    "relation over a view of a frame": by_relation("FROM seen", VIEW),
+    "SQL expression over a frame": found_by_name,
+    "SQL expression over a registered frame": by_relation(HASHED),
+    "relation over a common table expression": by_relation(CTE),
+    "relation over the last of many tables": by_relation(UNION),
+    "relation over a table macro": by_relation("FROM seen()", TABLE_MACRO),
+    "relation over a query as text": by_relation(f"FROM query('{HASHED}')"),
+    "relation of a result": lambda shop, frame: register(shop, frame).con.sql(
+        HASHED + " WHERE value > ?", params=[0]
+    ),
+    "Ibis on a registered frame": lambda shop, frame: register(shop, frame).table("frame"),
+    "Ibis over a view of a frame": lambda shop, frame: register(shop, frame, VIEW).table("seen"),
+    "Ibis over an SQL expression": by_ibis(HASHED),
+    "Ibis over a common table expression": by_ibis(CTE),
+    "Ibis over the last of many tables": by_ibis(UNION),
+    "Ibis over a join": by_ibis(
+        f'SELECT a."user", b.value FROM ({HASHED}) a POSITIONAL JOIN frame b'
+    ),
 }
 SEVERAL = {"Parquet, several": in_two(parquet), "CSV, several": in_two(csv)}
 

@@ -1,12 +1,16 @@
 """Arrays and queries: every kind of column gives the same counts, tallies and sums."""
 
 import datetime
+import json
+import re
 import tracemalloc
 from collections import defaultdict
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import floor
 
+import duckdb
 import ibis
 import numpy as np
 import pyarrow as pa
@@ -307,3 +311,273 @@ def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end():
     window = Window(0, 16, -(2**24), 2**24)
     assert tally.weighted_total(window, 2**31) == (2**62, 2**41)
     assert tally.weighted_total(window, 2**20) == (2**54, 2**30)
+
+
+# Functions that are not the engine's own.
+
+
+class Overheard:
+    """A connection of DuckDB that keeps what is sent to it."""
+
+    def __init__(self, connection, sent):
+        self.connection = connection
+        self.sent = sent
+
+    def execute(self, query, *args, **kwargs):
+        self.sent.append(query)
+        self.connection.execute(query, *args, **kwargs)
+        return self
+
+    def sql(self, query, *args, **kwargs):
+        self.sent.append(query)
+        return self.connection.sql(query, *args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+
+CALLED = {"s": "'a'", "d": "1::DOUBLE", "f": "1::FLOAT", "c": "1::DECIMAL(9, 2)", "i": "3"}
+
+
+def table_of_types(connection):
+    """Return a table of one row with columns of several types."""
+    columns = ", ".join(f"{value} AS {name}" for name, value in CALLED.items())
+    connection.raw_sql(f"CREATE OR REPLACE TEMP TABLE of_types AS SELECT {columns}")
+    return connection.table("of_types")
+
+
+def everything_asked(table):
+    """Return all that a release may ask of a table, for users and values of every type."""
+    window, found = Window(MIDDLE, 2, -5, 5), []
+    for user, value, rules in product("sdfi", "dfci", (RULES, DROP_ALL)):
+        if user != value:
+            with read_tally(user, value, table, rules) as tally:
+                found.append(tally.survey())
+                found.append(tally.clipped_total(window))
+                found.append(tally.clipped_total(window, Among(1, 5)))
+                found.append(tally.weighted_total(window, 2))
+    return found
+
+
+def functions_in(parsed):
+    """Return the names of functions that are looked for wherever the session looks first."""
+    if isinstance(parsed, list):
+        return set().union(*map(functions_in, parsed))
+    if not isinstance(parsed, dict):
+        return set()
+    found = functions_in([*parsed.values()])
+    if parsed.get("class") == "FUNCTION" and parsed["schema"].lower() != "main":
+        found.add(parsed["function_name"])
+    return found
+
+
+def called_by_duckdb():
+    """Return the functions in all that is sent, as DuckDB itself reads it."""
+    connection, sent, found = ibis.duckdb.connect(), [], set()
+    table = table_of_types(connection)
+    connection.con = Overheard(connection.con, sent)
+    everything_asked(table)
+    for query in set(sent):
+        if "SELECT" in query:
+            select = query[query.index("SELECT") :]
+            parse = "SELECT json_serialize_sql(?::VARCHAR)"
+            ((parsed,),) = duckdb.execute(parse, [select]).fetchall()
+            assert not json.loads(parsed)["error"], query
+            found |= functions_in(json.loads(parsed))
+    return found
+
+
+def test_the_functions_that_queries_call_are_known():
+    assert called_by_duckdb() == engines.FUNCTIONS["duckdb"]
+
+
+PLACES = {
+    "temporary": "CREATE TEMP MACRO {}",
+    "in the database": "CREATE MACRO {}",
+    "in another schema": "CREATE SCHEMA more; CREATE MACRO more.{}",
+    "in the search path": "CREATE SCHEMA more; CREATE MACRO more.{}; SET search_path = 'more'",
+    "in a database attached": "ATTACH ':memory:' AS other; CREATE MACRO other.{}",
+    "in the database used": "ATTACH ':memory:' AS other; CREATE MACRO other.{}; USE other",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
+    """One named least(a, b) with the result a would switch clipping off."""
+    for name in sorted(engines.FUNCTIONS["duckdb"]):
+        connection = ibis.duckdb.connect()
+        table = table_of_types(connection)
+        connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))
+        words = "^`data` must be in an engine with its own functions only, got others named "
+        with pytest.raises(ValueError, match=f"{words}{re.escape(name)}[.]"):
+            everything_asked(table)
+
+
+OVERLOADS = {
+    "least": (["BIGINT", "BIGINT"], "BIGINT"),
+    "greatest": (["DOUBLE", "DOUBLE"], "DOUBLE"),
+    ">>": (["BIGINT", "TINYINT"], "BIGINT"),
+}
+
+
+@pytest.mark.parametrize("name", OVERLOADS)
+def test_functions_of_python_with_these_names_are_refused(name):
+    connection = ibis.duckdb.connect()
+    table = table_of_types(connection)
+    types, result = OVERLOADS[name]
+    connection.con.create_function(name, lambda a, b: a, types, result)
+    with pytest.raises(ValueError, match=f"own functions only, got others named {name}[.]"):
+        everything_asked(table)
+
+
+def test_other_macros_are_none_of_our_business():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql("CREATE MACRO clean(a) AS trim(a)")
+    assert everything_asked(table_of_types(connection))
+
+
+# Collations.
+
+
+@pytest.mark.parametrize("place", ["column", "default"])
+@pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "NFC", "de"])
+def test_no_collation_merges_users(collation, place):
+    """Through Ibis, where DuckDB groups rows, and by a relation, which is fetched."""
+    connection = ibis.duckdb.connect()
+    kind = f"VARCHAR COLLATE {collation}" if place == "column" else "VARCHAR"
+    if place == "default":
+        connection.raw_sql(f"SET default_collation = '{collation}'")
+    connection.raw_sql(f'CREATE TABLE t ("user" {kind}, value DOUBLE)')
+    users = ["a", "A", "\u00e9", "e\u0301", "e", "\\x41", "a "]
+    connection.con.executemany("INSERT INTO t VALUES (?, 1)", [[user] for user in users])
+    for data in (connection.table("t"), connection.con.table("t")):
+        assert ud.user_counts("user", data=data).tolist() == [1] * len(users)
+
+
+# Settings of a session.
+
+ROWS = """CREATE TABLE t AS FROM (VALUES
+    ('a', 1.25::DOUBLE, 3, TIMESTAMPTZ '2013-10-27 00:30:00+00', 1.5::DECIMAL(9, 2)),
+    ('A', 2.25, 4, '2013-10-27 01:30:00+00', 2.55), ('e', 'nan', 5, '2013-03-31 00:30:00+00', 0.01),
+    ('a', NULL, 3, '2013-10-27 02:30:00+02', 5.99), (NULL, 5.5, NULL, NULL, 3.33),
+    ('b', 7.5, 6, '2013-03-31 01:30:00+00', NULL)) t(s, d, i, t, c)"""
+
+
+def small_answers(table):
+    """Return what a release may ask of the small table, or how it is refused."""
+    window, found = Window(MIDDLE, 2, -(2**18), 2**18), []
+    for user, value in (("s", "d"), ("i", "c"), ("t", "d"), ("i", "s")):
+        try:
+            with read_tally(user, value, table, RULES) as tally:
+                found.append(
+                    (tally.survey(), tally.clipped_total(window), tally.weighted_total(window, 2))
+                )
+        except (TypeError, ValueError) as refusal:
+            found.append(str(refusal)[:40])
+    return found
+
+
+# What else these may be set to: then all answers are the same, or refused.
+CHANGED = {
+    "Calendar": "japanese",
+    "TimeZone": "America/New_York",
+    "arrow_large_buffer_size": "true",
+    "arrow_lossless_conversion": "true",
+    "arrow_output_list_view": "true",
+    "arrow_output_version": "1.4",
+    "binary_as_string": "true",
+    "default_collation": "nocase",
+    "default_null_order": "nulls_first",
+    "default_order": "desc",
+    "disable_timestamptz_casts": "true",
+    "disabled_optimizers": "statistics_propagation,expression_rewriter,filter_pushdown",
+    "enable_caching_operators": "false",
+    "enable_fsst_vectors": "true",
+    "errors_as_json": "true",
+    "explain_output": "all",
+    "ieee_floating_point_ops": "false",
+    "integer_division": "true",
+    "lambda_syntax": "DISABLE_SINGLE_ARROW",
+    "null_order": "nulls_first",
+    "old_implicit_casting": "true",
+    "order_by_non_integer_literal": "true",
+    "ordered_aggregate_threshold": "1",
+    "perfect_ht_threshold": "0",
+    "preserve_identifier_case": "false",
+    "preserve_insertion_order": "false",
+    "produce_arrow_string_view": "true",
+    "python_enable_replacements": "false",
+    "python_scan_all_frames": "true",
+    "scalar_subquery_error_on_multiple_rows": "false",
+    "schema": "elsewhere",
+    "search_path": "elsewhere",
+    "threads": "1",
+    "worker_threads": "1",
+}
+
+# What the others are about: files, memory, networks, logs, storage, and plans of joins.
+OTHER_SETTINGS = """
+    __delta_only_variant_encoding_enabled access_mode allocator_background_threads
+    allocator_bulk_deallocation_flush_threshold allocator_flush_threshold
+    allow_community_extensions allow_extensions_metadata_mismatch
+    allow_parser_override_extension allow_persistent_secrets allow_unredacted_secrets
+    allow_unsigned_extensions allowed_configs allowed_directories allowed_paths
+    asof_loop_join_threshold auto_checkpoint_skip_wal_threshold
+    autoinstall_extension_repository autoinstall_known_extensions autoload_known_extensions
+    block_allocator_memory catalog_error_max_schemas checkpoint_threshold
+    current_transaction_invalidation_policy custom_extension_repository
+    custom_profiling_settings custom_user_agent debug_asof_iejoin debug_checkpoint_abort
+    debug_checkpoint_scan_sleep_ms debug_checkpoint_sleep_ms
+    debug_eviction_queue_sleep_micro_seconds debug_force_external debug_force_no_cross_product
+    debug_physical_table_scan_execution_strategy debug_skip_checkpoint_on_commit
+    debug_verify_blocks debug_verify_vector debug_window_mode default_block_size
+    default_secret_storage deprecated_using_key_syntax disable_database_invalidation
+    disable_parquet_prefetching disabled_compression_methods disabled_filesystems
+    disabled_log_types duckdb_api dynamic_or_filter_threshold enable_external_access
+    enable_external_file_cache enable_geoparquet_conversion enable_http_logging
+    enable_http_metadata_cache enable_logging enable_macro_dependencies enable_object_cache
+    enable_optimistic_write enable_profiling enable_progress_bar enable_progress_bar_print
+    enable_view_dependencies enabled_log_types experimental_metadata_reuse
+    extension_directories extension_directory external_threads file_search_path
+    force_bitpacking_mode force_column_metadata_reuse force_compression force_mbedtls_unsafe
+    force_variant_shredding geometry_minimum_shredding_size home_directory http_logging_output
+    http_proxy http_proxy_password http_proxy_username ignore_unknown_crs
+    immediate_transaction_mode index_scan_max_count index_scan_percentage
+    late_materialization_max_rows lock_configuration log_query_path logging_level logging_mode
+    logging_storage max_expression_depth max_memory max_temp_directory_size max_vacuum_tasks
+    memory_limit merge_join_threshold nested_loop_join_threshold pandas_analyze_sample
+    parquet_metadata_cache partitioned_write_flush_threshold partitioned_write_max_open_files
+    password pin_threads pivot_filter_threshold pivot_limit prefer_range_joins
+    prefetch_all_parquet_files profile_output profiling_coverage profiling_mode
+    profiling_output progress_bar_time scheduler_process_partial secret_directory
+    storage_block_prefetch storage_compatibility_version streaming_buffer_size temp_directory
+    temp_file_encryption user username vacuum_rebuild_indexes validate_external_file_cache
+    variant_minimum_shredding_size wal_autocheckpoint wal_autocheckpoint_entries
+    warnings_as_errors write_buffer_row_group_count write_buffer_row_group_memory_limit
+    zstd_min_string_length
+"""
+
+
+def test_every_setting_of_duckdb_has_been_thought_of():
+    """A name that is new here: does it change ids, sums, comparisons, rounding or times?"""
+    names = {name for (name,) in duckdb.sql("SELECT name FROM duckdb_settings()").fetchall()}
+    assert names <= CHANGED.keys() | set(OTHER_SETTINGS.split())
+
+
+@pytest.fixture(scope="module")
+def usual_answers():
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(ROWS)
+    return small_answers(connection.table("t"))
+
+
+@pytest.mark.parametrize("setting", CHANGED)
+def test_settings_of_a_session_change_no_answer(setting, usual_answers):
+    assert [isinstance(answer, str) for answer in usual_answers] == [False, False, False, True]
+    connection = ibis.duckdb.connect()
+    connection.raw_sql(f"CREATE SCHEMA elsewhere; {ROWS}")
+    table, relation = connection.table("t"), connection.con.table("t")
+    connection.raw_sql(f"SET {setting} = '{CHANGED[setting]}'")
+    for data in (table, relation):
+        for found, usual in zip(small_answers(data), usual_answers, strict=True):
+            assert found == usual or str(found).startswith("`data` must be readable")

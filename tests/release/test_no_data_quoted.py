@@ -106,15 +106,16 @@ GOOD = {
     "moved": 3,
     "budget": Fraction(1),
 }
+TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
+NAMED = {"user": "user", "value": "value", "data": TABLE}
 OTHERWISE = {
+    "as_measurement": NAMED,
     "release_mean_in_ball": {"sums": [[4.0, 1.0], [3.0, 1.0], [2.0, 1.0]]},
     "discrete_gaussian": {"law": LAW},
     "PrivateMean.public_sentence": {"users": "patients"},
     "ProtectedCountsMean.public_sentence": {"users": "patients"},
     "ReleaseInBall.public_sentence": {"users": "patients"},
 }
-TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
-NAMED = {"user": "user", "value": "value", "data": TABLE}
 SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "moved", "budget"}
 SETTINGS |= {"objective", "total_width", "centre", "outside", "missing", "project", "reach"}
 SETTINGS |= {"vector", "ax"}
@@ -204,14 +205,18 @@ def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
         assert not planted_in(refusal.value)
 
 
-def test_sums_for_opendp_are_not_quoted():
-    """OpenDP, which reads them itself, shows the words of what fails in a measurement."""
-    measurement = release.as_measurement([2, 1, 1], lower=0, upper=10, eps=1)
-    none_a_user = [77.125], [77.125] * 4
-    for bad in (*none_a_user, ["secret"] * 3, [77.125, None, 1.0], [b"secret"] * 3, 77.125):
-        with pytest.raises(Exception) as refusal:  # noqa: PT011 (OpenDP has its own)
-            measurement(bad)
-        assert not planted_in(refusal.value)
+def test_data_for_opendp_are_not_quoted(tmp_path):
+    """OpenDP shows the words of what fails in a measurement, and in the domain of one."""
+    measurement = release.as_measurement(**NAMED, lower=0, upper=10, eps=1)
+    errors = []
+    for bad in [*holders(), *files(tmp_path), *BARE]:
+        for take in (measurement, measurement.input_domain.member):
+            try:
+                take(bad)
+            except Exception as error:
+                errors.append(error)
+    assert len(errors) > 50
+    assert [str(error) for error in errors if planted_in(error)] == []
 
 
 SERIES = pd.Series([77.125, 2.0])
@@ -274,10 +279,8 @@ def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
         TypeError, match=r"`users` must be a userdp\.Contributions, got users of type"
     ):
         ud.release_mean(USERS, [77.125, 2.0, 1.0], 1)
-    with pytest.raises(
-        TypeError, match=r"`counts` must be one whole number a user, .* shape \(2,\)"
-    ):
-        release.as_measurement([77.125, 2.0], lower=0, upper=10, eps=1)
+    with pytest.raises(TypeError, match=r"`user` must be the name of a column .* shape \(2,\)"):
+        release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, eps=1)
     with pytest.raises(
         TypeError, match=r"`law` must be a userdp\.GaussianNoise, got law of type list"
     ):

@@ -20,6 +20,12 @@ LAWS = {"Laplace": 3, "zCDP": ud.GaussianNoise.zcdp(3)}
 every_law = pytest.mark.parametrize("eps", LAWS.values(), ids=LAWS)
 
 
+def table_of(counts, value):
+    """Return a table of users with so many records each, all with one value."""
+    users = np.repeat(np.arange(len(counts)), counts)
+    return {"user": users, "value": np.full(users.size, value)}
+
+
 def release(sums, users=LED, eps=3, **options):
     return ud.release_mean(sums, users, eps, objective="l1", **options)
 
@@ -51,9 +57,11 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     made = release(sums, eps=eps)
     options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
     table = ud.private_mean(users, values, **options)
-    told = as_measurement(LED.counts, **options)(sums.tolist())
+    data = {"user": users, "value": values}
+    told = as_measurement("user", "value", data=data, **options)(data)
     assert len(made.parts) == 2
-    assert table.public() == made.public() == told.public() | {"outside": "refuse"}
+    refused = {"outside": "refuse", "missing": "refuse"}
+    assert table.public() == made.public() == told.public() | refused
     assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
 
 
@@ -100,8 +108,10 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 @every_law
 def test_what_is_spent_is_what_the_parts_spend_most(eps):
     dp.enable_features("contrib")
-    measurement = as_measurement(LED.counts, lower=0, upper=1, eps=eps, objective="l1")
-    made = measurement((LED.counts * 0.5).tolist())
+    data = table_of(LED.counts, 0.5)
+    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
+    measurement = as_measurement("user", "value", data=data, **options)
+    made = measurement(data)
     spent = made.eps if eps == 3 else made.rho
     assert made.parts
     assert measurement.map(1) == pytest.approx(3, rel=1e-12) == spent
@@ -122,7 +132,8 @@ def test_what_a_part_does_not_tell_costs_nothing(opendp):
     assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
     assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
     how = {"lower": 0, "upper": 1, "eps": 1e-9, "objective": "l1"}
-    assert as_measurement([100, 1], **how).map(1) == pytest.approx(1e-9)
+    of = {"data": table_of([100, 1], 0.5)}
+    assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(1e-9)
 
 
 # The certificate: exact errors by convolution, on the datasets at the bounds and between

@@ -7,6 +7,7 @@ from html import escape
 import ibis
 import numpy as np
 import opendp.prelude as dp
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import stats
@@ -174,33 +175,125 @@ def test_the_warning_points_at_the_caller():
 
 def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     dp.enable_features("contrib", "honest-but-curious")
-    options, sums = {"counts": [3, 2, 1], "lower": 0, "upper": 10}, [15.0, 10.0, 5.0]
+    table = {"user": list("aaabbc"), "value": [5.0] * 6, "other": [1.0] * 6}
+    options = {"user": "user", "value": "value", "data": table, "lower": 0, "upper": 10}
     one, other = (as_measurement(eps=eps, **options) for eps in (1, 2))
-    three, two = (dp.vector_domain(dp.atom_domain(T=float, nan=False), size=n) for n in (3, 2))
-    assert str(one.input_domain) == str(three)
-    assert one.input_domain != two
     assert (one.input_metric, one.output_measure) == (dp.change_one_distance(), dp.max_divergence())
     both = dp.c.make_composition([one, other])
     assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
     law = as_measurement(eps=ud.GaussianNoise.zcdp(0.3), total_width=6, **options)
     assert law.output_measure == dp.zero_concentrated_divergence()
     assert dp.c.make_composition([law, law]).map(1) == pytest.approx(0.6)
-    assert [made.eps for made in both(sums)] == [1, 2] == [one.map(1), other.map(1)]
-    with pytest.raises(dp.OpenDPException, match="one number a user"):
-        one([1.0])
+    assert [made.eps for made in both(table)] == [1, 2] == [one.map(1), other.map(1)]
     opendp.added = 2**60
-    assert one(sums).mean == 10
+    assert one(table).mean == 10
     law = ud.GaussianNoise(1)
-    assert as_measurement(eps=law, project=False, **options)(sums).mean > 1000
-    assert as_measurement(eps=1, project=False, **options)(sums).mean == pytest.approx(
+    assert as_measurement(eps=law, project=False, **options)(table).mean > 1000
+    assert as_measurement(eps=1, project=False, **options)(table).mean == pytest.approx(
         55 / 6 + 10 / 3
     )
 
 
-def test_totals_of_a_measurement_are_whole_numbers_beyond_those_of_floats(opendp):
-    counts = np.full(4097, 2**20)
-    made = as_measurement(counts, lower=0, upper=1, eps=1, total_width=777_777.7)
-    made((counts * 1.0).tolist())
+OF_TRIPS = {"lower": 0, "upper": 65}
+
+
+def trips(order=None):
+    """Return some records: of users with many counts, whose speeds differ by user."""
+    rng = np.random.default_rng(25)
+    users = np.repeat(np.arange(60), rng.zipf(1.6, 60).clip(max=40))
+    rows = pd.DataFrame({"bus": users, "speed": (users + rng.random(users.size)).clip(0, 65)})
+    return rows if order is None else rows.sample(frac=1, random_state=order)
+
+
+HOLDERS_OF_TRIPS = {
+    "as they are": lambda rows, _: rows,
+    "shuffled": lambda rows, _: rows.sample(frac=1, random_state=1),
+    "users renamed": lambda rows, _: rows.assign(bus=-rows.bus),
+    "Arrow": lambda rows, _: pa.Table.from_pandas(rows, preserve_index=False),
+    "Ibis": lambda rows, _: ibis.memtable(pa.Table.from_pandas(rows, preserve_index=False)),
+    "a file": lambda rows, folder: rows.to_parquet(folder / "t.parquet") or folder / "t.parquet",
+}
+
+
+@pytest.mark.parametrize("objective", ["bound", "l1"])
+@pytest.mark.parametrize("hold", HOLDERS_OF_TRIPS.values(), ids=HOLDERS_OF_TRIPS)
+def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(
+    hold, objective, tmp_path, opendp
+):
+    how = OF_TRIPS | {"eps": 3, "objective": objective}
+    rows = trips()
+    measurement = as_measurement("bus", "speed", data=rows, **how)
+    expected = ud.private_mean("bus", "speed", data=rows, **how).mean
+    table = hold(rows, tmp_path)
+    assert measurement(table).mean == expected
+    assert measurement.input_domain.member(table)
+    assert as_measurement("bus", "speed", data=table, **how)(rows).mean == expected
+    assert abs(expected - rows.speed.mean()) < 5
+
+
+def test_counts_and_sums_of_one_groupby_are_released_as_the_table_is(opendp):
+    """As on the pages and in README: both columns of one object, neither sorted alone."""
+    for order in (None, 1, 2):
+        rows = trips(order)
+        by_bus = rows.groupby("bus", sort=order != 2).speed.agg(["size", "sum"])
+        users = ud.Contributions(by_bus["size"], upper=65)
+        assert users.counts.tolist() == by_bus["size"].tolist()
+        made = ud.release_mean(by_bus["sum"], users, eps=3)
+        table = ud.private_mean("bus", "speed", data=rows, **OF_TRIPS, eps=3)
+        assert made.mean == pytest.approx(table.mean, abs=2 * table.rounding)
+
+
+def test_measurements_of_several_columns_compose_also_adaptively():
+    dp.enable_features("contrib", "honest-but-curious")
+    rows = trips().assign(fuel=lambda rows: rows.speed / 10)
+    speed = as_measurement("bus", "speed", data=rows, **OF_TRIPS, eps=1)
+    fuel = as_measurement("bus", "fuel", data=rows, lower=0, upper=7, eps=0.5)
+    assert dp.c.make_composition([speed, fuel]).map(1) == 1.5
+    space = speed.input_domain, speed.input_metric, speed.output_measure
+    ask = dp.c.make_fully_adaptive_composition(*space)(rows)
+    assert ask(speed).eps + ask(fuel).eps == ask.privacy_loss(1) == 1.5
+    fewer = as_measurement("bus", "speed", data=rows[1:], **OF_TRIPS, eps=1)
+    assert fewer.input_domain != speed.input_domain
+    with pytest.raises(dp.OpenDPException, match="domains must be the same"):
+        dp.c.make_composition([speed, fewer])
+
+
+def test_a_table_of_other_users_is_not_in_the_domain(opendp):
+    rows = trips()
+    measurement = as_measurement("bus", "speed", data=rows, **OF_TRIPS, eps=1)
+    added = pd.DataFrame({"bus": [None], "speed": [3.0]})
+    for other in (rows[1:], pd.concat([rows, rows[:1]]), pd.concat([rows, added])):
+        assert not measurement.input_domain.member(other)
+        with pytest.raises(dp.OpenDPException, match="`data` must have as many users with each"):
+            measurement(other)
+    assert opendp.asked == []
+
+
+BAD = [np.nan, None, np.inf, -np.inf, 1e300, -1e300, -1.0, 65.0001]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+@pytest.mark.parametrize(
+    "hold",
+    [dict, pd.DataFrame, lambda rows: ibis.memtable(pa.table(rows))],
+    ids=["mapping", "pandas", "Ibis"],
+)
+def test_whatever_a_value_is_a_measurement_releases_in_silence(bad, hold, opendp):
+    """A refusal or a warning would tell about values; warnings are errors here."""
+    good = {"bus": list("aaabb"), "speed": [30.0, 31.0, 32.0, 5.0, 6.0]}
+    measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, eps=4)
+    table = good | {"speed": [bad, *good["speed"][1:]]}
+    made = measurement(hold(table))
+    moved = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
+    same = measurement(good | {"speed": [moved, *good["speed"][1:]]})
+    assert made.mean == pytest.approx(same.mean, abs=made.rounding)
+    assert (made.outside, made.missing) == ("clamp", "centre")
+    assert measurement.input_domain.member(hold(table))
+
+
+def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
+    users = ud.Contributions(np.full(4097, 2**20), 1)
+    ud.release_mean(users.counts * 1.0, users, eps=1, total_width=777_777.7)
     ((moved, _, total),) = opendp.asked
     assert total == 4097 * (moved // 2) != float(total)
 
@@ -227,7 +320,7 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
 def test_rows_of_a_table_are_tallied():
     data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
     assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 2, 1, 1, 1)
-    nobody = pa.table({"user": [1.0, 2.0**53, np.nan, None], "value": [1.0] * 4})
+    nobody = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
     found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(nobody))
     assert found == (4, 2, 2, 0, 0)
 
@@ -278,8 +371,12 @@ def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
 
 
 def test_measurement_moves_by_what_its_noise_covers(opendp):
-    measurement = as_measurement([4, 1, 1], lower=0, upper=6, eps=1, centre=2, total_width=9)
-    for end in [-1e300, -5.0, 0.0, 3.0, 24.0, 1e300, np.inf]:
-        measurement([end, 1.0, 6.0])
+    def table(end):
+        return {"user": list("aaaabc"), "value": [end] * 4 + [1.0, 6.0]}
+
+    options = {"lower": 0, "upper": 6, "eps": 1, "centre": 2, "total_width": 9}
+    measurement = as_measurement("user", "value", data=table(1.0), **options)
+    for end in [-1e300, -5.0, 0.0, 0.75, 6.0, 1e300, np.inf, np.nan]:
+        measurement(table(end))
     moved, _, totals = zip(*opendp.asked, strict=True)
     assert {*moved} == {max(totals) - min(totals)}

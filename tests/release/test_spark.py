@@ -197,6 +197,23 @@ def test_other_answers_are_the_same(sources, opendp):
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
 
 
+@pytest.mark.parametrize(("kind", "edge"), [("float32", 2**24), ("float64", 2**53)])
+def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path):
+    """Spark reads no halves, so that its floats of 32 bits have a limit of their own."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def counts_of(*ids):
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.parquet"
+        pq.write_table(pa.table({"user": np.array(ids, kind), "value": [1.0] * len(ids)}), path)
+        return ud.user_counts("user", data=spark.read_parquet(path)).tolist()
+
+    assert counts_of(edge - 1, edge - 2, edge - 1, 1 - edge) == [2, 1, 1]
+    for odd in (edge, edge + 2, -edge):
+        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+            counts_of(odd, 1, 2)
+
+
 def dropping(data):
     options = BOUNDS | CLAMP | DROP
     return ud.private_mean("text", "double", eps=0.7, data=data, **options)
@@ -275,3 +292,96 @@ def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
     shown = SHOWN.read_text().splitlines()
     assert printed[2:] == shown[2:]
     assert [line[:28] for line in printed[:2]] == [line[:28] for line in shown[:2]]
+
+
+@pytest.fixture
+def session(spark):
+    """A session with functions and settings of its own, and a small table."""
+    import ibis
+
+    connection = ibis.pyspark.connect(spark._session.newSession())
+    connection.raw_sql(
+        "CREATE TEMPORARY VIEW small AS SELECT * FROM VALUES ('a', 1D, 3), ('b', 2D, 4), "
+        "('A', 5D, 5), ('a', NULL, 6), (NULL, 3D, NULL) AS small(text, double, whole)"
+    )
+    return connection
+
+
+def everything_asked(connection):
+    """Return all that a release may ask, for users that are text, floats and whole numbers."""
+    window, found = Window(2**19, 2, -5, 5), []
+    for user, value in (("text", "double"), ("double", "whole"), ("whole", "double")):
+        with read_tally(user, value, connection.table("small"), Rules(Grid(0.0, 6.0, 20))) as tally:
+            found.append(tally.survey())
+            found.append(tally.clipped_total(window))
+            found.append(tally.weighted_total(window, 2))
+    return found
+
+
+def register(connection, name):
+    from pyspark.sql.types import DoubleType
+
+    connection._session.udf.register(name, lambda *_: 1.0, DoubleType())
+
+
+def own_functions(connection):
+    """Return the names of Spark's own functions that are words."""
+    rows = connection.raw_sql("SHOW SYSTEM FUNCTIONS").collect()
+    return {name for (name,) in rows if name.isidentifier()}
+
+
+def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
+    """The last one registered with a name counts, also if it is the name of one of Spark's own."""
+    import ibis
+
+    assert everything_asked(session)
+    for name in sorted(engines.FUNCTIONS["pyspark"]):
+        connection = ibis.pyspark.connect(session._session.newSession())
+        connection.raw_sql(
+            "CREATE TEMPORARY VIEW small AS SELECT 'a' AS text, 1D AS double, 3 AS whole"
+        )
+        register(connection, name.upper())
+        with pytest.raises(ValueError, match=f"own functions only, got others named {name}[.]"):
+            everything_asked(connection)
+
+
+def test_no_other_function_of_spark_is_called(session):
+    """Neither by its name nor by an operator."""
+    before = everything_asked(session)
+    for name in own_functions(session) - engines.FUNCTIONS["pyspark"]:
+        register(session, name)
+    assert everything_asked(session) == before
+
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.legacy.allowHashOnMapType": "true",
+    "spark.sql.legacy.sizeOfNull": "true",
+    "spark.sql.legacy.statisticalAggregate": "true",
+    "spark.sql.legacy.typeCoercion.datetimeToString.enabled": "true",
+    "spark.sql.legacy.integerGroupingId": "true",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding",
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.storeAssignmentPolicy": "LEGACY",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_a_session_change_no_answer(session, setting):
+    before = everything_asked(session)
+    session.raw_sql(f"SET {setting} = {SETTINGS[setting]}")
+    assert everything_asked(session) == before
+
+
+def test_a_collation_of_spark_merges_no_users(session):
+    """Ibis has no type for a column with a collation, or users are compared by their bytes."""
+    session.raw_sql(
+        "CREATE TEMPORARY VIEW collated AS "
+        "SELECT text COLLATE UTF8_LCASE AS text, double FROM small WHERE text IS NOT NULL"
+    )
+    assert ud.user_counts("text", data=session.table("collated")).tolist() == [2, 1, 1]

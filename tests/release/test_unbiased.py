@@ -147,12 +147,13 @@ def test_sums_rounded_in_floats_are_reachable_too(opendp):
 
 # Releases: words, intervals, and OpenDP's own noise
 
+FIVES = {"user": list("aaabbc"), "value": [5.0] * 6}
+
 
 def test_gaussian_noise_keeps_what_it_has(opendp):
     opendp.added = 2**50
     options = {"lower": 0, "upper": 10, "eps": ud.GaussianNoise(1), "project": False}
-    measurement = as_measurement([3, 2, 1], **options)
-    made = measurement([15.0, 10.0, 5.0])
+    made = as_measurement("user", "value", data=FIVES, **options)(FIVES)
     assert made.mean == 5 + 2**50 * 10 / 2**40 / 6
     assert made.noise_interval()[1] > made.mean > made.clipped_range[1]
     assert "(unbiased for the clipped mean)" in repr(made)
@@ -160,14 +161,15 @@ def test_gaussian_noise_keeps_what_it_has(opendp):
 
 def test_it_is_said_what_became_of_the_noise(opendp):
     options = {"lower": 0, "upper": 10, "eps": 1}
-    made = as_measurement([3, 2, 1], project=False, **options)([15.0, 10.0, 5.0])
+    options |= {"user": "user", "value": "value", "data": FIVES}
+    made = as_measurement(project=False, **options)(FIVES)
     assert made.clipped_range == pytest.approx((5 / 6, 55 / 6))
     words = (
         "whole numbers by OpenDP, scale 3.333 (unbiased for the clipped mean; "
         "averaged below 0.8333 and above 9.167, where no clipped mean is)"
     )
     assert words in repr(made)
-    kept = as_measurement([3, 2, 1], **options)([15.0, 10.0, 5.0])
+    kept = as_measurement(**options)(FIVES)
     assert repr(kept).splitlines()[4].endswith("scale 3.333")
     assert made.public().keys() == kept.public().keys()
 
@@ -199,8 +201,9 @@ def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp)
 def test_opendps_noise_is_unbiased_and_bounded():
     """On the dataset at the upper bound: of noise that is projected the mean would be far off."""
     options = {"lower": 0, "upper": 1, "eps": 0.5, "total_width": 1.0, "project": False}
-    measurement = as_measurement([1], **options)
-    made = np.array([measurement([1.0]).mean for _ in range(2000)])
+    one = {"user": [0], "value": [1.0]}
+    measurement = as_measurement("user", "value", data=one, **options)
+    made = np.array([measurement(one).mean for _ in range(2000)])
     above, below = made == made.max(), made == made.min()
     assert (made.max(), made.min()) == (pytest.approx(3), pytest.approx(-2))
     assert stats.binomtest(above.sum(), 2000, 0.5).pvalue > 1e-7

@@ -73,10 +73,15 @@ def linked(names):
     return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
 
 
+def fields(table):
+    """Return what the Data Package says of each column of a table."""
+    return resources()[f"{table}.csv"]["schema"]["fields"]
+
+
 def columns(table):
     """Return the columns of a table in Markdown."""
-    fields = resources()[f"{table}.csv"]["schema"]["fields"]
-    rows = [f"| `{f['name']}` | {f.get('unit', '')} | {f['description']} |" for f in fields]
+    lines = [(f"`{f['name']}`", f.get("unit", ""), f["description"]) for f in fields(table)]
+    rows = [f"| {' | '.join(line)} |" for line in lines]
     return ["| Column | Unit | Description |", "|---|---|---|", *rows]
 
 

@@ -5,7 +5,7 @@ pandas, and what is no number or no time (NaN, NaT). One rule for users: two ids
 they are of one type and equal. Ids of several types in one column are refused, and so are those of
 a class that may have an equality of its own; text is compared code point by code point; times with
 a zone are instants, equal in whatever zones; floats are ids only where all of them are whole
-numbers that the type holds exactly. No id passes through a float on the way.
+numbers below `EXACT_BELOW`. No id passes through a float on the way.
 """
 
 import datetime
@@ -42,6 +42,16 @@ KINDS: dict[type, str] = {
 }
 """Types of an id that stands alone; no two kinds are ever equal. Booleans are not valid ids."""
 
+EXACT_BELOW = {
+    float: 2.0**53,
+    **{np.dtype(c).type: min(2.0 ** (np.finfo(c).nmant + 1), 2.0**53) for c in "efdg"},
+}
+"""Below this size a float of a type is a valid id: it and both of its neighbours are held exactly.
+
+The limit itself is not valid, as the next whole number is rounded to it. Long doubles usually were
+doubles before, so they have the limit of these.
+"""
+
 WITHOUT_ARROW = ("Object", "Int128", "UInt128")
 """Types of polars whose entries Arrow does not get: of an Object, it gets the memory's address."""
 
@@ -65,9 +75,9 @@ def read_ids(column: Any, called: str = "user") -> Ids:
         return _ids_of_objects(entries, called)
     if entries.dtype.kind == "f":
         absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
-        most = min(2.0 ** (np.finfo(entries.dtype).nmant + 1), 2.0**53)
-        entries = np.where(absent, 0, entries)
-        if np.any((entries != np.floor(entries)) | (abs(entries) > most)):
+        entries = np.where(absent, entries.dtype.type(0), entries)
+        too_large = abs(entries) >= EXACT_BELOW[entries.dtype.type]
+        if np.any(too_large | (entries != np.floor(entries))):
             refuse_odd()
     elif entries.dtype.kind in TIMES:
         absent = np.isnat(entries)
@@ -97,11 +107,22 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
 
 
 def refuse_odd() -> NoReturn:
-    """Refuse users that are floats, but no ids."""
+    """Refuse floats that are not valid ids."""
     raise TypeError(
-        "`user` must hold ids: some are floats that are no whole numbers, or too large for their "
-        "type to tell neighbours apart. Pass whole numbers or text."
+        "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
+        "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
+        "DuckDB reads as 32). Pass whole numbers or text."
     )
+
+
+def refuse_what_halves_confuse(users: Any) -> None:
+    """Refuse floats of DuckDB, an Arrow column in 32 bits, that 16 bits do not hold exactly.
+
+    DuckDB has no type for halves: those of a Parquet file or a pandas frame become FLOAT.
+    """
+    largest = np.abs(users.drop_null().to_numpy(zero_copy_only=False))
+    if np.any(largest >= EXACT_BELOW[np.float16]):
+        refuse_odd()
 
 
 def is_null(entry: Any) -> bool:
@@ -151,7 +172,7 @@ def _plain_pandas(name: str, called: str, column: Any) -> Plain:
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
-        names = np.fromiter([*column.dtype.categories, None], object)
+        names = _names_of_categories(name, called, column.dtype.categories)
         return names[getattr(column, "cat", column).codes], None  # -1 where there is none
     kind = column.dtype
     if hasattr(kind, "pyarrow_dtype"):
@@ -162,6 +183,14 @@ def _plain_pandas(name: str, called: str, column: Any) -> Plain:
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.asarray(column.to_numpy()), None
+
+
+def _names_of_categories(name: str, called: str, categories: Any) -> npt.NDArray[Any]:
+    """Return categories, and null as the last: pandas would make Python's floats of narrow ones."""
+    if getattr(categories.dtype, "kind", None) != "f":
+        return np.fromiter([*categories, None], object)
+    floats, _ = _plain_pandas(name, called, categories)
+    return np.append(floats, floats.dtype.type(np.nan))
 
 
 def _plain_polars(name: str, called: str, column: Any) -> Plain:
@@ -263,7 +292,7 @@ def _kind_of_pandas(entry: Any) -> str | None:
 
 
 def _whole(entry: Any) -> int:
-    if entry != entry // 1 or abs(entry) > 2.0**53:
+    if abs(entry) >= EXACT_BELOW[type(entry)] or entry != entry // 1:
         refuse_odd()
     return int(entry)
 
@@ -345,12 +374,21 @@ def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:
 
 
 def refuse_objects(name: str, kind: object) -> NoReturn:
-    """Refuse users that may be addresses: where Python keeps an object, several for one person.
+    """Refuse users that are bytes in DuckDB: they may be addresses of objects.
 
-    DuckDB reads objects of polars as bytes, and some of pandas as text. The plan of a query tells
-    that it reads a frame of pandas, but not whether the column is one of objects.
+    DuckDB reads objects of polars as bytes, and once they are in a table nobody can tell.
     """
     raise TypeError(
         f"`user` must not be what DuckDB may have made of Python's objects, which can be their "
         f"addresses, got {asked_for('user', name)} of type {kind}. Pass the frame itself."
+    )
+
+
+def refuse_scan() -> NoReturn:
+    """Refuse a query of DuckDB that may read Python objects, however it is wrapped."""
+    raise TypeError(
+        "`data` must not have DuckDB read a frame that may hold Python objects, of which it can "
+        "make several ids for one person: a frame of pandas, one of polars with bytes or objects, "
+        "a result that is fetched already, or (in a relation) a CSV file. Pass the frame or the "
+        "file itself, or an Ibis table of its Arrow table."
     )

@@ -7,9 +7,13 @@ is of one state of the table, also where the table changes meanwhile.
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
+from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 from userdp.release._quiet import quietly
 from userdp.release._tally import Among, Rules, Survey, Tally, Weighted
@@ -30,6 +34,18 @@ WIDE = "decimal(38, 0)"
 """Whole numbers of 38 digits, for sums of which only protected numbers say how large they are."""
 
 LARGEST_TOTAL = 1 << 62
+
+FUNCTIONS = {
+    "duckdb": {
+        *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
+        *("isnan", "least", "sum", "current_database", "current_schema"),
+    },
+    "pyspark": {"abs", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan", "sum"},
+}
+"""Functions that queries call, by the names under which an engine looks for them."""
+
+BUILT_IN = "Class: org.apache.spark.sql.catalyst.expressions."
+"""How Spark describes a function of its own."""
 
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
@@ -124,6 +140,55 @@ class TallyInEngine(Tally):
         return self.connection.create_table(self.name, tally, temp=True)
 
 
+def refuse_replaced_functions(connection: Any) -> None:
+    """Refuse a connection in which a function that queries call is not the engine's own.
+
+    A macro, which comes with a database, or a function of Python could switch clipping off.
+    """
+    find = _replaced_in_spark if connection.name == "pyspark" else _replaced_in_duckdb
+    found = quietly(lambda: find(connection), FAILED)
+    if found:
+        raise ValueError(
+            f"`data` must be in an engine with its own functions only, got others named "
+            f"{', '.join(found)}. Drop them, or open the database without them."
+        )
+
+
+def _replaced_in_duckdb(connection: Any) -> list[str]:
+    """Return names of functions that a new connection does not have, or not the same."""
+    differ = _functions_of(connection.con) ^ _own_functions()
+    return sorted({name for name, *_ in differ})
+
+
+@cache
+def _own_functions() -> set[tuple[str, ...]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return _functions_of(connection)
+
+
+def _functions_of(connection: Any) -> set[tuple[str, ...]]:
+    """Return names and signatures, also of overloads: what Python adds has other parameters."""
+    names = ", ".join(f"'{name}'" for name in sorted(FUNCTIONS["duckdb"]))
+    rows = connection.execute(
+        "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "
+        "parameter_types, return_type, varargs, description FROM system.main.duckdb_functions() "
+        f"WHERE name IN ({names})"
+    ).fetchall()
+    return {tuple(map(str, row)) for row in rows}
+
+
+def _replaced_in_spark(connection: Any) -> list[str]:
+    """Return names that do not stand for a function of Spark's own."""
+    replaced = []
+    for name in sorted(FUNCTIONS["pyspark"]):
+        rows = connection.raw_sql(f"DESCRIBE FUNCTION `{name}`").collect()
+        if not any(row[0].startswith(BUILT_IN) for row in rows):
+            replaced.append(name)
+    return replaced
+
+
 def tally_of(records: Any, rules: Rules) -> Any:
     """Return the question whose answer is the tally: one row a user, of one scan of the records."""
     import ibis
@@ -195,6 +260,20 @@ def ask(question: Any) -> list[dict[str, Any]]:
     return answer
 
 
+def as_bytes(text: Any) -> Any:
+    """Return text as its bytes, which no collation of a column or a database makes equal."""
+    import ibis
+
+    if text._find_backend(use_default=True).name == "pyspark":
+        return text.cast("binary")
+
+    # A cast would read the text "\\x41" as one byte.
+    @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")
+    def encode(text: str) -> bytes: ...
+
+    return encode(text)
+
+
 def _level(value: Any, grid: Grid) -> Any:
     """Return the levels of values, by the operations of arrays in the same order."""
     inside = _between(value, exact(grid.lower), exact(grid.upper))
@@ -209,13 +288,18 @@ def _is_nobody(user: Any) -> Any:
 
 
 def _is_odd(user: Any) -> Any:
-    """Whether a user is a float that is no whole number, or too large to be held exactly."""
+    """Whether a user is a float that is not a whole number, or too large for its type.
+
+    What is a float of 32 bits to DuckDB may have 16 in the file or the frame that it comes from.
+    """
     import ibis
 
     if not user.type().is_floating():
         return user.isnull() & False
-    most = 2.0**24 if user.type().is_float32() else 2.0**53
-    held = user.abs() <= most
+    bits = 8 * user.type().nbytes
+    if bits == 32 and user._find_backend(use_default=True).name == "duckdb":
+        bits = 16
+    held = user.abs() < EXACT_BELOW[np.dtype(f"f{bits // 8}").type]
     small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits
     return ~held | (small != small.floor())
 

@@ -47,7 +47,7 @@ from userdp.release._results import (
 )
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, TallyOfSums
+from userdp.release._tally import Among, Rules, Survey, TallyOfSums
 from userdp.split import best_split
 from userdp.worstcase import _centred_bias, centred_clipping, projected_error, threshold
 
@@ -253,7 +253,8 @@ def release_mean(
     Parameters
     ----------
     sums : array_like of float, shape (L,)
-        Each user's sum of samples, in [0, U m_l]: protected.
+        Each user's sum of samples, in [0, U m_l]: protected. In the order of ``users.counts``:
+        take both from one object, as below. (`user_counts` has an order of its own.)
     users : Contributions
         The public counts and bound.
     eps : float, Fraction, Decimal, str or GaussianNoise
@@ -287,8 +288,9 @@ def release_mean(
 
     Examples
     --------
-    >>> users = Contributions([4, 2, 1], upper=65)
-    >>> made = release_mean([130.0, 65.0, 32.5], users, eps=1)
+    >>> held = [[32.5] * 4, [30.0, 35.0], [32.5]]  # each user's samples
+    >>> users = Contributions([len(samples) for samples in held], upper=65)
+    >>> made = release_mean([sum(samples) for samples in held], users, eps=1)
     >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
     (1.0, 18.5714, 27.8571)
     """
@@ -310,8 +312,10 @@ def release_mean(
 
 @discreet
 def as_measurement(
-    counts: npt.ArrayLike,
+    user: str,
+    value: str,
     *,
+    data: Data,
     lower: float,
     upper: float,
     eps: Epsilon | GaussianNoise,
@@ -320,18 +324,23 @@ def as_measurement(
     centre: float | None = None,
     project: bool = True,
 ) -> Any:
-    """Return `private_mean` as an OpenDP Measurement, to compose with others.
+    """Return `private_mean` of a table as an OpenDP Measurement, to compose with others.
 
-    Its input are the users' sums of values: vectors of L floats, none of them NaN, in the order of
-    `counts`, which are public. Its input metric is the number of users whose sum is another one
-    (`change_one_distance`), its output measure `max_divergence`, its output a `PrivateMean`: at
-    distance 1 it is `eps`-DP, user-level, for replacing one user's values. With Gaussian noise the
-    measure is `zero_concentrated_divergence`.
+    Call the measurement, or a composition of several, with the table itself: records are counted
+    and added up in one place, so no order of users can be mistaken. Its input domain are the tables
+    in which as many users have each number of records as in `data`: these numbers are public. Its
+    input metric is the number of users whose values differ (`change_one_distance`), its output
+    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level `eps`-DP,
+    for replacing one user's values, in all columns. With Gaussian noise the measure is
+    `zero_concentrated_divergence`.
 
     Parameters
     ----------
-    counts : array_like of int, shape (L,)
-        Numbers of records m_l of the users: public.
+    user, value : str
+        Names of two columns of the table, as in `private_mean`.
+    data : path or list of paths, Ibis table or frame
+        The table, as in `private_mean`. Only its users are used here: noise and thresholds are
+        decided by their numbers of records.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
     eps : float, Fraction, Decimal, str or GaussianNoise
@@ -355,49 +364,82 @@ def as_measurement(
 
     Raises
     ------
-    ImportError
-        If OpenDP is not installed: the extra ``userdp[release]``.
+    FileNotFoundError, ImportError
+        As `private_mean`.
     TypeError, ValueError
-        If an argument is not as above.
+        If an argument is not as above, or rows have no user. The measurement itself raises if it is
+        given a table whose users have other numbers of records.
 
     Notes
     -----
     Switches on "honest-but-curious" of OpenDP, for the whole process: the measurement is made of
-    functions that are not OpenDP's own. Sums are rounded to whole steps, user by user; a sum beyond
-    what the bounds allow is moved to the nearest that they do.
+    functions that are not OpenDP's own. A refusal or a warning inside a measurement would tell
+    about values. So values beyond the bounds count as the nearer bound, and missing ones as the
+    centre, always and without a word.
 
     Examples
     --------
-    >>> measurement = as_measurement([4, 1], lower=0, upper=6, eps=1)
-    >>> measurement.map(1), measurement([16.0, 1.0]).n_records
+    >>> trips = {"bus": ["a", "a", "a", "a", "b"], "speed": [3.0, 4.0, 5.0, 4.0, 1.0]}
+    >>> of = {"data": trips, "lower": 0, "upper": 6}
+    >>> measurement = as_measurement("bus", "speed", **of, eps=1)
+    >>> measurement.map(1), measurement(trips).n_records
     (1.0, 5)
     """
     choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
-    users = read_users(counts, choices.grid)
-    parts = decide(users, choices)
+    check_value(value)
+    if data is None:
+        check.refuse_type("data", "the table that `user` and `value` are columns of", data)
     dp = load_opendp()
+    survey = _users_in(data, user, value, choices.grid)
+    refuse_rows(survey, "clamp", "centre")
+    parts = decide(users_of(survey, choices.grid), choices)
     dp.enable_features("honest-but-curious")
     moved = [part.window.moved for part in parts]
     accounts = [measurement_of(width, choices.law) for width in moved]
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
+    of_whom = dict(zip(survey.sizes, survey.users, strict=True))
     return dp.m.make_user_measurement(
-        dp.vector_domain(dp.atom_domain(T=float, nan=False), size=users.n_users),
+        # Measurements compose if their domains have one name: also those of several columns.
+        dp.user_domain(
+            f"tables with users in {user!r}, by their numbers of records: {of_whom}",
+            lambda table: _has_users(table, user, value, choices.grid, survey),
+        ),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda sums: _release_sums(sums, users, parts),
+        lambda table: _release_table(table, user, value, survey, parts),
         lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 
 
+def _users_in(data: Data, user: str, value: str, grid: Grid) -> Survey:
+    """Return how many users of a table have how many records: nothing of their values."""
+    with read_tally(user, value, data, Rules(grid)) as tally:
+        return _of_users(tally.survey())
+
+
+def _of_users(survey: Survey) -> Survey:
+    return survey._replace(without_value=0, outside=0)
+
+
+def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> bool:
+    """Whether this is a table of these users; of an error here OpenDP would quote the data."""
+    try:
+        return _users_in(data, user, value, grid) == users
+    except Exception:
+        return False
+
+
 @discreet
-def _release_sums(sums: list[float], users: Contributions, parts: Parts) -> PrivateMean:
-    """Release the mean of users' sums that OpenDP hands over."""
-    values = np.asarray(sums, np.float64)
-    if values.shape != users.counts.shape:
-        raise ValueError("`sums` must be one number a user.")  # their words are shown by OpenDP
-    tally = TallyOfSums(values, users.counts, parts[0].choices.grid)
-    totals = [tally.clipped_total(part.window, part.among) for part in parts]
-    return draw(totals, parts, "clamp", "refuse")
+def _release_table(data: Data, user: str, value: str, users: Survey, parts: Parts) -> PrivateMean:
+    """Release the mean of a table that OpenDP hands over."""
+    with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
+        if _of_users(tally.survey()) != users:
+            raise ValueError(
+                "`data` must have as many users with each number of records as the table that the "
+                "measurement was made for."
+            )
+        totals = [tally.clipped_total(part.window, part.among) for part in parts]
+    return draw(totals, parts, "clamp", "centre")
 
 
 # What is public alone decides

@@ -25,15 +25,19 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
+from userdp._search import NotFoundError
 from userdp.model import Epsilon
 from userdp.noise import GaussianNoise, LaplaceNoise, Noise, _read_law
-from userdp.release._quiet import discreet
+from userdp.release._quiet import NOTHING_SPENT, discreet
 
 TOTAL_BITS = 61
 """Largest bit width of a sum of clipped sums: rounding each of them makes it one more at most."""
 
 SCALE_BITS = 56
 """Largest bit width of the scale of the noise, in steps."""
+
+MOST_STEPS = 64
+"""How often a scale is moved to the next float; two are enough with the OpenDP that was tested."""
 
 LARGEST_SCALE = 2**40
 """Largest scale of noise for sensitivity 1: one step still fits `SCALE_BITS`, with room to clip."""
@@ -187,7 +191,7 @@ def discrete_laplace(moved: int, budget: Fraction) -> Any:
     dp = load_opendp()
     space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
     scale = scale_of(moved, LaplaceNoise(budget))
-    return _least(dp.m.make_laplace, space, scale, moved, budget)
+    return _least(dp.m.make_laplace, space, scale, moved, {"eps": budget})
 
 
 @discreet
@@ -227,17 +231,26 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
         domain = dp.vector_domain(domain)
         distance = dp.l2_distance(T="i64")
     scale = scale_of(moved, law)
-    return _least(dp.m.make_gaussian, (domain, distance), scale, moved, law.spends)
+    budget: dict[str, Fraction] = {law.currency: law.spends}
+    return _least(dp.m.make_gaussian, (domain, distance), scale, moved, budget)
 
 
-def _least(make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: Fraction) -> Any:
+def _least(
+    make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: dict[str, Fraction]
+) -> Any:
     """Return the noise of the smallest scale from the given one on that keeps a budget."""
-    while True:
+    ((currency, most),) = budget.items()
+    for _ in range(MOST_STEPS):
         noise = make(*space, scale=scale)
+        cost = noise.map(moved)
         # The map rounds upwards, so that a rounded scale may cost a little more than was asked.
-        if Fraction(noise.map(moved)) <= budget:
+        if cost < inf and Fraction(cost) <= most:
             return noise
-        scale = nextafter(scale, inf)
+        scale, last = nextafter(scale, inf), scale
+    raise NotFoundError(
+        f"OpenDP's noise scale for {currency}={float(most)!r} was not found within {MOST_STEPS} "
+        f"steps of a float: scale {last!r} costs {currency}={cost!r}. {NOTHING_SPENT}"
+    )
 
 
 def load_opendp() -> Any:

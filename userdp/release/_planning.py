@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from math import inf
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._progress import progress
+from userdp._rounding import upwards
+from userdp._search import NotFoundError
 from userdp.floor import minimax_certificate
 from userdp.frontier import minimax_lower_bound
 from userdp.model import Contributions, Epsilon, read_eps
@@ -43,6 +46,10 @@ RECOMMENDED: dict[Objective, tuple[str, str]] = {
 
 POWERS = -498.0, 1023.0
 """Between these powers of two lie the budgets whose noise floats hold, squared too."""
+
+
+MOST_STEPS = 64
+"""How often a budget is increased by a part in 10^12; mostly once is enough."""
 
 
 class Forecast(NamedTuple):
@@ -132,10 +139,18 @@ class Plan:
             width = threshold(self.users, eps, objective)
             return float(symmetric_error(self.users, width, eps, objective)) - target
 
-        eps: float = 2.0 ** float(brentq(excess, *POWERS, xtol=1e-13, maxiter=1000))
-        while float(optimal_error(self.users, eps, objective)) > target:
+        power, search = brentq(
+            excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
+        )
+        eps: float = 2.0 ** float(power)
+        for _ in range(MOST_STEPS):
+            if search.converged and float(optimal_error(self.users, eps, objective)) <= target:
+                return eps
             eps *= 1 + 1e-12
-        return eps
+        raise NotFoundError(
+            f"The smallest eps for error={target!r} was not found within {MOST_STEPS} steps of "
+            f"1e-12: the last was eps={eps!r}."
+        )
 
     @discreet
     def recommend(
@@ -228,9 +243,7 @@ class Plan:
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
-        return head, [
-            [f"{row.eps:.4g}", row.strategy, *map(readable, row[2:])] for row in self.rows
-        ]
+        return head, [_in_digits(row) for row in self.rows]
 
 
 @discreet
@@ -283,6 +296,13 @@ def plan(
         raise ValueError("`eps` must hold at least one budget, got none.")
     rows = (row for budget in budgets for row in _forecasts(users, budget))
     return Plan(users, tuple(rows))
+
+
+def _in_digits(row: Forecast) -> list[str]:
+    """Return the cells of a table: budgets and guarantees rounded upwards, the floor downwards."""
+    guarantees = [readable(error, ROUND_CEILING) for error in (row.bound, row.l1)]
+    floor = readable(row.floor, ROUND_FLOOR)
+    return [upwards(row.eps, 4), row.strategy, readable(row.total_width), *guarantees, floor]
 
 
 def _certified_floor(users: Contributions, eps: float) -> float:

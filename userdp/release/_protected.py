@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp._rounding import downwards, upwards
 from userdp.model import Epsilon, read_eps
 from userdp.noise import LaplaceNoise, noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
@@ -223,11 +224,11 @@ class ProtectedCountsMean(Release):
         fewest, most = self.weight_interval()
         return {
             "private mean": f"{self.mean:.6g}",
-            "95 % interval": f"{low:.6g} to {high:.6g} (but for the cap)",
+            "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
             "budget": self._spent(),
-            "weight": f"{self.noisy_weight} (95 %: {fewest:.6g} to {most:.6g}), "
+            "weight": f"{self.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
             f"of a user at most {self.cap}",
-            "error on the worst dataset": f"at most {self.worst_case_error:.4g} "
+            "error on the worst dataset": f"at most {upwards(self.worst_case_error, 4)} "
             "on average over the noise (but for the cap), at the smallest of these weights"
             f"{mended(self.outside, self.missing)}",
             "noise": f"whole numbers by OpenDP, scales {self.sum_scale:.4g} of the sum, "

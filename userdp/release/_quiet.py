@@ -12,6 +12,7 @@ from inspect import signature
 from typing import ParamSpec, TypeVar
 
 from userdp import _checks as check
+from userdp._search import NotFoundError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,7 +42,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
             kind = type(error)
             words = str(error)
         # Outside of the handler: the error itself, and what hangs on it, is not attached.
-        if kind in KINDS and OURS.match(words):
+        if kind is NotFoundError or (kind in KINDS and OURS.match(words)):
             raise kind(words)
         raise _plain(kind)(
             f"{function.__qualname__} failed with a {kind.__name__}, whose words are not repeated "

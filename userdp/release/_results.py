@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 from functools import cache
 from html import escape
 from importlib.resources import files
-from math import ceil, exp, expm1, floor, hypot, log10, sqrt
+from math import exp, hypot, isfinite, sqrt
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import exprel, ndtri
 
 from userdp import _checks as check
+from userdp._checks import Floats
+from userdp._rounding import (
+    chance_beyond,
+    downwards,
+    factor_of,
+    place_of,
+    to_unit,
+    upwards,
+)
+from userdp._search import double, halve
 from userdp.model import Epsilon, read_eps
 from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
 from userdp.release._quiet import discreet
@@ -136,7 +148,7 @@ class Release:
         """
         asked = read_eps(eps)
         if self.eps is not None:
-            return 0.0 - expm1(min(float(asked) - self.eps, 0.0))
+            return chance_beyond(Fraction(self.eps), asked)
         if self.rho is None or self.sigma is None:
             return 1.0
         if self.rho == 0:
@@ -216,11 +228,11 @@ class Release:
             return f"The number would be the same whatever the {words.records} were."
         noise = f"Noise protects {self.protects.format(words.records)} of each of the {words.users}"
         if self.eps is None:
-            return f"{noise} (user-level differential privacy, rho = {spent:.6g} in zCDP)."
-        times = f"{exp(spent):.3g}" if spent <= MOST_IN_WORDS else f"e^{spent:.6g}"
+            return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
+        times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
         return (
             f"{noise}: with any others no outcome would be more than {times} times as likely "
-            f"(user-level differential privacy, eps = {spent:.6g})."
+            f"(user-level differential privacy, eps = {upwards(spent)})."
         )
 
     def __repr__(self) -> str:
@@ -240,9 +252,9 @@ class Release:
     def _spent(self) -> str:
         """Say what was spent, and what that promises."""
         if self.eps is not None:
-            return f"eps = {self.eps:.6g}, {self.promise}"
+            return f"eps = {upwards(self.eps)}, {self.promise}"
         if self.rho is not None:
-            return f"rho = {self.rho:.6g} (zCDP), {self.promise}"
+            return f"rho = {upwards(self.rho)} (zCDP), {self.promise}"
         return f"eps {self.promise}"
 
 
@@ -435,11 +447,12 @@ class PrivateMean(Release):
         scale = "scale" if self.sigma is None else "standard deviation"
         return {
             "private mean": f"{self.mean:.6g}",
-            "95 % interval": f"{low:.6g} to {high:.6g} (on every dataset with these counts)",
+            "95 % interval": f"{downwards(low)} to {upwards(high)} "
+            "(on every dataset with these counts)",
             "budget": self._spent(),
-            "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
-            f"(bias plus mean noise {self.worst_case_bound:.4g}, bias {self.worst_case_bias:.4g})"
-            + mended(self.outside, self.missing),
+            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
+            f"the noise (bias plus mean noise {upwards(self.worst_case_bound, 4)}, bias "
+            f"{upwards(self.worst_case_bias, 4)})" + mended(self.outside, self.missing),
             "noise": f"whole numbers by OpenDP, {scale} {self._noise()}{self._unbiased()}",
             "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
             f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
@@ -487,26 +500,17 @@ def in_words(mean: float, interval: tuple[float, float], error: float) -> list[s
     The ends are moved outwards, so that what is said of them holds.
     """
     if error == 0:
-        return [f"{number:.6g}" for number in (mean, *interval)]
-    decimals = decimals_of(error)
-    unit = 10.0**-decimals
-    low, high = interval
-    near = [round(mean / unit), floor(low / unit), ceil(high / unit)]
-    return [f"{number * unit:,.{max(decimals, 0)}f}" for number in near]
+        return [f"{mean:.6g}", downwards(interval[0]), upwards(interval[1])]
+    unit = place_of(error, 2)
+    numbers = zip((mean, *interval), (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING), strict=True)
+    return [f"{to_unit(number, unit, rounding):,f}" for number, rounding in numbers]
 
 
 def at_most(error: float) -> str:
     """Return an error to two digits, upwards."""
     if error == 0:
         return "0"
-    decimals = decimals_of(error)
-    unit = 10.0**-decimals
-    return f"{ceil(error / unit) * unit:,.{max(decimals, 0)}f}"
-
-
-def decimals_of(error: float) -> int:
-    """Return how many decimals show two digits of an error; below zero, how many are not shown."""
-    return 1 - floor(log10(error))
+    return f"{to_unit(error, place_of(error, 2)):,f}"
 
 
 def read_level(level: object) -> float:
@@ -519,20 +523,21 @@ def read_level(level: object) -> float:
 
 def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
     """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
-    from scipy.optimize import brentq  # slow to import
-
     if scale == 0:
         return bias
 
-    def excess(reach: float) -> float:
+    def is_exceeded(reach: Floats) -> bool:
         far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)
         beyond = near if reach >= bias else 1 - near
-        return float(far + beyond - (1 - level))
+        return bool(far + beyond > 1 - level)
 
-    end = bias + scale
-    while excess(end) > 0:
-        end *= 2
-    return float(brentq(excess, 0, end, xtol=1e-12 * end))
+    return _last_exceeded(is_exceeded, bias + scale)
+
+
+def _last_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float:
+    """Return the smallest float that is not exceeded too often: the end of an interval."""
+    end = double(is_exceeded, start, "the end of an interval")
+    return float(halve(is_exceeded, 0.0, end)[1])
 
 
 class OfPart(NamedTuple):
@@ -573,30 +578,28 @@ def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
     |Z_1 + Z_2| and |Z_1 - Z_2|. Each is at most x with a chance p, and both are with p^2 at least
     (Sidak, 1967).
     """
-    from scipy.optimize import brentq  # slow to import
-
     if isinstance(law, GaussianNoise):
         return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))
     b, a = sorted([one, other])
     if b == 0:
         return noise_reach(law, a, 0.0, level)
 
-    def excess(x: float) -> float:
-        """Return how much of the chance is too much, with a as the unit."""
-        return exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) - (1 - level)
+    def is_exceeded(x: Floats) -> bool:  # with a as the unit
+        return bool(exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) > 1 - level)
 
-    end = 1.0
-    while excess(end) > 0:
-        end *= 2
-    return a * float(brentq(excess, 0, end, xtol=1e-12 * end))
+    return a * _last_exceeded(is_exceeded, 1.0)
 
 
 # Small tables, as plain text and as HTML for notebooks
 
 
-def readable(number: float) -> str:
+def readable(number: float, rounding: str = ROUND_HALF_EVEN) -> str:
     """Return four digits of a number, or all before its point."""
-    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
+    if 1e4 <= abs(number) < 1e12:
+        return f"{to_unit(number, Decimal(1), rounding):,f}"
+    if number == 0 or not isfinite(number):
+        return f"{number:g}"
+    return f"{float(to_unit(number, place_of(number, 4), rounding)):.4g}"
 
 
 def text_table(head: Sequence[str], rows: Rows) -> str:

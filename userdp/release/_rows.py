@@ -47,8 +47,9 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     Returns
     -------
     ndarray of int64, shape (L,)
-        Counts, the largest first, without the names of the users. Public, by assumption: whoever
-        publishes them, or a release that rests on them, tells how many records each user has.
+        Counts, the largest first, without the names of the users: not in the order of any sums.
+        Public, by assumption: whoever publishes them, or a release that rests on them, tells how
+        many records each user has.
 
     Raises
     ------

@@ -1,8 +1,10 @@
 """One front door for data: whatever has columns by name becomes a tally, or is refused."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -16,8 +18,18 @@ from userdp.release._columns import (
     refuse_difference,
     refuse_kind,
     refuse_objects,
+    refuse_scan,
+    refuse_what_halves_confuse,
 )
-from userdp.release._engines import FLOAT, ONE_AT_A_TIME, TESTED, TallyInEngine
+from userdp.release._engines import (
+    FLOAT,
+    ONE_AT_A_TIME,
+    TESTED,
+    TallyInEngine,
+    as_bytes,
+    ask,
+    refuse_replaced_functions,
+)
 from userdp.release._files import is_csv, open_files
 from userdp.release._quiet import quietly
 from userdp.release._tally import Rules, Tally, TallyInMemory
@@ -41,6 +53,12 @@ KEPT = (
     *("timestamp_s", "timestamp_ms", "timestamp_ns"),
 )
 """Types of DuckDB whose entries reach Arrow as they are: others may lose a zone or a digit."""
+
+ARROW_SCANS = ("arrow_scan", "arrow_scan_dumb")
+"""Functions that read Arrow data: these hold no Python objects, but bytes may be addresses."""
+
+PYTHON_SCANS = (*ARROW_SCANS, "pandas_scan", "python_map_function")
+"""All functions that DuckDB's Python package adds to read what Python holds."""
 
 
 def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
@@ -155,17 +173,71 @@ def _fetch_relation(relation: Any, user: str, value: str | None) -> Any:
             if types[name].id not in KEPT:
                 got = f"{asked_for(argument, name)} of DuckDB's type {types[name]}"
                 refuse_kind(argument, got)
-        kind = types[user].id
-        if kind == "blob" or (kind == "varchar" and _reads_pandas(relation)):
+        if types[user].id == "blob":
             refuse_objects(user, types[user])
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        narrow = relation.project(quoted)
-        return quietly(narrow.to_arrow_table, READABLE)
+        narrow = quietly(lambda: relation.project(quoted), READABLE)
+        if quietly(lambda: _reads_objects(_plan_of_relation(narrow)), READABLE):
+            refuse_scan()
+        table = quietly(narrow.to_arrow_table, READABLE)
+    if types[user].id == "float":
+        refuse_what_halves_confuse(table[user])
+    return table
 
 
-def _reads_pandas(relation: Any) -> bool:
-    plan = quietly(relation.explain, READABLE)
-    return "PANDAS_SCAN" in plan
+def _plan_of_relation(relation: Any) -> Any:
+    """Return the plan, by way of a view, as a relation does not lead to its connection.
+
+    Its `explain` is text that leaves out the last branches of a wide plan.
+    """
+    view = f"userdp_view_{uuid4().hex}"
+    try:
+        ((plan,),) = relation.query(view, _plan_query(f"FROM {view}")).fetchall()
+    finally:
+        relation.query(view, f"DROP VIEW {view}")
+    return json.loads(plan)
+
+
+def _plan_query(query: str) -> str:
+    """Return a query for the plan of a query, as JSON, before optimization."""
+    quoted = query.replace("'", "''")
+    return f"SELECT system.main.json_serialize_plan('{quoted}')"
+
+
+def _reads_objects(plan: Any) -> bool:
+    """Whether a query of DuckDB may read Python objects, or what was made of them.
+
+    DuckDB makes text or addresses of objects, so that one person may have several ids, and a cast
+    or a hash hides it: what a query reads decides, not what it returns. DuckDB has no plan for
+    frames of pandas and for CSV files. Of polars' objects it reads addresses, as bytes. And a
+    result that is fetched already (a chunk) does not show what it was made of.
+    """
+    if plan["error"]:
+        return True
+    for step in _steps_of(plan["plans"]):
+        if step["type"] == "LOGICAL_CHUNK_GET":
+            return True
+        name = step.get("name")
+        if name in ARROW_SCANS:
+            columns = {column["index"] for column in step["column_indexes"]}
+            types = enumerate(step["returned_types"])
+            if any("BLOB" in json.dumps(kind) for i, kind in types if i in columns):
+                return True
+        elif name in PYTHON_SCANS:
+            return True
+    return False
+
+
+def _steps_of(plan: Any) -> Iterator[Any]:
+    """Walk through the operators of a plan, which are nested in its lists."""
+    if isinstance(plan, list):
+        for step in plan:
+            yield from _steps_of(step)
+    elif isinstance(plan, dict):
+        if str(plan.get("type")).startswith("LOGICAL_"):
+            yield plan
+        for part in plan.values():
+            yield from _steps_of(part)
 
 
 def _fetch_dataset(dataset: Any, user: str, value: str | None) -> Any:
@@ -213,7 +285,29 @@ def _read_ibis(user: str, value: str | None, table: Any, rules: Rules) -> TallyI
     _check_users(user, kind)
     if kind.is_binary():
         refuse_objects(user, kind)
-    return TallyInEngine(_pair(table, user, _numbers(value, table)), rules)
+    records = _pair(table, user, _numbers(value, table))
+    if kind.is_string():
+        records = records.mutate(user=as_bytes(records.user))
+    connection = table._find_backend(use_default=True)
+    with ONE_AT_A_TIME:
+        refuse_replaced_functions(connection)
+        if connection.name == "duckdb" and quietly(
+            lambda: _query_reads_objects(connection, records), READABLE
+        ):
+            refuse_scan()
+    return TallyInEngine(records, rules)
+
+
+def _query_reads_objects(connection: Any, records: Any) -> bool:
+    """Whether the query of an Ibis table of DuckDB may read Python objects."""
+    ask(records.limit(0))  # which registers tables that are in memory
+    query = connection.compile(records)
+    ((answer,),) = connection.raw_sql(_plan_query(query)).fetchall()
+    plan = json.loads(answer)
+    if plan["error"]:  # there is no such plan of a CSV file: then the physical one must do
+        steps = connection.raw_sql(f"EXPLAIN (FORMAT json) {query}").fetchall()
+        return any(scan.upper() in text for scan in PYTHON_SCANS for _, text in steps)
+    return _reads_objects(plan)
 
 
 def _pair(table: Any, user: str, values: Any) -> Any:

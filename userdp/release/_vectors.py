@@ -12,6 +12,7 @@ from scipy.special import gammainccinv
 
 from userdp import _checks as check
 from userdp._checks import Floats
+from userdp._rounding import upwards
 from userdp.model import Contributions
 from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
@@ -91,8 +92,8 @@ class ReleaseInBall(Release):
         return {
             "private mean": f"{self.mean.size} coordinates, of length {length:.6g}",
             "budget": self._spent(),
-            "error on the worst dataset": f"{self.worst_case_error:.4g} on average over the noise "
-            f"(a length; bias {self.worst_case_bias:.4g})",
+            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
+            f"the noise (a length; bias {upwards(self.worst_case_bias, 4)})",
             "noise": f"whole numbers by OpenDP, standard deviation {self.noise_scale:.4g} "
             "in each coordinate",
             "users clipped to": f"sums of length {self.radius:.4g}",

@@ -1,0 +1,221 @@
+"""What is said of privacy and of errors is never better than the truth, to the last digit.
+
+Against exact values: fractions, and partial sums of the exponential series, which lie below it. A
+text is read as Python reads a float; of a budget that a float holds, its shortest text is exact.
+"""
+
+import dataclasses
+import json
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import userdp as ud
+from userdp._rounding import downwards, factor_of, upwards
+from userdp.noise import _spent_beyond
+from userdp.release import _noise, release_mean_in_ball
+from userdp.release._results import Words, at_most, in_words, readable
+
+N = 2000
+RNG = np.random.default_rng(20260725)
+BUDGETS = [
+    *(2.0 ** RNG.uniform(-40, 10, N)),
+    *(0.1, 0.8, 0.004, 1.0, 3.0, 10.0, 1024.0, 2.0**-40, 0.3, 0.99999999, 1 - 2**-53),
+]
+
+
+@pytest.fixture(scope="module")
+def results():
+    """One result of every kind, with a budget to be replaced."""
+    table = {
+        "user": np.repeat(np.arange(30), 3),
+        "value": np.full(90, 26.0),
+        "lower": 0,
+        "upper": 65,
+    }
+    users = ud.Contributions([3] * 30, 65)
+    law = ud.GaussianNoise.zcdp(0.5)
+    return {
+        "private mean": ud.private_mean(**table, eps=1),
+        "in parts": ud.release_mean(
+            [500.0] + [5.0] * 40, ud.Contributions([100] + [1] * 40, 10), 3, objective="l1"
+        ),
+        "protected counts": ud.private_mean_protected_counts(**table, eps=1, cap=3),
+        "Gaussian": ud.private_mean(**table, eps=law),
+        "in a ball": release_mean_in_ball(np.ones((30, 2)), users, law),
+    }
+
+
+WORDS = Words("", "users", "records")
+KINDS = ["private mean", "in parts", "protected counts", "Gaussian", "in a ball"]
+
+
+def below_exp(x):
+    """A fraction below e^x, by a part in 2^100 at most: terms of the series, which are positive.
+
+    In whole numbers of 2^-400, each cut off downwards.
+    """
+    numerator, denominator = Fraction(x).as_integer_ratio()
+    term = total = 1 << 400
+    for n in range(1, 400):
+        term = term * numerator // (denominator * n)
+        total += term
+        if not term:
+            break
+    return Fraction(total, 1 << 400)
+
+
+def number_in(pattern, text):
+    (found,) = re.findall(pattern, text)
+    return found
+
+
+def check_budget(text, budget):
+    """It is at least the budget, and by less than a unit of its sixth digit."""
+    assert float(text) >= budget
+    assert Fraction(text) < Fraction(budget) * (1 + Fraction(1, 10**5))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results):
+    made = results[kind]
+    currency = "eps" if made.rho is None else "rho"
+    for i, budget in enumerate(map(float, BUDGETS)):
+        one = dataclasses.replace(made, **{currency: budget})
+        # The parts of a sentence and of a table that speak of privacy; of some, the whole.
+        sentence, *tables = one._of_the_privacy(WORDS), one._spent()
+        if i % 40 == 0:
+            assert sentence in one.public_sentence()
+            tables += [repr(one), re.sub("<[^>]*>", " ", one._repr_html_())]
+            assert json.loads(one.public_json())[currency] == budget
+        for shown in (sentence, *tables):
+            check_budget(number_in(rf"{currency} = ([\d.e+-]*\d)", shown), budget)
+        if currency == "eps":
+            check_factor(number_in(r"more than (\S+) times as likely", sentence), budget)
+
+
+def check_factor(text, budget):
+    if budget > 10:
+        assert text.startswith("e^")
+        check_budget(text[2:], budget)
+        return
+    stated, true = Fraction(text), below_exp(budget)
+    assert stated > true
+    assert stated - true < min(Fraction(101, 10000) * true, Fraction(11, 100) * (true - 1) + 1e-2)
+    if budget < 1e-3:
+        assert stated - 1 < Fraction(111, 100) * (true - 1)
+
+
+def test_what_opendp_accounts_is_at_least_what_its_noise_spends(monkeypatch):
+    """In fractions: the sensitivity over the scale, and half the square of that."""
+    asked = []
+
+    def watched(make):
+        def watching(*space, scale):
+            asked.append(scale)
+            return make(*space, scale=scale)
+
+        return watching
+
+    measurements = _noise.load_opendp().m
+    for name in ("make_laplace", "make_gaussian"):
+        monkeypatch.setattr(measurements, name, watched(getattr(measurements, name)))
+    rng = np.random.default_rng(6)
+    for budget in 2.0 ** rng.uniform(-40, 10, 200):
+        moved = int(2.0 ** rng.uniform(0, 15))
+        noise = _noise.discrete_laplace(moved, Fraction(budget))
+        assert moved / Fraction(asked[-1]) <= Fraction(noise.map(moved)) <= Fraction(budget)
+        law = ud.GaussianNoise.zcdp(budget)
+        noise = _noise.discrete_gaussian(moved, law)
+        assert (moved / Fraction(asked[-1])) ** 2 / 2 <= Fraction(noise.map(moved))
+        assert Fraction(noise.map(moved)) <= law.spends <= Fraction(budget)
+
+
+def test_every_delta_is_at_least_the_true_one(results):
+    """Of Laplace noise 1 - e^(asked - spent); against the series, which is below e^(gap)."""
+    made = results["private mean"]
+    rng = np.random.default_rng(7)
+    for budget in map(float, BUDGETS):
+        asked = budget * rng.choice([1, 1 - 2.0**-52, rng.random(), 1 - 1e-9])
+        gap = Fraction(budget) - Fraction(asked)
+        one = dataclasses.replace(made, eps=budget)
+        law = ud.LaplaceNoise(budget)
+        for delta in (one.delta(asked), law.delta(asked)):
+            assert 0 <= delta <= 1
+            if gap > 60:  # the series would be long, and e^-60 is nothing here
+                assert delta == 1
+            else:
+                least = 1 - 1 / below_exp(gap)
+                assert Fraction(delta) >= least
+                assert Fraction(delta) <= least * (1 + Fraction(1, 2**40)) + Fraction(1, 2**1000)
+    assert one.delta(Fraction(budget)) == 0
+
+
+def test_deltas_of_gaussian_noise_keep_back_more_than_the_error_of_their_computation():
+    """Against 60 digits of both tails."""
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(8)
+    with mpmath.workdps(60):
+        for _ in range(300):
+            sigma = 2.0 ** rng.uniform(-4, 20)
+            eps = 2.0 ** rng.uniform(-20, 5) / sigma
+            law = ud.GaussianNoise(sigma)
+            s, e = mpmath.mpf(sigma), mpmath.mpf(eps)
+            true = mpmath.ncdf(1 / (2 * s) - e * s) - mpmath.exp(e) * mpmath.ncdf(
+                -1 / (2 * s) - e * s
+            )
+            assert true <= law.delta(eps) <= true * (1 + mpmath.mpf("2e-10")) or true < 1e-300
+            made = ud.GaussianNoise.approximate(eps, 1e-6)
+            assert made.delta(eps) <= 1e-6 * (1 + 1e-15)
+    assert _spent_beyond(0.0, 1.0) > 0
+
+
+SIZES = np.concatenate([10.0 ** RNG.uniform(-12, 12, 500), [0.1, 1.6, 999.9999999, 1000.0, 0.25]])
+
+
+def test_errors_are_rounded_upwards_and_intervals_outwards():
+    for error in map(float, SIZES):
+        for text, digits in ((at_most(error), 2), (upwards(error, 4), 4), (upwards(error), 6)):
+            stated = float(text.replace(",", ""))
+            assert error <= stated <= error * (1 + 10.0 ** (1 - digits)) * (1 + 1e-15)
+        assert float(downwards(error, 4)) <= error
+        assert float(downwards(-error, 4)) <= -error <= float(upwards(-error, 4))
+        low, high = sorted(error * RNG.normal(0, 9, 2))
+        _, below, above = (float(text.replace(",", "")) for text in in_words(0, (low, high), error))
+        assert below <= low <= high <= above
+
+
+def test_a_plan_rounds_budgets_and_guarantees_upwards_and_its_floor_downwards():
+    counts = [40] * 5 + [10] * 50 + [2] * 500
+    prospects = ud.plan(counts, lower=0, upper=65, eps=[0.0123456, 0.3, 1.00001])
+    _, shown = prospects._shown()
+    wide = ud.plan(counts, lower=0, upper=65e6, eps=[0.0123456, 0.3, 1.00001])
+    for made, lines in ((prospects, shown), (wide, wide._shown()[1])):
+        for row, (eps, _, _, bound, l1, floor) in zip(made.rows, lines, strict=True):
+            numbers = [float(text.replace(",", "")) for text in (eps, bound, l1, floor)]
+            assert numbers[0] >= row.eps
+            assert numbers[1] >= row.bound
+            assert numbers[2] >= row.l1
+            assert numbers[3] <= row.floor
+    assert readable(0) == "0"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_states_no_smaller_error_and_no_narrower_interval_than_it_has(kind, results):
+    made = results[kind]
+    words = repr(made)
+    stated = float(
+        number_in(r"worst dataset +(?:at most )?([\d.e+-]+) on average", words.replace("\n", " "))
+    )
+    assert stated >= made.worst_case_error
+    if "95 % interval" in words:
+        low, high = number_in(r"95 % interval +(\S+) to (\S+)", words)
+        assert float(low) <= made.interval()[0] <= made.interval()[1] <= float(high)
+
+
+def test_factors_of_small_budgets_are_not_one():
+    assert factor_of(0.004) == "1.0041"
+    assert factor_of(2.0**-40) == "1.00000000000091"
+    assert (factor_of(0.5), factor_of(1), factor_of(10)) == ("1.65", "2.72", "22100")

@@ -1,0 +1,236 @@
+"""Every loop of the package ends: its form says so, or it is listed here with the reason."""
+
+import ast
+import re
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, nextafter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import userdp as ud
+from userdp import floor
+from userdp._search import NotFoundError, double, halve
+from userdp.release import _noise, _planning
+from userdp.release._results import LaplaceNoise, noise_reach
+
+HOUSE = Path(ud.__file__).parent
+TREES = {
+    str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(HOUSE.rglob("*.py"))
+}
+
+ENDS = {
+    "plotting/_tables.py": {
+        "_public_name": "each step unwraps one `functools.partial` of finitely many",
+    },
+}
+"""Functions with a `while`, and why it ends."""
+
+# Functions of others that search, and what limits the number of their steps.
+LIMITED_BY = {
+    **dict.fromkeys(["brentq", "brenth", "bisect", "ridder", "toms748", "newton"], "maxiter"),
+    **dict.fromkeys(["root_scalar", "minimize_scalar", "minimize", "fsolve"], "options"),
+    "linprog": "options",
+}
+ENDLESS = {"count", "cycle"}
+"""Names of itertools. That of `repeat`, and of `iter`, depends on the number of arguments."""
+
+
+def functions_of(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def name_of(call):
+    return getattr(call.func, "id", getattr(call.func, "attr", None))
+
+
+def calls_of(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def test_every_while_is_known_to_end():
+    found = {
+        path: {f.name for f in functions_of(tree) if any(map(is_while, ast.walk(f)))}
+        for path, tree in TREES.items()
+    }
+    n_whiles = sum(is_while(node) for tree in TREES.values() for node in ast.walk(tree))
+    assert {path: names for path, names in found.items() if names} == {
+        path: {*names} for path, names in ENDS.items()
+    }
+    assert n_whiles == sum(map(len, ENDS.values()))
+
+
+def is_while(node):
+    return isinstance(node, ast.While)
+
+
+def test_no_loop_is_over_something_endless():
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "itertools":
+                assert not ENDLESS & {alias.name for alias in node.names}, path
+            assert not (isinstance(node, ast.Import) and node.names[0].name == "itertools"), path
+        for call in calls_of(tree):
+            if name_of(call) == "repeat" and not isinstance(call.func, ast.Attribute):
+                assert len(call.args) == 2, f"{path}:{call.lineno}"
+            if name_of(call) == "iter":
+                assert len(call.args) == 1, f"{path}:{call.lineno}"
+
+
+def test_every_search_of_a_library_has_a_limit():
+    found = [
+        (path, call)
+        for path, tree in TREES.items()
+        for call in calls_of(tree)
+        if name_of(call) in LIMITED_BY
+    ]
+    assert len(found) >= 3
+    for path, call in found:
+        limit = LIMITED_BY[name_of(call)]
+        assert limit in {keyword.arg for keyword in call.keywords}, f"{path}:{call.lineno}"
+
+
+def test_no_function_calls_itself():
+    """Methods may be called like the function that they are in, of another object."""
+    for path, tree in TREES.items():
+        for function in functions_of(tree):
+            called = {
+                call.func.id for call in calls_of(function) if isinstance(call.func, ast.Name)
+            }
+            assert function.name not in called, f"{path}:{function.lineno}"
+
+
+# Searches that cannot succeed fail, and say what was not found
+
+
+def halved(moved, law, real=_noise.scale_of):
+    return real(moved, law) / 2
+
+
+RECORDS = {"user": ["a", "a", "b"], "value": [1.0, 2.0, 5.0]}
+BOUNDS = {"lower": 0, "upper": 6}
+SUMS = [3.0, 5.0], ud.Contributions([2, 1], 6)
+GAUSS = ud.GaussianNoise.zcdp(8)
+RELEASES = {
+    "private_mean": (lambda: ud.private_mean(**RECORDS, **BOUNDS, eps=2.5), "eps=2.5"),
+    "private_mean, Gaussian": (lambda: ud.private_mean(**RECORDS, **BOUNDS, eps=GAUSS), "rho=8.0"),
+    "release_mean": (lambda: ud.release_mean(*SUMS, 2.5), "eps=2.5"),
+    "protected counts": (
+        lambda: ud.private_mean_protected_counts(**RECORDS, **BOUNDS, eps=2.5, cap=2),
+        "eps=1.25",
+    ),
+    "in a ball": (
+        lambda: ud.release.release_mean_in_ball([[1.0, 0], [0, 1.0]], SUMS[1], GAUSS),
+        "rho=8.0",
+    ),
+    "Laplace noise": (lambda: ud.release.discrete_laplace(3, Fraction(5, 2)), "eps=2.5"),
+    "Gaussian noise": (lambda: ud.release.discrete_gaussian(3_000_000, GAUSS), "rho=8.0"),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(release, monkeypatch):
+    make, budget = RELEASES[release]
+    monkeypatch.setattr(_noise, "scale_of", halved)
+    words = (
+        rf"OpenDP's noise scale for {budget} was not found within 64 steps of a float: "
+        rf"scale [\d.e+]+ costs {budget[:3]}=[\d.]+\. Nothing was released"
+    )
+    with pytest.raises(NotFoundError, match=words) as failed:
+        make()
+    assert failed.value.__context__ is None
+
+
+@pytest.mark.timeout(60)
+def test_a_noise_that_costs_more_than_all_floats_is_refused(monkeypatch):
+    monkeypatch.setattr(_noise, "scale_of", lambda *_: 0.0)
+    with pytest.raises(NotFoundError, match=r"costs eps=inf"):
+        ud.private_mean(**RECORDS, **BOUNDS, eps=1)
+
+
+def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
+    """Of 400 random sensitivities and budgets: 64 leave much room."""
+    rng = np.random.default_rng(5)
+    monkeypatch.setattr(_noise, "MOST_STEPS", 3)
+    for _ in range(200):
+        moved = int(2.0 ** rng.uniform(0, 50))
+        _noise.discrete_laplace(moved, Fraction(2.0 ** rng.uniform(-6, 10)))
+        _noise.discrete_gaussian(moved, ud.GaussianNoise.zcdp(2.0 ** rng.uniform(-12, 10)))
+
+
+class Stuck(np.random.Generator):
+    """A generator whose normal samples are all outside."""
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return np.full(size, 1e9)
+
+
+class NeverThere(LaplaceNoise):
+    """A law whose tail does not fall."""
+
+    def tail(self, x):
+        return np.full(np.shape(x), 0.5)
+
+
+def stuck_plan(monkeypatch):
+    monkeypatch.setattr(_planning, "optimal_error", lambda *_: inf)
+    ud.plan([2, 1], **BOUNDS, eps=1).smallest_eps(1)
+
+
+def stuck_rho(monkeypatch):
+    monkeypatch.setattr("userdp.noise.sqrt", lambda x: x**0.5 / 2)
+    ud.GaussianNoise.zcdp(0.25)
+
+
+def stuck_lattice(monkeypatch):
+    monkeypatch.setattr(floor, "isqrt", lambda _: 0)
+    floor._risk_of_one(Fraction(1000))
+
+
+STUCK = {
+    "An upper end for the end of an interval": lambda _: noise_reach(NeverThere(1), 1, 0, 0.95),
+    "An upper end for the best ratio": lambda _: NeverThere(1).best_ratio(np.ones(1), "l1"),
+    "Normal samples between 0 and 6": lambda _: ud.gaussian_sums(
+        SUMS[1], 1, rng=Stuck(np.random.PCG64(0))
+    ),
+    "The smallest eps for error=1.0": stuck_plan,
+    "The smallest sigma for rho=0.25": stuck_rho,
+    "The lattice for the factor 1000": stuck_lattice,
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("quantity", STUCK)
+def test_a_search_that_cannot_succeed_names_its_quantity(quantity, monkeypatch):
+    with pytest.raises(NotFoundError, match=f"^{re.escape(quantity)}.* not found"):
+        STUCK[quantity](monkeypatch)
+
+
+@pytest.mark.timeout(60)
+def test_bisections_end_with_neighbours_wherever_the_place_is():
+    """Also where the most halvings are needed: from the largest float down to the smallest."""
+    largest = np.finfo(float).max
+    for place in (0.0, 5e-324, 1e-300, 1.0, 1e300):
+        low, high = halve(lambda x, place=place: x <= place, 0.0, largest)
+        assert (low, high) == (place, nextafter(place, inf))
+    assert double(lambda x: x < largest, 5e-324, "the end") == inf
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"eps": Fraction(10**15)}, "d eps at most 1000"),
+        ({"factors": ((1, Fraction(10**15)),)}, "a factor below"),
+    ],
+    ids=["budget", "factor"],
+)
+def test_a_certificate_whose_check_would_not_end_is_refused(changed, rule):
+    certificate = ud.minimax_certificate(ud.Contributions([1], 1), 8)
+    assert certificate.source == "lattice"
+    with pytest.raises(ValueError, match=rule):
+        replace(certificate, **changed).check()

@@ -1,0 +1,553 @@
+"""Compare what a figure draws with the tables that its page offers for it.
+
+`drawn.py` notes what is drawn while a chapter runs. Each curve, bar, band and group of points must
+be in a table that is offered below the figure: in the rows and columns that its label names, and in
+the unit of the axis. A label names a column by its name or by what `datapackage.json` puts in
+curved quotation marks in its description, and it names rows by a text in them or as in "ε = 0.5".
+The title of the axes may name rows, too. What has no label is named by what has its colour.
+
+Not compared are lines across the whole axes, unless their label names rows or columns, and one or
+two unnamed points, which mark a place.
+"""
+
+import re
+from collections import defaultdict
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from .execute import look_the_same
+from .ext import recorded
+
+ROUNDING = 5.1e-6
+"""Tables have six significant digits."""
+FEW = 2
+"""So many points without a name mark a place."""
+SPARSE = 5
+"""A curve that has more points than its table passes through at least so many stored ones."""
+BOX = 0.006
+"""A table of hundredths tells the share below the end of a box as exactly as this."""
+KEYS = {"eps", "seed", "trials"}
+"""Columns that say which row it is."""
+GREEK = {"ε": "eps", "δ": "delta", "ρ": "rho"}  # noqa: RUF001
+DATA = {"x", "x_low", "x_high", "y", "y_low", "y_high"}
+BLACK = "#000000"
+UNNAMED = re.compile(r"_(?:child|container|nolegend_)?\d*|None|")
+
+
+# --- Names ----------------------------------------------------------------------------------------
+
+
+def words(text):
+    """Return the words and numbers of a name, spelled as in the names of columns."""
+    text = re.sub(r"['\u2019]s\b", "", str(text).lower())
+    for letter, name in GREEK.items():
+        text = text.replace(letter, name)
+    return re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", text)
+
+
+def has(text, name):
+    """Whether a text contains a name, as whole words."""
+    return f" {' '.join(words(name))} " in f" {' '.join(words(text))} " and bool(words(name))
+
+
+def longest(text, named):
+    """Return the keys of those names that a text contains, and that are longer than the others."""
+    found = [(len(words(name)), key) for key, name in named if has(text, name)]
+    return list(dict.fromkeys(key for length, key in found if length == max(found)[0]))
+
+
+def unit(text):
+    """Return the unit that an axis's name ends with, in brackets; "1" for none."""
+    brackets = re.findall(r"\(([^():]*)\)", text)
+    found = brackets[-1].partition(";")[0] if brackets else "no unit"
+    return "1" if found == "no unit" else found
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Table:
+    """A table of numbers, with what is said of each column, and its unit."""
+
+    name: str
+    frame: pd.DataFrame
+    about: dict
+
+    @classmethod
+    def stored(cls, name):
+        """Read a table of the book."""
+        about = {f["name"]: (f["description"], f.get("unit", "")) for f in recorded.fields(name)}
+        return cls(name, pd.read_csv(recorded.DATA / f"{name}.csv"), about)
+
+    def __post_init__(self):
+        self.numeric = [name for name in self.frame if self.about[name][1]]
+        self.measured = [name for name in self.numeric if name not in KEYS]
+        self.texts = [name for name in self.frame if not self.about[name][1]]
+
+    def columns_named(self, text):
+        """Return the columns that a text names."""
+        quoted = [
+            (c, name) for c in self.numeric for name in re.findall("“(.+?)”", self.about[c][0])
+        ]
+        own = [(c, c) for c in self.measured]
+        return longest(text, [*own, *quoted]) or [c for c, _ in own if has(c, text)]
+
+    def conditions(self, text):
+        """Return the rows that a text names, by the column that has the text or the number."""
+        found = {}
+        for column in self.texts:
+            values = self.frame[column].dropna().unique()
+            if held := longest(text, zip(values, values, strict=True)):
+                found[column] = self.frame[column].isin(held)
+        for column in self.numeric:
+            number = re.search(rf"\b{re.escape(column)} (\d+(?:\.\d+)?)\b", " ".join(words(text)))
+            if number:
+                room = 0.501 * 10.0 ** -len(number[1].partition(".")[2])
+                found[column] = (self.frame[column] - float(number[1])).abs() <= room
+        return {column: rows for column, rows in found.items() if rows.any()}
+
+    def rows(self, texts, beside):
+        """Return the rows that texts name, or what stands in the axes if it names one value."""
+        conditions = {}
+        for text in texts:
+            conditions = self.conditions(text) | conditions
+        others = [self.conditions(text) for text in beside]
+        for column in {column for other in others for column in other} - {*conditions}:
+            found = [other[column] for other in others if column in other]
+            if all(rows.equals(found[0]) for rows in found):
+                conditions[column] = found[0]
+        return self.frame[np.logical_and.reduce([[True] * len(self.frame), *conditions.values()])]
+
+    def spread(self, column):
+        """Return the column with the standard errors of another one, or None."""
+        says = f"Standard error of `{column}`"
+        return next((c for c in self.numeric if self.about[c][0].startswith(says)), None)
+
+    def units(self, column):
+        """Return the units of a column; rows may have different ones."""
+        return {part.partition(" for ")[0].strip() for part in self.about[column][1].split(";")}
+
+
+# --- What is drawn --------------------------------------------------------------------------------
+
+
+def is_named(curve):
+    """Whether a curve has a name from its cell; those of matplotlib begin with a low line."""
+    return not UNNAMED.fullmatch(curve["label"])
+
+
+def merged(curves):
+    """Yield curves, with single points and single bars of one name, or of one fill, together."""
+    together = defaultdict(list)
+    for i, curve in enumerate(curves):
+        single = len(curve["x"]) == 1 and curve["kind"] in ("line", "bars")
+        alike = curve.get("fill"), curve["look"]["color"]
+        name = curve["label"] if is_named(curve) else alike
+        together[(curve["kind"], name) if single else i].append(curve)
+    for some in together.values():
+        data = {key: [x for curve in some for x in curve[key]] for key in DATA & some[0].keys()}
+        marks = {} if is_named(some[0]) or len(some) == 1 else {"kind": "marks"}
+        yield some[0] | data | marks
+
+
+def is_compared(curve):
+    """Whether a curve has data, and is more than a mark, or a sample for the legend."""
+    if curve["kind"] == "bars" and curve["x"] in (curve.get("x_low"), []):
+        return False
+    if curve["kind"] in ("line", "marks", "level") and not is_named(curve):
+        return len(curve["x"]) > FEW
+    return bool(curve["y"])
+
+
+def names_of(curve, axes, figure):
+    """Return the names that a curve may have: its own, or those of what looks like it."""
+    if is_named(curve):
+        return [curve["label"].lstrip("_")]
+    color = curve["look"]["color"]
+    alike = [other for other in axes["curves"] if other["look"]["color"] == color]
+    everywhere = [other for ax in figure["axes"] for other in ax["curves"]]
+    alike += [other for other in everywhere if other["look"] == curve["look"]]
+    found = [other["label"].lstrip("_") for other in alike if is_named(other)]
+    found += [text["label"] for text in axes["texts"] if text["color"] == color != BLACK]
+    return list(dict.fromkeys(found))
+
+
+def axis_name(which, axes, figure):
+    """Return the name of an axis, which only one of those that share it may have."""
+    key = f"{which}label"
+    return next(filter(None, [axes[key], figure[key], *(ax[key] for ax in figure["axes"])]), "")
+
+
+def ticks_of(which, axes, figure):
+    """Return the names at the ticks of an axis, by their places, if they are names."""
+    for ax in [axes, *figure["axes"]]:
+        ticks = {float(place): name for place, name in ax["ticks"][which].items() if name}
+        if any(is_name(name, place) for place, name in ticks.items()):
+            return ticks
+    return {}
+
+
+def is_name(text, place):
+    """Whether a text at a tick is a name, or another number than that of its place."""
+    try:
+        return float(text.replace("\N{MINUS SIGN}", "-")) != round(place, 9)
+    except ValueError:
+        return not re.match(r"\$.*\$$|.*%$", text)
+
+
+class Drawn:
+    """A curve as it is drawn, and the words around it."""
+
+    def __init__(self, curve, axes, figure):
+        self.kind, self.label, self.named = curve["kind"], curve["label"], is_named(curve)
+        level = "y_low" not in curve and bool(ticks_of("y", axes, figure))
+        across = "x_low" in curve or level
+        self.along, self.across = ("x", "y") if across else ("y", "x")
+        self.names = names_of(curve, axes, figure)
+        self.axis = {which: axis_name(which, axes, figure) for which in "xy"}
+        self.title, self.texts = axes["title"], [text["label"] for text in axes["texts"]]
+        self.ticks = ticks_of(self.across, axes, figure)
+        self.unitless = self.kind == "histogram" and not axes["ticks"][self.along]
+        edges = [key for end in ("", "_low", "_high") if (key := self.along + end) in curve]
+        data = np.array([curve[key] for key in (self.across, *edges)], float)
+        self.place, *self.edges = data[:, np.isfinite(data).all(axis=0)]
+
+    def columns(self, table, name):
+        """Return the columns that may have a curve of this name; none if it names nothing."""
+        found = table.columns_named(name)
+        if found and not self.named:
+            # What has the colour of "Laplace" may be "Laplace, projected".
+            return [column for column in table.measured if any(has(column, x) for x in found)]
+        if not found and table.conditions(name):
+            return table.columns_named(self.title) or table.measured
+        return found
+
+    def searches(self, tables):
+        """Yield where the curve may be, by each of its names."""
+        for table in tables:
+            named = [
+                (name, columns) for name in self.names if (columns := self.columns(table, name))
+            ]
+            if not named and not self.named:
+                named = [("", table.measured)]
+            for name, columns in named:
+                yield Search(self, table, table.rows([name, self.title], self.texts), columns, name)
+
+    def found(self, tables):
+        """Return where the curve is found: the searches and the units."""
+        found = [(search, match) for search in self.searches(tables) for match in search.found()]
+        if not found and self.kind == "bars" and len(self.edges) == 2:
+            # One that stands on another has the length that is stored.
+            self.edges = [self.edges[0] - self.edges[1]]
+            return self.found(tables)
+        if not found and self.kind == "marks" and len(self.place) > 1:
+            alone = [self.mark(i).found(tables) for i in range(len(self.place))]
+            return [place for places in alone for place in places] if all(alone) else []
+        return found
+
+    def mark(self, i):
+        """Return one of several marks."""
+        one = copy(self)
+        one.place, one.edges = self.place[[i]], [edge[[i]] for edge in self.edges]
+        return one
+
+    def __str__(self):
+        what = {"bars": "set of bars", "error bars": "set of points", "marks": "set of marks"}
+        what = what.get(self.kind, self.kind)
+        if self.named:
+            return f"the {what} labelled {self.label.removeprefix('_')!r}"
+        return f"the {what} without a label, of {len(self.place)} points,"
+
+
+# --- Finding it -----------------------------------------------------------------------------------
+
+
+def close(drawn, stored, slack=ROUNDING):
+    """Whether each number drawn is each number stored, but for rounding."""
+    drawn, stored = np.asarray(drawn, float)[:, None], np.asarray(stored, float)[None]
+    tiny = 1e-9 * np.nanmax(np.abs(stored), initial=0)
+    return np.abs(drawn - stored) <= slack * np.abs(stored) + tiny
+
+
+def are_among(drawn, stored, room):
+    """Whether each number drawn is a stored one, but for rounding."""
+    whole = np.isfinite(stored)
+    order = np.argsort(stored[whole])
+    stored, room = (
+        stored[whole][order],
+        room[whole][order] + 1e-9 * np.abs(stored[whole]).max(initial=0),
+    )
+    if not len(stored):
+        return False
+    at = np.searchsorted(stored, drawn)
+    near = [np.clip(at + step, 0, len(stored) - 1) for step in (-1, 0)]
+    return bool(np.logical_or(*(np.abs(drawn - stored[i]) <= room[i] for i in near)).all())
+
+
+class Search:
+    """Some rows and columns of a table, where a curve may be."""
+
+    def __init__(self, drawn, table, frame, columns, name):
+        self.drawn, self.table, self.frame, self.columns = drawn, table, frame, columns
+        self.name = name
+        groups = frame.groupby(table.texts, dropna=False).ngroup() if table.texts else None
+        codes = np.zeros(len(frame), int) if groups is None else groups.to_numpy()
+        self.groups = [codes == code for code in np.unique(codes)]
+        self.places = list(self.all_places())
+
+    def all_places(self):
+        """Yield the columns that have the place of each point, and the rows where they have it."""
+        for column in self.table.numeric:
+            stored = self.frame[column].to_numpy()
+            if are_among(self.drawn.place, stored, ROUNDING * np.abs(stored)):
+                yield column, partial(close, self.drawn.place, stored)
+        if self.drawn.kind == "level":
+            yield None, partial(np.ones, (1, len(self.frame)), bool)
+        for rows in self.in_order():
+            yield None, partial(np.equal, rows[:, None], np.arange(len(self.frame)))
+
+    def in_order(self):
+        """Yield the rows of the points if these are in the order of the rows, or from below."""
+        place, n = self.drawn.place, len(self.frame)
+        ticks = sorted(self.drawn.ticks)
+        if len(ticks) == n and {*np.round(place)} <= {*ticks}:
+            rank = np.searchsorted(ticks, np.round(place))
+            yield from filter(self.ticks_agree, (rank, n - 1 - rank))
+        elif len(place) == n and np.allclose(np.diff(np.sort(place)), 1):
+            rank = np.argsort(np.argsort(place, kind="stable"))
+            yield from (rank, n - 1 - rank)
+
+    def ticks_agree(self, rows):
+        """Whether the names at the ticks are names of the rows, or numbers in them."""
+        for place, row in zip(self.drawn.place, rows, strict=True):
+            name, row = self.drawn.ticks.get(round(place), ""), self.frame.iloc[row]
+            texts = row[self.table.texts]
+            if texts.size and re.search(r"[^\W\d]", name):
+                if not any(has(name, text) or has(text, name) for text in texts):
+                    return False
+            elif (number := re.match(r"\d+", name)) and float(number[0]) not in [*row]:
+                return False
+        return True
+
+    def expressions(self, column, end):
+        """Yield what may be drawn of a column: itself, or its ratio to one that the axis names.
+
+        A name may say "twice". An end of a band or of a bar may be two standard errors away.
+        """
+        frame, units = self.frame, self.table.units(column)
+        values = frame[column] * (2 if "twice" in words(self.name) else 1)
+        below = self.table.columns_named(self.drawn.axis[self.drawn.along].partition(" / ")[2])
+        yield values, ROUNDING * values.abs(), units
+        for other in below:
+            ratio = values / frame[other]
+            yield ratio, 2 * ROUNDING * ratio.abs(), {"1"}
+        if end and (error := self.table.spread(column)):
+            for two in (-2, 2):
+                room = ROUNDING * (values.abs() + 2 * frame[error])
+                yield values + two * frame[error], room, units
+
+    def matches(self, edge, column, end):
+        """Yield the units of an edge of the curve, with its place, wherever both are found."""
+        for stored, room, units in self.expressions(column, end):
+            if stored.isna().all():
+                continue
+            stored, room = stored.to_numpy(), room.to_numpy() + 1e-9 * stored.abs().max()
+            edge = edge * np.nanmax(stored) / edge.max() if self.drawn.unitless else edge
+            if self.places and are_among(edge, stored, room):
+                same = np.abs(edge[:, None] - stored) <= room
+                for place, there in self.places:
+                    both = same & there()
+                    # Points in the order of the rows are each in a row of another name.
+                    groups = self.groups if place else [slice(None)]
+                    if any(both[:, group].any(axis=1).all() for group in groups):
+                        yield units, place
+
+    def matches_of_denser(self, edge, column, end):
+        """Yield the same for a curve with more points than the table, or over several rows."""
+        for stored, _, units in self.expressions(column, end):
+            for place in self.table.numeric:
+                if place != column and self.denser(edge, stored.to_numpy(), place):
+                    yield units, place
+                if place in dict(self.places) and self.over_rows(edge, stored, place):
+                    yield units, place
+
+    def over_rows(self, edge, stored, place):
+        """Whether the curve is the median, or an end, of the rows at each place."""
+        rows = stored.groupby(self.frame[place])
+        if rows.size().min() < SPARSE or rows.ngroups != len(edge):
+            return False
+        room = 2 * ROUNDING
+        return any(
+            np.allclose(edge[np.argsort(self.drawn.place)], there, room)
+            for there in (rows.median(), rows.min(), rows.max())
+        )
+
+    def denser(self, edge, stored, place):
+        """Whether the curve has more points than the table, and passes through those it has."""
+        x = self.frame[place].to_numpy()
+        for group in self.groups:
+            rows = group & np.isfinite(x) & np.isfinite(stored)
+            if SPARSE <= rows.sum() < len(edge) and self.passes(edge, x[rows], stored[rows]):
+                return True
+        return False
+
+    def passes(self, edge, x, y):
+        """Whether the curve passes through stored points: each is between two of its own."""
+        order = np.argsort(self.drawn.place, kind="stable")
+        line, edge = self.drawn.place[order], edge[order]
+        room = ROUNDING * np.abs(x)
+        first, last = np.searchsorted(line, x - room) - 1, np.searchsorted(line, x + room, "right")
+        near = [edge[max(i, 0) : j + 1] for i, j in zip(first, last, strict=True)]
+        if not all(part.size for part in near):
+            return False
+        low, high = np.array([(part.min(), part.max()) for part in near]).T
+        room = ROUNDING * np.abs(y) + 1e-9
+        return bool(((low - room <= y) & (y <= high + room)).all())
+
+    def found(self):
+        """Return the units wherever the curve is found: none if one of its edges is not."""
+        units = []
+        for i, edge in enumerate(self.drawn.edges):
+            marks = not self.drawn.named and self.places
+            if np.ptp(edge) == 0 and len(edge) > 1 and (i or marks):
+                continue  # a bar or a band begins at a straight line, and marks stand on one
+            columns = dict.fromkeys([*self.columns, *(self.table.measured if i else [])])
+            end = len(self.drawn.edges) > 1
+            here = [match for c in columns for match in self.matches(edge, c, end)]
+            here = here or [
+                match for c in columns for match in self.matches_of_denser(edge, c, end)
+            ]
+            if not here:
+                return []
+            units += here
+        return units or [(None, None)]
+
+    def difference(self):
+        """Say what the first difference is to the column where the curve should be."""
+        column, edge = self.columns[0], self.drawn.edges[0]
+        (values, *_), *_ = self.expressions(column, False)
+        said = f"is not in column {column!r} of data/{self.table.name}.csv"
+        for place, there in self.places:
+            for i, rows in enumerate(there()):
+                stored = values.to_numpy()[rows]
+                if not close(edge[i : i + 1], stored, 2 * ROUNDING).any():
+                    where = f"{place} = {self.drawn.place[i]:.6g}" if place else f"point {i + 1}"
+                    numbers = f"{edge[i]:.6g} drawn, {stored[0]:.6g} stored"
+                    return f"{said} (first difference at {where}: {numbers})"
+        return f"{said} (nor are its {self.drawn.across}, from {self.drawn.place[0]:.6g} on)"
+
+
+# --- What is wrong with a figure ------------------------------------------------------------------
+
+
+def faults(figure, tables):
+    """Yield a sentence for each curve that is not in the tables under its name, and for each name.
+
+    Parameters
+    ----------
+    figure : dict
+        As `drawn.describe` returns it.
+    tables : list of Table
+        Those that the page offers below the figure.
+    """
+    for axes in figure["axes"]:
+        for curve in filter(is_compared, merged(axes["curves"])):
+            yield from faults_of_curve(Drawn(curve, axes, figure), tables)
+        for text in axes["texts"]:
+            yield from faults_of_name(text["label"], text["color"], axes["curves"])
+    curves = [curve for axes in figure["axes"] for curve in axes["curves"]]
+    for entry in figure["legend"]:
+        yield from faults_of_entry(entry, curves)
+
+
+def faults_of_curve(drawn, tables):
+    """Yield what is wrong with a curve."""
+    if drawn.kind == "boxes":
+        yield from faults_of_boxes(drawn, tables)
+        return
+    searches = list(drawn.searches(tables))
+    if not searches and drawn.kind == "level":
+        return
+    if not searches:
+        held = ", ".join(f"data/{table.name}.csv" for table in tables)
+        yield f"{drawn} names no column and no row of {held or 'any table'}"
+        return
+    found = drawn.found(tables)
+    if not found:
+        yield f"{drawn} {searches[0].difference()}"
+        return
+    wrong = []
+    for search, (units, place) in found:
+        held = [(drawn.along, units)] if units else []
+        if place:
+            held.append((drawn.across, search.table.units(place)))
+        wrong.append([(axis, some) for axis, some in held if not fits(drawn.axis[axis], some)])
+    if all(wrong):
+        axis, units = min(wrong, key=len)[0]
+        held = " or ".join(sorted(units))
+        yield f"{drawn} is stored in {held}, and its axis is {drawn.axis[axis]!r}"
+
+
+def faults_of_boxes(drawn, tables):
+    """Yield what is wrong with a box plot, whose ends are quantiles at 1/2, 1/4, and so on."""
+    halves = 0.5 ** np.arange(1, 11)
+    halves = np.r_[halves, 1 - halves]
+    for table in tables:
+        if "share" not in table.numeric:
+            continue
+        rows = table.rows([drawn.ticks.get(round(drawn.place[0]), ""), drawn.title], [])
+        ends = np.ravel(drawn.edges)
+        ends = ends[(rows.error.min() < ends) & (ends < rows.error.max())]
+        shares = np.interp(ends, rows.error, rows.share)
+        if ends.size and (np.abs(shares[:, None] - halves).min(axis=1) < BOX).all():
+            return
+    yield f"{drawn} does not end at quantiles of any table"
+
+
+def fits(axis, units):
+    """Whether the name of an axis has one of these units; what has no name has no unit either."""
+    return not axis or unit(axis) in units or (" / U" in axis and "U" in units)
+
+
+def faults_of_name(name, color, curves):
+    """Yield what is wrong with a name that stands beside a curve: it has the curve's colour."""
+    named = filter(is_named, curves)
+    colors = {curve["look"]["color"] for curve in named if curve["label"].lstrip("_") == name}
+    if colors and color not in colors:
+        yield f"the name {name!r} is {color}, and its curve is {' or '.join(sorted(colors))}"
+
+
+def faults_of_entry(entry, curves):
+    """Yield what is wrong with an entry of a legend: what has its name looks like its sample."""
+    looks = [curve["look"] for curve in curves if curve["label"] == entry["label"]]
+    if not looks:
+        yield f"nothing drawn has the legend's name {entry['label']!r}"
+    elif not any(alike(entry["look"], look) for look in looks):
+        yield f"what is named {entry['label']!r} does not look like its sample in the legend"
+
+
+def alike(one, other):
+    """Whether two looks have the same colour, and the same style if both have one."""
+    return all(one[key] == other[key] for key in one.keys() & other.keys())
+
+
+def differing(stored, fresh):
+    """Return the numbers of the pictures that do not look as they did, from 1 on."""
+    pairs = enumerate(zip(stored, fresh, strict=True), 1)
+    return [number for number, (one, other) in pairs if not look_the_same(one, other)]
+
+
+def offered(cells, number):
+    """Return the tables that a page offers after a cell with a figure, before the next figure."""
+    names = []
+    for cell in cells[number + 1 :]:
+        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+            break
+        if cell.cell_type == "markdown":
+            names += re.findall(r"\{download\}`[^`<]+ <data/([^>]+)\.csv>`", cell.source)
+    return list(dict.fromkeys(names))

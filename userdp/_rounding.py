@@ -1,0 +1,69 @@
+"""Rounding to one side: what is said of privacy and of errors is never better than the truth.
+
+A text of a float is read as Python reads it. So "0.1" is at least the float 0.1, though that is a
+little more than a tenth.
+"""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from math import expm1, inf, isfinite, nextafter
+
+PRECISE = Context(prec=80)
+
+
+def to_unit(number: float, unit: Decimal, rounding: str = ROUND_CEILING) -> Decimal:
+    """Return a number in whole units, at least as large as it is (or at most)."""
+    rounded = Decimal(repr(float(number))).quantize(unit, rounding, PRECISE)
+    return PRECISE.add(rounded, 0)  # without a minus before zero
+
+
+def place_of(number: float, digits: int) -> Decimal:
+    """Return the unit of the last of so many significant digits."""
+    return Decimal(1).scaleb(Decimal(repr(float(number))).adjusted() - digits + 1)
+
+
+def upwards(number: float, digits: int = 6) -> str:
+    """Return a number to significant digits, which read as a float are at least the number.
+
+    Examples
+    --------
+    >>> upwards(2 / 3, 3), upwards(0.1), upwards(2**-40, 2)
+    ('0.667', '0.1', '9.1e-13')
+    """
+    return _to_digits(number, digits, ROUND_CEILING)
+
+
+def downwards(number: float, digits: int = 6) -> str:
+    """Return a number to significant digits, which read as a float are at most the number."""
+    return _to_digits(number, digits, ROUND_FLOOR)
+
+
+def _to_digits(number: float, digits: int, rounding: str) -> str:
+    if number == 0 or not isfinite(number):
+        return f"{number:g}"
+    rounded = to_unit(number, place_of(number, digits), rounding)
+    return f"{float(rounded):.{digits}g}"
+
+
+def factor_of(eps: float) -> str:
+    """Return e^eps, rounded upwards: to two decimals, or to two digits of what is above 1.
+
+    Examples
+    --------
+    >>> [factor_of(eps) for eps in (1, 0.004, 2**-40)]
+    ['2.72', '1.0041', '1.00000000000091']
+    """
+    factor = PRECISE.next_plus(Decimal(eps).exp(PRECISE))
+    # Three digits of large factors; of small ones the excess over 1, which may be tiny.
+    finest = Decimal(1).scaleb(max(factor.adjusted(), 0) - 2)
+    unit = min(finest, Decimal(1).scaleb((factor - 1).adjusted() - 1))
+    rounded = factor.quantize(unit if factor < 2 else finest, ROUND_CEILING, PRECISE)
+    return f"{rounded.normalize():f}"
+
+
+def chance_beyond(spent: Fraction, asked: Fraction) -> float:
+    """Return 1 - exp(asked - spent), rounded upwards, and 0 if no more is spent than asked."""
+    if spent <= asked:
+        return 0.0
+    gap = nextafter(float(spent - asked), inf)
+    return min(-expm1(-gap) * (1 + 2**-50), 1.0)
