@@ -19,7 +19,6 @@ FACADES = {"userdp", "userdp.release", "userdp.plotting"}
 ROOMS = sorted(
     ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in HOUSE.rglob("*.py")
-    if path.stem != "practice"  # a former name
 )
 WINGS = ("userdp.audit", "userdp.plotting", "userdp.release", "userdp.vectors")
 CORE = [room for room in ROOMS if not room.startswith(WINGS) and room not in FACADES]
@@ -160,11 +159,3 @@ def test_ids_of_tests_are_words(request):
         for argument in item.callspec.params:
             counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
             assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"
-
-
-def test_the_former_name_of_a_wing_leads_to_it():
-    sys.modules.pop("userdp.practice", None)
-    with pytest.warns(DeprecationWarning, match="`userdp.practice` is `userdp.release` now"):
-        former = import_module("userdp.practice")
-    assert former.__all__ == ud.release.__all__
-    assert former.private_mean is ud.private_mean

@@ -203,6 +203,36 @@ def test_bars_have_the_names_of_their_rows(bars, names, lengths, sound):
     assert (sentences == []) == sound
 
 
+@pytest.mark.parametrize("swapped", [False, True], ids=["as stored", "swapped"])
+def test_strokes_are_where_the_column_of_their_row_is_1(swapped):
+    frame = pd.DataFrame({"n": [0, 1, 2, 3], "nobody": [1, 0, 0, 1], "one person": [0, 1, 1, 1]})
+    stored = pictures.Table("codes", frame, dict.fromkeys(frame, ("", "1")))
+    fig, ax = plt.subplots()
+    for row, name in enumerate(["nobody", "one person"]):
+        ax.vlines(frame.n[frame[name] == 1], -row - 0.4, -row + 0.4)
+    ax.set_yticks([0, -1], ["one person", "nobody"] if swapped else ["nobody", "one person"])
+    sentences = list(pictures.faults(drawn.describe(fig), [stored]))
+    plt.close(fig)
+    said = [f"the strokes of {x!r} are not where its column is 1" for x in ("one person", "nobody")]
+    assert sentences == said * swapped
+
+
+def test_a_row_may_have_the_name_of_a_column_in_its_own():
+    """And points that no line joins may be in rows of several settings."""
+    frame = pd.DataFrame({"rule": ["OPT-worst-case", "other"], "setting": ["a", "b"]})
+    frame = pd.concat([frame, frame.assign(setting="c")], ignore_index=True)
+    frame = frame.assign(eps=[1, 1, 2, 2], worst_case=[1.0, 2, 3, 4], average=[5.0, 6, 7, 8])
+    about = {name: ("", "" if name in ("rule", "setting") else "1") for name in frame}
+    fig, ax = plt.subplots()
+    ax.set_title("average")
+    ax.plot([1, 2], [5, 7], "o", label="OPT-worst-case")
+    stored = [pictures.Table("rules", frame, about)]
+    assert list(pictures.faults(drawn.describe(fig), stored)) == []
+    ax.lines[0].set_linestyle("-")
+    assert len(list(pictures.faults(drawn.describe(fig), stored))) == 1
+    plt.close(fig)
+
+
 def picture(color):
     fig = draw(lambda ax, _: ax.lines[0].set_color(color))
     file = io.BytesIO()

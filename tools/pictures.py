@@ -97,6 +97,13 @@ class Table:
         own = [(c, c) for c in self.measured]
         return longest(text, [*own, *quoted]) or [c for c, _ in own if has(c, text)]
 
+    def rows_alone(self, text):
+        """Whether the name of a row has that of a column in it, as "OPT-worst-case" has."""
+        values = {value for column in self.texts for value in self.frame[column].dropna()}
+        rows = longest(text, zip(values, values, strict=True))
+        columns = self.columns_named(text)
+        return any(has(row, column) and row != column for row in rows for column in columns)
+
     def conditions(self, text):
         """Return the rows that a text names, by the column that has the text or the number."""
         found = {}
@@ -208,10 +215,12 @@ class Drawn:
         level = "y_low" not in curve and bool(ticks_of("y", axes, figure))
         across = "x_low" in curve or level
         self.along, self.across = ("x", "y") if across else ("y", "x")
+        self.style = curve["look"].get("style", "")
         self.names = names_of(curve, axes, figure)
         self.axis = {which: axis_name(which, axes, figure) for which in "xy"}
         self.title, self.texts = axes["title"], [text["label"] for text in axes["texts"]]
         self.ticks = ticks_of(self.across, axes, figure)
+        self.rows = ticks_of(self.along, axes, figure)
         self.unitless = self.kind == "histogram" and not axes["ticks"][self.along]
         edges = [key for end in ("", "_low", "_high") if (key := self.along + end) in curve]
         data = np.array([curve[key] for key in (self.across, *edges)], float)
@@ -219,7 +228,7 @@ class Drawn:
 
     def columns(self, table, name):
         """Return the columns that may have a curve of this name; none if it names nothing."""
-        found = table.columns_named(name)
+        found = [] if table.rows_alone(name) else table.columns_named(name)
         if found and not self.named:
             # What has the colour of "Laplace" may be "Laplace, projected".
             return [column for column in table.measured if any(has(column, x) for x in found)]
@@ -249,6 +258,15 @@ class Drawn:
             alone = [self.mark(i).found(tables) for i in range(len(self.place))]
             return [place for places in alone for place in places] if all(alone) else []
         return found
+
+    def is_barcode(self):
+        """Whether these are strokes, one below the other, in a row that has a name."""
+        strokes = self.kind == "segments" and not any(np.ptp(edge) for edge in self.edges)
+        return strokes and self.row() in self.rows
+
+    def row(self):
+        """Return the place of the row that the strokes are in."""
+        return round(float(np.mean(self.edges)), 9)
 
     def mark(self, i):
         """Return one of several marks."""
@@ -296,7 +314,9 @@ class Search:
         self.drawn, self.table, self.frame, self.columns = drawn, table, frame, columns
         self.name = name
         groups = frame.groupby(table.texts, dropna=False).ngroup() if table.texts else None
-        codes = np.zeros(len(frame), int) if groups is None else groups.to_numpy()
+        # What a line joins is of one group; bars and points may be one of each.
+        joined = drawn.kind in ("line", "band") and not drawn.style.startswith(("None", " "))
+        codes = groups.to_numpy() if joined and groups is not None else np.zeros(len(frame), int)
         self.groups = [codes == code for code in np.unique(codes)]
         self.places = list(self.all_places())
 
@@ -362,9 +382,7 @@ class Search:
                 same = np.abs(edge[:, None] - stored) <= room
                 for place, there in self.places:
                     both = same & there()
-                    # Points in the order of the rows are each in a row of another name.
-                    groups = self.groups if place else [slice(None)]
-                    if any(both[:, group].any(axis=1).all() for group in groups):
+                    if any(both[:, group].any(axis=1).all() for group in self.groups):
                         yield units, place
 
     def matches_of_denser(self, edge, column, end):
@@ -470,6 +488,9 @@ def faults_of_curve(drawn, tables):
     if drawn.kind == "boxes":
         yield from faults_of_boxes(drawn, tables)
         return
+    if drawn.is_barcode():
+        yield from faults_of_barcode(drawn, tables)
+        return
     searches = list(drawn.searches(tables))
     if not searches and drawn.kind == "level":
         return
@@ -509,16 +530,27 @@ def faults_of_boxes(drawn, tables):
     yield f"{drawn} does not end at quantiles of any table"
 
 
+def faults_of_barcode(drawn, tables):
+    """Yield what is wrong with strokes: they are where the column that the row names is 1."""
+    name = drawn.rows[drawn.row()]
+    for table in tables:
+        for column in table.columns_named(name):
+            rows = table.frame[table.frame[column] == 1]
+            if any(np.array_equal(np.sort(rows[x]), np.sort(drawn.place)) for x in table.numeric):
+                return
+    yield f"the strokes of {name!r} are not where its column is 1"
+
+
 def fits(axis, units):
     """Whether the name of an axis has one of these units; what has no name has no unit either."""
     return not axis or unit(axis) in units or (" / U" in axis and "U" in units)
 
 
 def faults_of_name(name, color, curves):
-    """Yield what is wrong with a name that stands beside a curve: it has the curve's colour."""
+    """Yield what is wrong with a name beside a curve: unless it is black, it has its colour."""
     named = filter(is_named, curves)
     colors = {curve["look"]["color"] for curve in named if curve["label"].lstrip("_") == name}
-    if colors and color not in colors:
+    if colors and color not in {*colors, BLACK}:
         yield f"the name {name!r} is {color}, and its curve is {' or '.join(sorted(colors))}"
 
 

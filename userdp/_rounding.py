@@ -58,7 +58,8 @@ def factor_of(eps: float) -> str:
     finest = Decimal(1).scaleb(max(factor.adjusted(), 0) - 2)
     unit = min(finest, Decimal(1).scaleb((factor - 1).adjusted() - 1))
     rounded = factor.quantize(unit if factor < 2 else finest, ROUND_CEILING, PRECISE)
-    return f"{rounded.normalize():f}"
+    text = f"{rounded:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def chance_beyond(spent: Fraction, asked: Fraction) -> float:

@@ -29,6 +29,8 @@ _LAST_PROGRAM, _LAST_LATTICE, _LAST_FLOOR = 5, 12, 64
 # A checked certificate has no larger d eps: the exponential series would take too long.
 _LARGEST_POWER = 1000
 
+_LARGEST_FACTOR = exp(_LAST_LATTICE + 1)
+
 
 @dataclass(frozen=True)
 class UserGroup:
@@ -229,7 +231,8 @@ class FloorCertificate:
         """thm-lattice with the budget of all users, in samples at U."""
         q = dict(self.factors).get(self.n_users, Fraction(0))
         _demand(q > 1, f"have a factor for {self.n_users} users")
-        _demand(q < exp(_LAST_LATTICE + 1), f"have a factor below e^{_LAST_LATTICE + 1}")
+        # Beyond that, evaluating the bound takes ever longer: about sqrt(q) steps.
+        _demand(q < _LARGEST_FACTOR, "have a factor below e^13 for a lattice")
         return self._moved() * _risk_of_one(q)
 
     def _whole_numbers(self) -> Iterator[Any]:

@@ -504,7 +504,7 @@ class GaussianNoise(Noise):
         # Exactly, as both terms may be large; where it overflowed, nothing is spent beyond.
         u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
         spent = _spent_beyond(float(u), float(budget))
-        return min(spent * (1 + _KEPT_BACK), 1.0)
+        return min(spent * (1 + _KEPT_BACK / 2), 1.0)  # half of it covers the rounding here
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""

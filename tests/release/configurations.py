@@ -37,10 +37,13 @@ NUMBERS = {
     "centre": {"middle", "off", "lowest"},
 }
 CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
+IN_SILENCE = {"missing": {"centre"}, "outside": {"clamp"}}
+"""What a measurement does with such rows: a refusal would tell about values."""
+
 FACTORS = {
     "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
     "protected": RULES | NUMBERS | {"eps": EPS, "cap": {1, 3, 1000}, "reach": {"all", "given"}},
-    "measurement": NUMBERS | CLIPPED | {"project": {False, True}},
+    "measurement": NUMBERS | CLIPPED | {"project": {False, True}} | IN_SILENCE,
     "sums": NUMBERS | CLIPPED | {"project": {False, True}},
 }
 """Entry points (`private_mean`, its relative with protected counts, OpenDP's measurement,
@@ -81,8 +84,11 @@ PARTS = [
     for eps in budgets
 ]
 PARTS += [
-    {"entry": entry, "bounds": bounds, "eps": eps, "users": users} | IN_PARTS
-    for entry, bounds in (("measurement", "small"), ("sums", "usual"))
+    {"entry": entry, "bounds": bounds, "eps": eps, "users": users} | IN_PARTS | how
+    for entry, bounds, how in (
+        ("measurement", "small", {name: option for name, (option,) in IN_SILENCE.items()}),
+        ("sums", "usual", {}),
+    )
     for users, budgets in APART.items()
     for eps in budgets
 ]

@@ -143,11 +143,11 @@ def test_plan_is_shown_as_a_table():
     shown = ud.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(shown).splitlines() == [
         "eps  strategy               total width  bound  worst-case l1  no mechanism below",
-        "1    Laplace                260          52     52             16.42",
-        "1    OPT-worst-case         65           32.5   22.4           16.42",
-        "1    l1 optimum             65           32.5   22.4           16.42",
-        "1    l1 optimum, staircase  65           31.97  22.3           16.42",
-        "1    l1 release             65           32.5   21.33          16.42",
+        "1    Laplace                260          52     52             16.41",
+        "1    OPT-worst-case         65           32.5   22.41          16.41",
+        "1    l1 optimum             65           32.5   22.41          16.41",
+        "1    l1 optimum, staircase  65           31.98  22.3           16.41",
+        "1    l1 release             65           32.5   21.34          16.41",
     ]
     start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
     assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()

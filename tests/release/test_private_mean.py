@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import userdp as ud
+from userdp._rounding import downwards, upwards
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
@@ -331,9 +332,10 @@ def test_result_is_shown_as_a_table(opendp):
     low, high = made.interval()
     assert repr(made).splitlines() == [
         f"private mean                {made.mean:.6g}",
-        f"95 % interval               {low:.6g} to {high:.6g} (on every dataset with these counts)",
+        f"95 % interval               {downwards(low)} to {upwards(high)} "
+        "(on every dataset with these counts)",
         f"budget                      eps = 3, {made.promise}",
-        "error on the worst dataset  0.9502 on average over the noise (bias plus mean noise 1, "
+        "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
         "bias 0), of the values clamped, missing ones at the centre",
         "noise                       whole numbers by OpenDP, scale 1",
         "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",

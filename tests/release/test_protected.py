@@ -148,9 +148,9 @@ def test_it_is_shown_as_a_table(opendp):
     shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
-        "95 % interval": "4.48734 to 19.5127 (but for the cap)",
+        "95 % interval": "4.48733 to 19.5127 (but for the cap)",
         "budget": f"eps = 2, {protected.COUNTS_PROTECTED}",
-        "weight": "120 (95 %: 110.013 to 129.987), of a user at most 3",
+        "weight": "120 (95 %: 110.012 to 129.988), of a user at most 3",
         "error on the worst dataset": "at most 8.621 on average over the noise (but for the cap), "
         "at the smallest of these weights, of the values clamped, missing ones at the centre",
         "noise": "whole numbers by OpenDP, scales 15 of the sum, 3 of the weight",

@@ -345,10 +345,30 @@ def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
             everything_asked(connection)
 
 
-def test_no_other_function_of_spark_is_called(session):
-    """Neither by its name nor by an operator."""
+def called_in(sent):
+    """Return what is followed by a bracket in queries, if Spark has a function of that name."""
+    return {name.lower() for name in re.findall(r"\b(\w+)\(", " ".join(sent))}
+
+
+def test_no_other_function_of_spark_is_called(session, monkeypatch):
+    """Neither by its name, nor by an operator that Spark makes a call of, as it does of BETWEEN."""
+    sent, real = [], type(session).raw_sql
+
+    def overhear(connection, query, **kwargs):
+        sent.append(str(query))
+        return real(connection, query, **kwargs)
+
+    def ask(question, ask=engines.ask):
+        sent.append(session.compile(question))
+        return ask(question)
+
+    monkeypatch.setattr(type(session), "raw_sql", overhear)
+    monkeypatch.setattr(engines, "ask", ask)
     before = everything_asked(session)
-    for name in own_functions(session) - engines.FUNCTIONS["pyspark"]:
+    own = own_functions(session)
+    called = called_in(sent) & own - {"decimal"}  # which is a type there
+    assert called | {"between"} == engines.FUNCTIONS["pyspark"]
+    for name in own - engines.FUNCTIONS["pyspark"]:
         register(session, name)
     assert everything_asked(session) == before
 

@@ -107,7 +107,8 @@ def test_of_several_budgets_the_type_is_told():
 
 def test_the_sentence_writes_the_odds_up_to_a_budget_of_ten(opendp):
     made = ud.private_mean([1, 2], [3.0, 4.0], **RANGE | {"eps": 10})
-    assert f"more than {exp(10):.3g} times as likely" in made.public_sentence()
+    assert exp(10) < 22_100
+    assert "more than 22,100 times as likely" in made.public_sentence()
     larger = ud.private_mean([1, 2], [3.0, 4.0], **RANGE | {"eps": 10.5})
     assert "more than e^10.5 times as likely" in larger.public_sentence()
 

@@ -42,7 +42,7 @@ KINDS: dict[type, str] = {
 }
 """Types of an id that stands alone; no two kinds are ever equal. Booleans are not valid ids."""
 
-EXACT_BELOW = {
+EXACT_BELOW: dict[type, float] = {
     float: 2.0**53,
     **{np.dtype(c).type: min(2.0 ** (np.finfo(c).nmant + 1), 2.0**53) for c in "efdg"},
 }

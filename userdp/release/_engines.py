@@ -40,7 +40,10 @@ FUNCTIONS = {
         *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
         *("isnan", "least", "sum", "current_database", "current_schema"),
     },
-    "pyspark": {"abs", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan", "sum"},
+    "pyspark": {
+        *("abs", "between", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan"),
+        *("least", "shiftright", "sum"),
+    },
 }
 """Functions that queries call, by the names under which an engine looks for them."""
 
@@ -268,8 +271,9 @@ def as_bytes(text: Any) -> Any:
         return text.cast("binary")
 
     # A cast would read the text "\\x41" as one byte.
-    @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")
-    def encode(text: str) -> bytes: ...
+    @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")  # type: ignore[untyped-decorator]
+    def encode(text: str) -> bytes:  # type: ignore[empty-body]
+        """Return the bytes of a text, as DuckDB's function does."""
 
     return encode(text)
 

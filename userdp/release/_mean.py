@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -160,9 +161,9 @@ def private_mean(
         columns, and of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
         into a temporary table of one row a user that goes with the call; or anything with columns
         by name. In a CSV file an id is the text that stands there: NA, nan, None and NULL are
-        people, and nobody is only who is left empty. Of Python's objects DuckDB may
-        make their addresses: what it has read from a frame and is text or bytes is refused, and the
-        frame itself is not.
+        people, and nobody is only who is left empty. DuckDB may make several ids of one Python
+        object. So a query of DuckDB is refused if it reads a frame of pandas, or objects or bytes
+        of polars; and a relation, if it reads a CSV file. Pass the frame or the file itself.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
@@ -406,7 +407,7 @@ def as_measurement(
         ),
         dp.change_one_distance(),
         measures[choices.law.currency](),
-        lambda table: _release_table(table, user, value, survey, parts),
+        partial(_release_table, user=user, value=value, users=survey, parts=parts),
         lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
     )
 

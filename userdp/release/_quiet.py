@@ -28,28 +28,47 @@ KINDS = (TypeError, ValueError, FileNotFoundError)
 
 
 def discreet(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function whose errors quote no data: every entry of the release wing is one."""
+    """Return a function whose errors quote no data: every entry of the release wing is one.
+
+    Nor does an error keep data alive. The frames of its traceback hold local variables, among them
+    totals without noise; so no frame is left but that of `guarded`, which deletes its arguments.
+    """
     parameters = signature(function)
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
-        parameters.bind(*args, **kwargs)  # which argument is missing may be told
         try:
-            return function(*args, **kwargs)
-        except (ImportError, Warning):
-            raise  # about libraries, and about settings
-        except Exception as error:
-            kind = type(error)
-            words = str(error)
-        # Outside of the handler: the error itself, and what hangs on it, is not attached.
-        if kind is NotFoundError or (kind in KINDS and OURS.match(words)):
-            raise kind(words)
-        raise _plain(kind)(
-            f"{function.__qualname__} failed with a {kind.__name__}, whose words are not repeated "
-            "here, because they may quote records."
-        )
+            parameters.bind(*args, **kwargs)
+        except TypeError as error:
+            refusal: BaseException = TypeError(str(error))  # names the argument that is missing
+        else:
+            try:
+                return function(*args, **kwargs)
+            except BaseException as error:
+                refusal = _without_data(error, function.__qualname__)
+        # Outside of the handlers: the error itself, and what hangs on it, is not attached.
+        del args, kwargs
+        raise refusal
 
     return guarded
+
+
+def _without_data(error: BaseException, name: str) -> BaseException:
+    """Return what the caller of a function may see of an error: words, and no frames."""
+    if isinstance(error, Warning) or not isinstance(error, Exception):
+        # A warning is about settings; the others stop the program, as Ctrl-C does.
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    kind = type(error)
+    words = str(error)
+    if isinstance(error, ImportError):  # names the library and the extra
+        return ImportError(words)
+    if kind is NotFoundError or (kind in KINDS and OURS.match(words)):
+        return kind(words)
+    return _plain(kind)(
+        f"{name} failed with a {kind.__name__}, whose words are not repeated "
+        "here, because they may quote records."
+    )
 
 
 def quietly(call: Callable[[], T], rule: str) -> T:

@@ -188,6 +188,7 @@ class Release:
         """Return the same as JSON, by the schema of `json_schema`."""
         return json.dumps(self.public(), allow_nan=False)
 
+    @discreet
     def public_sentence(
         self, unit: str = "", *, users: str = "users", records: str = "records"
     ) -> str:

@@ -199,7 +199,7 @@ def _plan_of_relation(relation: Any) -> Any:
 
 
 def _plan_query(query: str) -> str:
-    """Return a query for the plan of a query, as JSON, before optimization."""
+    """Return a query for the plan of a query, as JSON, before DuckDB optimises it."""
     quoted = query.replace("'", "''")
     return f"SELECT system.main.json_serialize_plan('{quoted}')"
 

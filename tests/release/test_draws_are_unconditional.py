@@ -1,0 +1,140 @@
+"""Nothing but public settings decides what happens between a total and its release.
+
+By the syntax of the code: noise is drawn in two functions without a branch; each release calls one
+of them once per total, under no condition; and where a function of a release has a condition, the
+condition is on names that are public.
+"""
+
+import ast
+import inspect
+from collections import Counter
+
+import pytest
+
+from userdp.release import _mean, _noise, _protected, _vectors
+
+DRAWS = {"noisy_total", "noisy_vector"}
+BRANCHES = (
+    *(ast.If, ast.IfExp, ast.BoolOp, ast.Compare, ast.Match, ast.comprehension),
+    *(ast.For, ast.While, ast.Try, ast.With, ast.Assert, ast.Lambda, ast.Await),
+)
+"""Syntax that decides whether something happens, or how often."""
+
+ROOMS = (_noise, _mean, _protected, _vectors)
+TREES = {room: ast.parse(inspect.getsource(room)) for room in ROOMS}
+
+
+def functions_of(room):
+    nodes = ast.walk(TREES[room])
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def calls_in(node):
+    """Return the names of functions that are called, as often as they are."""
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return Counter(call.id for call in calls if isinstance(call, ast.Name))
+
+
+@pytest.mark.parametrize("name", sorted(DRAWS))
+def test_noise_is_drawn_without_a_branch(name):
+    function = functions_of(_noise)[name]
+    found = [type(node).__name__ for node in ast.walk(function) if isinstance(node, BRANCHES)]
+    assert found == []
+    assert calls_in(function)["measurement"] == 1
+    (last,) = [node for node in function.body if isinstance(node, ast.Return)]
+    assert calls_in(last)["measurement"] == 1
+    assert last is function.body[-1]
+
+
+# Each function that draws, with the number of its totals; and those through which these are passed.
+DRAWING = {
+    (_mean, "_draw"): 1,
+    (_protected, "private_mean_protected_counts"): 2,
+    (_vectors, "release_mean_in_ball"): 1,
+}
+
+
+def test_every_total_gets_its_noise_once():
+    found = {
+        (room, name): sum(calls_in(function)[draw] for draw in DRAWS)
+        for room in ROOMS
+        for name, function in functions_of(room).items()
+    }
+    assert {place: n for place, n in found.items() if n} == DRAWING
+
+
+@pytest.mark.parametrize(("room", "name"), DRAWING, ids=[name for _, name in DRAWING])
+def test_noise_is_drawn_under_no_condition(room, name):
+    """By a statement of the function's body itself, whose result is not replaced."""
+    function = functions_of(room)[name]
+    drawn = []
+    for statement in function.body:
+        if DRAWS & calls_in(statement).keys():
+            assert isinstance(statement, ast.Assign)
+            assert isinstance(statement.value, ast.Call)
+            assert statement.value.func.id in DRAWS
+            drawn += [target.id for target in statement.targets]
+    assert len(drawn) == DRAWING[room, name]
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    stored = Counter(node.id for node in names if isinstance(node.ctx, ast.Store))
+    assert [stored[each] for each in drawn] == [1] * len(drawn)
+
+
+def test_the_parts_of_a_mean_are_all_drawn():
+    """In one comprehension over all of them, without a condition, in one statement of `draw`."""
+    function = functions_of(_mean)["draw"]
+    assert sum(calls_in(each)["_draw"] for each in functions_of(_mean).values()) == 1
+    (statement,) = [each for each in function.body if calls_in(each)["_draw"]]
+    assert isinstance(statement.value, ast.ListComp)
+    assert isinstance(statement.value.elt, ast.Call)
+    (loop,) = statement.value.generators
+    assert loop.ifs == []
+    assert ast.unparse(loop.iter) == "zip(totals, parts, strict=True)"
+
+
+ENTRIES = {
+    (_mean, "private_mean"): {"rules.drop_missing", "rules.drop_outside"},
+    (_mean, "release_mean"): {"centre", "values.ndim"},
+    (_mean, "_release_sums"): {"values.shape", "users.counts.shape"},
+    (_mean, "draw"): {"choices.project", "dropping", "outside", "missing"},
+    (_mean, "_draw"): {"part.choices.project", "law.integer_law"},
+    # The total that it compares has its noise already.
+    (_noise, "averaged_beyond"): {"total", "lowest", "highest"},
+    (_protected, "private_mean_protected_counts"): set(),
+    (_protected, "_result"): set(),
+    (_vectors, "release_mean_in_ball"): {
+        *("law", "law.sigma", "GaussianNoise", "LARGEST_SCALE", "radius", "moved"),
+    },
+}
+"""What each function may have conditions on that sees totals, or what is made of them."""
+
+
+def conditions_in(function):
+    """Return all conditions: of branches and loops, and the operands of `and` and `or`."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            yield node.test
+        elif isinstance(node, ast.BoolOp | ast.Compare):
+            yield node
+        elif isinstance(node, ast.comprehension):
+            yield from node.ifs
+        elif isinstance(node, ast.Match):
+            yield node.subject
+
+
+def names_in(condition):
+    """Return the names that a condition is about, with their attributes: `choices.project`."""
+    if isinstance(condition, ast.Attribute | ast.Name):
+        return {ast.unparse(condition)}
+    if isinstance(condition, ast.Call):
+        parts = [*condition.args, *(keyword.value for keyword in condition.keywords)]
+        called = ast.unparse(condition.func)
+        return set().union(*map(names_in, parts)) | ({called} - {"isinstance"})
+    return set().union(*map(names_in, ast.iter_child_nodes(condition)))
+
+
+@pytest.mark.parametrize(("room", "name"), ENTRIES, ids=[name for _, name in ENTRIES])
+def test_conditions_are_on_public_settings(room, name):
+    function = functions_of(room)[name]
+    found = set().union(*map(names_in, conditions_in(function)))
+    assert found == ENTRIES[room, name]

@@ -1,0 +1,171 @@
+"""Each constant of blocks and limits, crossed by one at its true value.
+
+A test that sets a constant to a small number shows that the code around it is right, but not that
+the constant is: sums of too many rows would wrap.
+"""
+
+from math import inf, nextafter
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import userdp as ud
+from userdp.release import _engines, discrete_laplace
+from userdp.release._grid import Window, in_steps, read_grid
+from userdp.release._noise import shift_for
+from userdp.release._rows import users_of
+from userdp.release._sources import read_tally
+from userdp.release._tally import Rules, Survey
+
+GRID = read_grid(0, 1)
+TOP = 2**40
+ALL = Window(0, 4, -(2**62), 2**62)
+"""No user is clipped; in steps of 2^4 levels, 2^23 + 1 records at the top fit 64 bits."""
+
+
+def arrays(n_rows, n_others):
+    """A user with many rows, and one with a few: these are the last."""
+    users = np.zeros(n_rows + n_others, np.uint8)
+    users[n_rows:] = 1
+    return users, np.ones(users.size), None
+
+
+def relation(n_rows, n_others):
+    table = ibis.duckdb.connect().sql(
+        f"SELECT (i >= {n_rows})::integer AS user, 1.0::double AS value "
+        f"FROM range({n_rows + n_others}) AS r(i)"
+    )
+    return "user", "value", table
+
+
+# 2^15 rows are added up at a time, in blocks of 2^22 rows; the levels of 2^23 rows exceed 64 bits.
+# DuckDB works on 2,048 rows at a time, in groups of 122,880.
+BORDERS = {
+    arrays: (2**15, 2**22, 2**23),
+    relation: (2048, 122_880, 2**22, 2**23),
+}
+
+
+@pytest.mark.parametrize("n_others", [0, 2])
+@pytest.mark.parametrize(
+    ("table", "border"), [(table, n) for table, borders in BORDERS.items() for n in borders]
+)
+def test_rows_at_the_top_add_up_beyond_each_block(table, border, n_others):
+    n_rows = border + 1 - n_others
+    with read_tally(*table(n_rows, n_others), Rules(GRID)) as tally:
+        assert sorted(tally.survey().counts.tolist()) == [n for n in (n_others, n_rows) if n]
+        assert tally.clipped_total(ALL) == (border + 1) * TOP >> 4
+        cap = 2**21
+        averages = Window(0, 16, -(2**24), 2**24)
+        weight = min(n_rows, cap) + n_others
+        assert tally.weighted_total(averages, cap) == (weight * 2**24, weight)
+
+
+def test_halves_of_levels_are_carried_at_their_width():
+    """The lower half of a level has 20 bits: on both sides of each power of two near that."""
+    for level in {2**power + more for power in (19, 20, 21, 39) for more in (-1, 0, 1)}:
+        for n_rows in (1, 2, 3):
+            table = [0] * n_rows, [level / TOP] * n_rows, None
+            with read_tally(*table, Rules(GRID)) as tally:
+                assert tally.clipped_total(ALL._replace(shift=0)) == n_rows * level
+
+
+def test_steps_are_exact_for_users_of_as_many_records_as_may_be():
+    """Up to 2^42 records, for every shift: on either side of 20 bits another formula is used."""
+    rng, most = np.random.default_rng(31), 2**42
+    cases = []
+    for shift in range(22, 62):
+        for n in (1, most - 1, most):
+            for level in (0, 1, 2**20 - 1, 2**20, TOP - 1, TOP):
+                cases.append((n, level, shift, int(rng.choice([0, 1, 2**39, 2**39 + 1, TOP]))))
+    for shift in range(22):
+        for level in (0, 2**20 - 1, 2**20, TOP):
+            cases.append((2**20 + 1, level, shift, int(rng.choice([0, 2**39, TOP]))))
+    for n, level, shift, origin in cases:
+        halves = n * (level >> 20), n * (level & (2**20 - 1))
+        window = Window(origin, shift, 0, 0)
+        expected = (n * (level - origin) + ((1 << shift) >> 1)) >> shift
+        (found,) = in_steps(*(np.array([number]) for number in (*halves, n)), window)
+        assert found == expected
+
+
+def test_a_user_has_at_most_2_42_records_and_all_have_2_53():
+    assert users_of(Survey((2**42,), (2**11,)), GRID).total == 2**53
+    with pytest.raises(ValueError, match=r"at most 2\^42 records"):
+        users_of(Survey((1, 2**42 + 1), (1, 1)), GRID)
+    with pytest.raises(ValueError, match=r"2\^53"):
+        users_of(Survey((1, 2**42), (1, 2**11)), GRID)
+    assert ud.Contributions([2**53 - 1, 1], 1).total == 2**53
+    with pytest.raises(ValueError, match=r"2\^53"):
+        ud.Contributions([2**53 - 1, 1, 1], 1)
+
+
+@pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
+def test_protected_totals_of_an_engine_are_cut_off_beyond_2_62(sign):
+    """Of users of 2^31 records at a bound, 2^7 have that total: one more is cut off."""
+    origin, share = (0, 1.0) if sign > 0 else (TOP, 0.0)
+    level = round(share * TOP)
+    for n_users, total in ((2**7 - 1, (2**7 - 1) * 2**55), (2**7, 2**62), (2**7 + 1, 2**62)):
+        table = ibis.memtable(
+            pa.table({"user": np.arange(n_users), "value": np.full(n_users, share)})
+        )
+        with read_tally("user", "value", table, Rules(GRID)) as tally:
+            size = ibis.literal(2**31, "int64")
+            halves = {"high": (level >> 20) * size, "low": (level & (2**20 - 1)) * size}
+            tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
+            found = tally.weighted_total(Window(origin, 16, -(2**24), 2**24), 2**31)
+            assert found == (sign * total, n_users * 2**31)
+    for total in (2**62 - 1, 2**62, 2**62 + 1, 2**100):
+        assert _engines._cut_off(sign * total) == sign * min(total, 2**62)
+
+
+def test_steps_become_coarser_beyond_the_last_total_and_scale_that_fit():
+    law = ud.LaplaceNoise(1)
+    assert [shift_for(2**61 + more, 1, law) for more in (-1, 0)] == [0, 1]
+    assert [shift_for(0, 2**56 + more, law) for more in (-1, 0)] == [0, 1]
+    assert [shift_for(0, 2 * (2**56) + more, law) for more in (-2, -1, 0)] == [1, 2, 2]
+
+
+COLUMNS = {"user": [1, 2], "value": [0.0, 0.0]}
+
+
+def accepted(**changed):
+    return ud.private_mean(
+        **COLUMNS, **{"lower": 0, "upper": 1, "eps": 1, "outside": "clamp"} | changed
+    )
+
+
+def with_cap(cap, eps=1):
+    how = {"lower": 0, "upper": 1, "eps": eps, "cap": cap}
+    return ud.private_mean_protected_counts(**COLUMNS, **how)
+
+
+# A setting that is only just accepted, and its neighbour.
+EDGES = {
+    "a small budget": (lambda x: accepted(eps=x), 2.0**-40, 0),
+    "a large sigma": (lambda x: accepted(eps=ud.GaussianNoise(x)), 2.0**40, inf),
+    "a small range": (lambda x: accepted(upper=x), nextafter(1e-280, 1), 0),
+    "a large range": (lambda x: accepted(upper=x), nextafter(1e270, 0), inf),
+    "a range of 8 bits": (lambda x: accepted(lower=2.0**45, upper=x), 2.0**45 + 2, 0),
+    "a small budget for a cap": (lambda x: with_cap(2**10, x), 2.0**-29, 0),
+}
+
+
+@pytest.mark.parametrize(("call", "edge", "beyond"), EDGES.values(), ids=EDGES)
+def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, beyond, opendp):
+    call(edge)
+    with pytest.raises(ValueError, match=r"^`(eps|upper)` must be"):
+        call(nextafter(edge, beyond))
+
+
+def test_a_cap_is_at_most_2_31(opendp):
+    assert with_cap(2**31).cap == 2**31
+    with pytest.raises(ValueError, match="`cap` must be"):
+        with_cap(2**31 + 1)
+
+
+def test_noise_for_a_distance_of_63_bits():
+    """`discrete_laplace` is public by itself: OpenDP's integers end there."""
+    assert discrete_laplace(2**62, 1).map(2**62) <= 1

@@ -1,0 +1,221 @@
+"""An error of the release package keeps no data alive: not in the frames of its traceback either.
+
+Debuggers, error trackers and notebooks show the local variables of all frames of a traceback, and
+`sys.last_exc` keeps them. Whoever calls a release holds the data anyway; the package's frames
+also hold sums, counts and totals without noise. So no frame of the package is left on a traceback
+but one: that of `discreet`, without the arguments.
+"""
+
+import inspect
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from kinds import TABLES, parquet, rows_of
+from test_no_data_quoted import FUNCTIONS, NAMED, TABLE, usual
+
+import userdp as ud
+from userdp import release
+from userdp.release import _engines, _mean, _noise, _protected, _vectors
+from userdp.release._quiet import quietly
+
+PACKAGE = str(Path(ud.__file__).parent)
+LEFT = {"function", "parameters", "refusal"}
+"""Local variables of the frame that is left: a function, its signature and the error itself."""
+
+
+def errors_on(error):
+    """Return an error with all that hang on it."""
+    others = [error.__cause__, error.__context__] if error else []
+    return [error, *(one for other in others if other for one in errors_on(other))]
+
+
+def frames_of(error):
+    """Return the frames on the tracebacks of an error, with all that called them, by the package.
+
+    A frame of a traceback leads to its callers, so those are looked at as well.
+    """
+    found = []
+    for one in errors_on(error):
+        trace = one.__traceback__
+        while trace is not None:
+            frame = trace.tb_frame
+            while frame is not None:
+                if frame.f_code.co_filename.startswith(PACKAGE) and frame not in found:
+                    found.append(frame)
+                frame = frame.f_back
+            trace = trace.tb_next
+    return found
+
+
+def check_nothing_hangs_on(error):
+    frames = frames_of(error)
+    assert [frame.f_code.co_qualname for frame in frames] == ["discreet.<locals>.guarded"]
+    assert {*frames[0].f_locals} == LEFT
+    assert frames[0].f_locals["refusal"] is error
+
+
+@contextmanager
+def refused(kind=(TypeError, ValueError)):
+    """Expect an error on which nothing hangs."""
+    with pytest.raises(kind) as caught:
+        yield
+    check_nothing_hangs_on(caught.value)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_frame_hangs_on_a_refusal_of_any_argument(name):
+    function = FUNCTIONS[name]()
+    good = usual(name, function)
+    bad = [np.array(["secret", 77.125], object), pd.DataFrame({"secret": [77.125]})]
+    for parameter in {*inspect.signature(function).parameters} - {"ax"}:
+        for value in bad:
+            try:
+                function(**good | {parameter: value})
+            except Exception as error:
+                check_nothing_hangs_on(error)
+    with refused(TypeError):  # of some the arguments above are all accepted
+        function(**good, secret=77.125)
+
+
+# One release of each kind, and how it may end after it has read the data.
+SUMS, USERS = [40.0, 7.125, 3.0], ud.Contributions([4, 2, 1], 10)
+PLACE = {"lower": 0, "upper": 10}
+BY_ROWS = ["a", "a", "b"], [1.0, 2.0, 3.0]
+RELEASES = {
+    "private_mean": lambda how: ud.private_mean(*BY_ROWS, **PLACE, eps=1, **how),
+    "private_mean of a table": lambda how: ud.private_mean(**NAMED, **PLACE, eps=1, **how),
+    "protected counts": lambda how: ud.private_mean_protected_counts(
+        *BY_ROWS, **PLACE, eps=1, cap=2, **how
+    ),
+    "release_mean": lambda _: ud.release_mean(SUMS, USERS, 1),
+    "vectors": lambda _: release.release_mean_in_ball(
+        [[1.0, 2.0], [0.5, 0.25], [0.125, 0.0]], USERS, ud.GaussianNoise(1)
+    ),
+}
+FAILURES = {
+    "an error of the program": ZeroDivisionError("77.125"),
+    "a refusal of our own": ValueError("`value` must be something else."),
+    "a library that is missing": ImportError("77.125"),
+    "a warning": RuntimeWarning("overflow"),
+    "Ctrl-C": KeyboardInterrupt("77.125"),
+    "the end of the program": SystemExit(3),
+}
+every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+
+
+@every_failure
+@pytest.mark.parametrize("name", RELEASES)
+def test_no_total_hangs_on_an_error_at_the_draw(name, failure, monkeypatch):
+    """The noise comes last: by then totals are local variables of several frames."""
+
+    def fail(*_):
+        try:
+            raise KeyError("77.125")
+        except KeyError as cause:
+            raise failure from cause
+
+    for module in (_mean, _protected):
+        monkeypatch.setattr(module, "noisy_total", fail)
+    monkeypatch.setattr(_vectors, "noisy_vector", fail)
+    expected = type(failure) if not isinstance(failure, ZeroDivisionError) else ValueError
+    with refused(expected):
+        RELEASES[name]({})
+
+
+@every_failure
+def test_no_total_hangs_on_an_error_in_a_measurement(failure, monkeypatch):
+    """OpenDP calls the function and keeps the words of its error; its own frames are not ours."""
+    seen, real = [], _mean._release_sums
+
+    def fail(*_):
+        raise failure
+
+    def watched(*sums, **settings):
+        try:
+            return real(*sums, **settings)
+        except BaseException as error:
+            seen.append(error)
+            raise ValueError from None
+
+    monkeypatch.setattr(_mean, "noisy_total", fail)
+    monkeypatch.setattr(_mean, "_release_sums", watched)
+    measurement = release.as_measurement([4, 2, 1], **PLACE, eps=1)
+    with pytest.raises(Exception):  # noqa: B017, PT011 (OpenDP has its own)
+        measurement(SUMS)
+    check_nothing_hangs_on(*seen)
+
+
+@pytest.mark.parametrize("rule", ["missing", "outside"])
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_no_total_hangs_on_the_warning_of_dropped_rows(table, rule, tmp_path):
+    """Which is an error under `python -W error`, and comes when the totals are known."""
+    data = table(rows_of(["a", "a", "b"], [1.0, 2.0, 3.0]), tmp_path)
+    with warnings.catch_warnings(action="error"), refused(UserWarning):
+        ud.private_mean("user", "value", data=data, **PLACE, eps=1, **{rule: "drop"})
+
+
+# Rows that are refused, or that an engine stumbles over: their words may quote data.
+ODD = {
+    "values outside": rows_of(["a", "b"], [1.0, 77.125]),
+    "values missing": rows_of(["a", "b"], [1.0, None]),
+    "users missing": rows_of(["a", None], [1.0, 7.125]),
+    "users that are odd": rows_of([1.0, 77.125], [1.0, 2.0]),
+    "values in words": rows_of(["a", "b"], ["1", "secret"]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("table", ["pandas", "polars", "Arrow", "Ibis", "Parquet", "CSV"])
+def test_no_row_hangs_on_its_refusal(table, kind, tmp_path):
+    data = TABLES[table](ODD[kind], tmp_path)
+    if (table, kind) == ("CSV", "users that are odd"):
+        pytest.skip("an id in a CSV file is text")
+    with refused():
+        ud.private_mean("user", "value", data=data, **PLACE, eps=1)
+    with refused():
+        ud.private_mean_protected_counts("user", "value", data=data, **PLACE, eps=1, cap=1)
+
+
+def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_path):
+    query = "select 'a' as user, error('secret')::double as value"
+    failing = ibis.duckdb.connect().sql(query)
+    with refused(ValueError):
+        ud.private_mean("user", "value", data=failing, **PLACE, eps=1)
+    path = parquet(rows_of(*BY_ROWS), tmp_path)
+
+    def stop(call, rule):
+        def interrupted():
+            raise RuntimeError("Query interrupted")
+
+        return quietly(interrupted, rule)
+
+    monkeypatch.setattr(_engines, "quietly", stop)
+    with refused(KeyboardInterrupt):
+        ud.private_mean("user", "value", data=path, **PLACE, eps=1)
+
+
+@pytest.mark.parametrize("library", ["opendp.prelude", "ibis", "pyarrow"])
+def test_no_row_hangs_on_a_library_that_is_missing(library, monkeypatch, tmp_path):
+    path = parquet(rows_of(*BY_ROWS), tmp_path)
+    data = {"opendp.prelude": TABLE, "ibis": path, "pyarrow": pl.DataFrame(TABLE)}[library]
+    monkeypatch.setitem(sys.modules, library, None)
+    with refused(ImportError):
+        ud.private_mean("user", "value", data=data, **PLACE, eps=1)
+
+
+def test_no_total_hangs_on_noise_that_cannot_be_made(monkeypatch):
+    """A refusal inside of a refusal: the entries call each other."""
+
+    def fail(*_, **__):
+        raise ZeroDivisionError("77.125")
+
+    monkeypatch.setattr(_noise, "_least", fail)
+    with refused(ValueError):
+        ud.private_mean(*BY_ROWS, **PLACE, eps=1)
