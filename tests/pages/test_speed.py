@@ -58,7 +58,9 @@ def test_fonts_of_formulas_are_there():
     assert all((BUILT / "_static" / font).resolve().is_file() for font in fonts)
 
 
-def test_pages_do_not_load_the_theme_script_of_icons():
-    """It is 1.5 MB; the font of icons has all that pages show."""
-    asking = [path.name for path in BUILT.rglob("*.html") if "fontawesome.js" in path.read_text()]
-    assert asking == []
+def test_pages_load_neither_the_script_of_icons_nor_one_that_runs_cells():
+    """The first is 1.5 MB, and the font of icons has all that pages show."""
+    pages = {path: path.read_text("utf-8") for path in BUILT.rglob("*.html")}
+    loading = "fontawesome.js|sphinx-thebe|THEBE_JS_URL|x-thebe-config"
+    asking = [path.name for path, text in pages.items() if re.search(loading, text)]
+    assert [name for name in asking if "macros" not in name and name != "test_speed.html"] == []

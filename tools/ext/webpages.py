@@ -83,6 +83,20 @@ def list_pages(app):
     return []
 
 
+def drop_scripts_of_thebe(app, name, template, context, page):
+    """Leave out what would run cells on a page: Jupyter Book adds it unasked, and in part twice."""
+    for kind in ("css_files", "script_files"):
+        named = [(file, f"{file.filename} {file.attributes}".lower()) for file in context[kind]]
+        context[kind] = [file for file, words in named if "thebe" not in words]
+
+
+def drop_settings_of_thebe(app, tree, docname):
+    """Leave out what it writes into a page, the name of somebody else's repository."""
+    for node in list(tree.findall(nodes.raw)):
+        if re.search(r"x-thebe-config|<script>kernelName", node.astext()):
+            node.parent.remove(node)
+
+
 class Search(SearchEnglish):
     """The search of Sphinx, which also leaves out the words that any question has."""
 
@@ -95,3 +109,5 @@ def setup(app):
     app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
     app.connect("html-collect-pages", list_pages)
+    app.connect("html-page-context", drop_scripts_of_thebe, priority=900)
+    app.connect("doctree-resolved", drop_settings_of_thebe, priority=900)
