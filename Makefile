@@ -75,11 +75,11 @@ reproducible: site
 	@echo "Both are the same, to the last byte."
 
 release: releasable reproducible test ## put a release together in dist, and tag it, here only
-	@$(BIN) tools/release.py
+	@$(BIN) -m tools.release
 
 # At once, before all that takes so long.
 releasable: $(READY)
-	@$(BIN) tools/release.py --check
+	@$(BIN) -m tools.release --check
 
 test: $(TESTS) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."
@@ -99,8 +99,8 @@ lint: style types spelling notebooks formats ## check style, types, spelling, st
 
 style: $(TESTS)
 	@echo "Checking style."
-	@$(BIN) -m ruff check userdp tests tools benchmarks book noxfile.py
-	@$(BIN) -m ruff format --check userdp tests tools benchmarks noxfile.py
+	@$(BIN) -m ruff check userdp tests tools book
+	@$(BIN) -m ruff format --check userdp tests tools
 	@$(BIN) -m ruff format --check --line-length 88 book
 
 types: $(TESTS)
@@ -119,7 +119,7 @@ notebooks: $(TESTS)
 # nox runs weekly is read here, at least.
 formats: $(TESTS)
 	@echo "Checking the workflows, forms and the file for citing."
-	@$(VENV)/bin/nox --list >/dev/null
+	@$(VENV)/bin/nox -f tools/noxfile.py --list >/dev/null
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
 	@$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
@@ -144,18 +144,18 @@ refresh: $(READY) ## re-execute the chapters and store their outputs, pictures a
 
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
-	@$(BIN) benchmarks/run.py
+	@$(BIN) tools/benchmarks/run.py
 
 # measure large tables, Spark too (some minutes, a gigabyte of disk)
 bench-scale: $(EXTRAS)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
-	@$(BIN) benchmarks/scale.py
-	@$(BIN) benchmarks/scale_costs.py
+	@$(BIN) tools/benchmarks/scale.py
+	@$(BIN) tools/benchmarks/scale_costs.py
 
 # measure other libraries, each in an environment of its own
 peers: $(READY)
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
-	@$(BIN) benchmarks/peers.py
+	@$(BIN) tools/benchmarks/peers.py
 
 # search for the certificates of the floors that the page lower-bound checks
 floors: $(READY)

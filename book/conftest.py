@@ -9,8 +9,9 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 
-import pictures
 import pytest
+
+from tools import pictures
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKED = (ROOT / "requirements" / "book.lock").read_text("utf-8")

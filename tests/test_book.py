@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import nbformat
 import pytest
-import sources
-from contents import BOOK, ROOT, ledger
 
-import proofs
 import userdp as ud
+from tools.ext import proofs, sources
+from tools.ext.contents import BOOK, ROOT, ledger
 from userdp import audit, beyond, release
 from userdp.beyond import audit as general_audit
 

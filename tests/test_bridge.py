@@ -5,9 +5,10 @@ import subprocess
 from dataclasses import replace
 from fractions import Fraction
 
-import bridge
 import pytest
 from proving import BUILT, compiled, with_coq
+
+from tools import bridge
 
 pytestmark = with_coq
 CLOSED = "Closed under the global context\n"

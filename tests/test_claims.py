@@ -5,9 +5,10 @@ import re
 from pkgutil import resolve_name
 
 import pytest
-import sources
 import yaml
-from contents import BOOK, ROOT, ledger, page, pages
+
+from tools.ext import sources
+from tools.ext.contents import BOOK, ROOT, ledger, page, pages
 
 ROWS = ledger()
 NUMBERED = [

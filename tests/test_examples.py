@@ -6,12 +6,13 @@ import shutil
 import subprocess
 import sys
 
-import contents
 import duckdb
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+
+from tools.ext import contents
 
 ROOT = contents.ROOT
 README = (ROOT / "README.md").read_text("utf-8")

@@ -5,13 +5,13 @@ import io
 import json
 from types import SimpleNamespace
 
-import drawn
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pictures
 import pytest
-from contents import BOOK, page, pages
+
+from tools import drawn, pictures
+from tools.ext.contents import BOOK, page, pages
 
 EPS = np.geomspace(0.1, 2, 8)
 ABOUT = {

@@ -13,24 +13,20 @@ import zipfile
 from datetime import date
 from types import SimpleNamespace
 
-import citation
-import metadata
 import nbformat
 import pybtex
 import pybtex.errors
 import pytest
-import release
-import rerun
-import travel
-import webpages
 import yaml
-from contents import ROOT, page, pages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pybtex.database import Entry, parse_file, parse_string
 from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
+from tools import release
+from tools.ext import citation, metadata, rerun, travel, webpages
+from tools.ext.contents import ROOT, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
@@ -82,7 +78,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
 
 
 def test_copies_for_colab_and_binder_fetch_the_commit_that_is_built(environment, tmp_path):
-    """What the cell does: `nox --session rerun`; below it is what readers download."""
+    """What the cell does: the session rerun of nox; below it is what readers download."""
     kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
     kept.parent.mkdir(parents=True)
     shutil.copy(ROOT / "book" / "kkt.ipynb", kept)

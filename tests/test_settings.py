@@ -9,7 +9,8 @@ import shutil
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
-from contents import BOOK, page, pages
+
+from tools.ext.contents import BOOK, page, pages
 
 EDITS = {
     "index": {

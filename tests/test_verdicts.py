@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from contents import ledger
 
 import userdp as ud
+from tools.ext.contents import ledger
 
 ONE, HALF = Fraction(1), Fraction(1, 2)
 PAIR = ud.Contributions([1, 1], ONE)

@@ -19,8 +19,7 @@ from tempfile import TemporaryDirectory
 
 import userdp
 
-sys.path.append(str(Path(__file__).parent / "ext"))
-import citation
+from .ext import citation
 
 VERSION = userdp.__version__
 NAME = f"userdp-companion-{VERSION}"

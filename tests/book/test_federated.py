@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from contents import page
 from hypothesis import given
 from hypothesis import strategies as st
 from page_functions import functions_of
 
 import userdp as ud
+from tools.ext.contents import page
 from userdp import beyond
 
 PAGE = functions_of("federated", rounds=20)

@@ -16,7 +16,7 @@ from page_functions import BOOK, functions_of
 import userdp as ud
 from userdp import beyond
 
-RECIPES_OF = BOOK.parent / "benchmarks"
+RECIPES_OF = BOOK.parent / "tools" / "benchmarks"
 few = settings(max_examples=100, deadline=None)
 pytestmark = pytest.mark.filterwarnings("ignore")  # of what other libraries say
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from contents import ROOT, page, pages
 
-import proofs
+from tools.ext import proofs
+from tools.ext.contents import ROOT, page, pages
 
 # Sentences that explain what the mark "checked by machine" means, and claim nothing.
 EXPLAINS = {

@@ -5,13 +5,12 @@ from collections import Counter
 from itertools import pairwise
 from xml.etree import ElementTree
 
-import contents
 import pytest
-import sources
 from browser import BUILT, ROOT, on_the_built_pages
 from docutils.nodes import make_id
 
 import userdp as ud
+from tools.ext import contents, sources
 from userdp import audit
 
 pytestmark = on_the_built_pages

@@ -97,6 +97,8 @@ SOUGHT = {
     "How do I release the mean of my table?": "one-line",
     "Is it safe for production?": "trust",
     "Which epsilon should I choose?": "decide",
+    "errors in the paper": "errata",
+    "What is the licence?": "cite",
 }
 
 

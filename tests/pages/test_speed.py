@@ -52,7 +52,15 @@ def test_formulas_stand_in_the_page_before_any_script_runs():
 
 
 def test_fonts_of_formulas_are_there():
-    styles = (BUILT / "_static" / "all.css").read_text("utf-8")
+    styles = (BUILT / "_static" / "formulas.css").read_text("utf-8")
     fonts = re.findall(r'url\("(\.\./mathjax/[^"]+)"\)', styles)
     assert len(fonts) > 10
     assert all((BUILT / "_static" / font).resolve().is_file() for font in fonts)
+
+
+def test_pages_load_neither_the_script_of_icons_nor_one_that_runs_cells():
+    """The first is 1.5 MB, and the font of icons has all that pages show."""
+    pages = {path: path.read_text("utf-8") for path in BUILT.rglob("*.html")}
+    loading = "fontawesome.js|sphinx-thebe|THEBE_JS_URL|x-thebe-config"
+    asking = [path.name for path, text in pages.items() if re.search(loading, text)]
+    assert [name for name in asking if "macros" not in name and name != "test_speed.html"] == []

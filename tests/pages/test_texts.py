@@ -4,8 +4,6 @@ import os
 import re
 from html import unescape
 
-import cards
-import metadata
 import pytest
 import yaml
 from browser import (
@@ -21,13 +19,14 @@ from browser import (
     on_the_built_pages,
 )
 from bs4 import BeautifulSoup
-from contents import ledger
 from PIL import Image
 from playwright.sync_api import expect
 from pybtex.database import parse_string
 
 import userdp
-from proofs import checked
+from tools.ext import cards, metadata
+from tools.ext.contents import ledger
+from tools.ext.proofs import checked
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"

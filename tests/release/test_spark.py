@@ -25,7 +25,7 @@ from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
 
 ROOT = Path(__file__).resolve().parents[2]
-RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
+RECIPE = ROOT / "tools" / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
 NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no longer have"

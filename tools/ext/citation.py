@@ -9,7 +9,7 @@ import os
 import re
 from datetime import UTC, datetime
 
-from contents import ROOT
+from .contents import ROOT
 
 
 def stamped(text, day="", commit=""):

@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 
 import quickjs
-from contents import ROOT
 from fontTools import subset
 from sphinx.errors import ExtensionError
 from sphinx.ext import mathjax
+
+from .contents import ROOT
 
 HOME = ROOT / "tools" / "mathjax"
 PARTS = [
@@ -116,4 +117,4 @@ def setup(app):
     inline = (mathjax.html_visit_math, None)
     app.add_html_math_renderer("formulas", inline, (mathjax.html_visit_displaymath, None))
     app.add_css_file(STYLES.partition("/")[2])
-    app.connect("build-finished", finish, priority=800)  # before what pages ask for is joined
+    app.connect("build-finished", finish)

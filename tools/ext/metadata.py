@@ -2,8 +2,7 @@
 
 A box at the foot of every page, {{ paper }} and {{ companion }} say how to cite the page, the paper
 and the companion, in words and as BibTeX. In the head, tags citation_* say the same, {{ tags }} are
-those of the book; and schema.org's terms say what a page is: the book or a chapter, its tables, its
-licence, and the paper that all is based on. Addresses are whole where that of the book is known.
+those of the book. Addresses are whole where that of the book is known.
 
 Nothing is written twice: the paper's entry is that of the bibliography; the companion's title,
 author and year are those of `_config.yml`; version and commit are those that are built.
@@ -11,15 +10,13 @@ author and year are those of `_config.yml`; version and commit are those that ar
 
 import os
 import re
-from urllib.parse import urljoin
 
 import pybtex
-from contents import BOOK
-from docutils import nodes
 from pybtex.database import Entry, Person, parse_file
-from sphinx.addnodes import download_reference
 from sphinx.util.i18n import format_date
-from webpages import TEXT, description, version
+
+from .contents import BOOK
+from .webpages import description, version
 
 PAPER = "rameshwar2025bounding"
 
@@ -84,66 +81,6 @@ def tags(config, title="", url=""):
     return {f"citation_{name}": said for name, said in known.items() if said}
 
 
-def tables(page, title, address):
-    """Yield the tables that a page offers; each belongs to the last figure before it."""
-    caption = title
-    for node in page.findall(lambda n: isinstance(n, (nodes.caption, download_reference))):
-        if isinstance(node, nodes.caption):
-            caption = node.astext()
-        elif (path := node["filename"]).endswith(".csv"):
-            at = {"contentUrl": address(f"_downloads/{path}"), "encodingFormat": "text/csv"}
-            yield {
-                "@type": "Dataset",
-                "name": path.rpartition("/")[2],
-                "description": f"Plotted or tabulated numbers. {caption}",
-                "distribution": {"@type": "DataDownload", **at},
-                "license": TEXT,
-            }
-
-
-def article():
-    """Return the paper, in schema.org's terms."""
-    entry = paper()
-    return {
-        "@type": "ScholarlyArticle",
-        "name": entry.fields["title"],
-        "author": [{"@type": "Person", "name": f"{person}"} for person in entry.persons["author"]],
-        "datePublished": entry.fields["year"],
-        "identifier": entry.fields["howpublished"],
-        "url": f"{entry.fields['url']}v1",
-    }
-
-
-def terms(app, name, title, context, page):
-    """Return what a page is, in schema.org's terms; without a title of its own, it is the book."""
-    config = app.config
-    titles = app.env.titles
-    url = context["pageurl"]
-    address = lambda to: urljoin(url or "", context["pathto"](to, resource=True))  # noqa: E731
-    book = {"@type": "Book", "name": config.html_title, "url": address(f"{config.root_doc}.html")}
-    own = not name.endswith(("/record", "/dictionary"))  # these list the tables of all pages
-    parts = [*tables(page, title or book["name"], address)] if own else []
-    if not title:
-        parts += [
-            {"@type": "Chapter", "name": titles[to].astext(), "url": address(f"{to}.html")}
-            for to in app.env.toctree_includes[name]
-        ]
-    about = {
-        "@context": "https://schema.org",
-        "@type": "Chapter" if title else "Book",
-        "name": title or config.html_title,
-        "url": url,
-        "description": description(page),
-        "author": {"@type": "Organization", "name": config.author},
-        "datePublished": day(config),
-        "license": TEXT,
-        "isBasedOn": article(),
-        "isPartOf": title and book,
-        "hasPart": parts,
-    }
-    return {term: said for term, said in about.items() if said}
-
-
 def describe(app, name, template, context, page):
     """Tell templates what a page is, and how to cite it."""
     config = app.config
@@ -160,7 +97,8 @@ def describe(app, name, template, context, page):
         context["entries"] = [show(bibtex(entry), "bibtex") for entry in (cited, paper())]
         context["words"] = in_words(cited)
         context["tags"] = tags(config, title, url)
-        context["terms"] = terms(app, name, title, context, page)
+        context["page_title"] = title or config.html_title
+        context["page_description"] = description(page)
 
 
 def tell(app, config):

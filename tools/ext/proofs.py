@@ -9,9 +9,10 @@ table leads; each box that holds a checked statement carries a mark that leads t
 import re
 from functools import cache
 
-from contents import ROOT, page, pages
 from docutils import nodes
 from sphinx import addnodes
+
+from .contents import ROOT, page, pages
 
 PROOFS = ROOT / "proofs"
 ROW = re.compile(r"^\| (`[a-z].*?`) \| (`[\w/]+\.v`: .*) \| (checked|in part) \| (.*?) *\|$", re.M)

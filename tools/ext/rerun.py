@@ -4,7 +4,7 @@ Both open a branch: the build leaves in _build/colab those copies of the chapter
 makes for readers, in plain Markdown, and the workflow `check` pushes them as the branch `colab`. A
 first cell fetches the commit, on Colab only; Binder makes its environment of what the commit asks
 for.
-`nox --session rerun` tries both.
+The session rerun of nox tries both.
 """
 
 import os
@@ -13,7 +13,8 @@ import shutil
 from pathlib import Path
 
 import nbformat
-from contents import ROOT
+
+from .contents import ROOT
 
 CELL = """\
 # On Colab only: fetch the commit of this page, and install what it needs (a minute).

@@ -16,11 +16,12 @@ import re
 from functools import cache
 from pkgutil import resolve_name
 
-import contents
-from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
+
+from . import contents
+from .contents import ROOT
 
 CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
 CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]

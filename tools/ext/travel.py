@@ -7,7 +7,7 @@ the book, or imports modules that lie beside it, gets a second cell, which holds
 them beside the notebook. So the copy runs without a clone, the site or a network, whatever pip has
 installed, and where.
 
-`rerun` makes the chapters for Colab from the same copies. `nox --session travel` runs every
+`rerun` makes the chapters for Colab from the same copies. The session travel of nox runs every
 chapter, alone in an empty folder.
 """
 
@@ -19,10 +19,11 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from contents import BOOK, ROOT, code, imported, page
-from plain import Writer
-from rerun import commit
-from webpages import version
+
+from .contents import BOOK, ROOT, code, imported, page
+from .plain import Writer
+from .rerun import commit
+from .webpages import version
 
 HEAD = """\
 *{title}* is a page of *{book}*. {version}.{link}

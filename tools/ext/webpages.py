@@ -7,23 +7,26 @@ USERDP_PDF is a PDF for the first page to offer. With USERDP_EXECUTION=off outpu
 with "cache" those of the cache that `make book` fills; else chapters are executed when read.
 
 Each page is described by its own claim, for search engines and for previews of links; the root of
-the site, which leads to the first page, by that of the first page. A sitemap lists the pages.
+the site, which leads to the first page, by that of the first page. A sitemap lists the pages. The
+search understands questions.
 """
 
 import os
 import re
 
 from docutils import nodes
-from rerun import commit
+from sphinx.search.en import SearchEnglish
 
 import userdp
 
+from .rerun import commit
+
 LEAD = re.compile(r"^The (?:claim|result)(?: \(.*?\))?\. ")
+QUESTION = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
 LONGEST = 250  # characters, the verdict apart
 # Short formulas become letters; line breaks and citations go.
 PLAIN = {r"\\frac (\w)(\w)": r"\1/\2", r"_?\\varepsilon": "ε", r"_?\\ell": "\N{SCRIPT SMALL L}"}
 PLAIN |= {r"\\math\w+ ?|[{}]": "", "\n": " ", r" \[\w{2,}\]": ""}
-TEXT = "https://creativecommons.org/licenses/by/4.0/"
 SITEMAP = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>\n'
 
 
@@ -80,8 +83,31 @@ def list_pages(app):
     return []
 
 
+def drop_scripts_of_thebe(app, name, template, context, page):
+    """Leave out what would run cells on a page: Jupyter Book adds it unasked, and in part twice."""
+    for kind in ("css_files", "script_files"):
+        named = [(file, f"{file.filename} {file.attributes}".lower()) for file in context[kind]]
+        context[kind] = [file for file, words in named if "thebe" not in words]
+
+
+def drop_settings_of_thebe(app, tree, docname):
+    """Leave out what it writes into a page, the name of somebody else's repository."""
+    for node in list(tree.findall(nodes.raw)):
+        if re.search(r"x-thebe-config|<script>kernelName", node.astext()):
+            node.parent.remove(node)
+
+
+class Search(SearchEnglish):
+    """The search of Sphinx, which also leaves out the words that any question has."""
+
+    stopwords = SearchEnglish.stopwords | {*QUESTION.split("|")}
+
+
 def setup(app):
     """Register the extension."""
+    app.add_search_language(Search)
     app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
     app.connect("html-collect-pages", list_pages)
+    app.connect("html-page-context", drop_scripts_of_thebe, priority=900)
+    app.connect("doctree-resolved", drop_settings_of_thebe, priority=900)

@@ -22,7 +22,7 @@ import userdp as ud
 from userdp import release
 
 HERE = Path(__file__).resolve().parent
-HOME = HERE.parent / ".peers"
+HOME = HERE.parents[1] / ".peers"
 SEED = 20250227
 PEERS = {  # the package whose version counts, and what is installed
     "opendp": ("opendp", ["opendp==0.16.0", "numpy"]),

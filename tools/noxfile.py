@@ -1,6 +1,7 @@
-"""What is run now and then, in clean environments: `.venv/bin/nox --session NAME`.
+"""What is run now and then, in clean environments: `.venv/bin/nox -f tools/noxfile.py -s NAME`.
 
-`nox --list` lists the sessions. Each works in a clone of the last commit: chapters write tables.
+`.venv/bin/nox -f tools/noxfile.py --list` lists the sessions. Each works in a clone of the last
+commit: chapters write tables.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import nox
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = ["frame", "progress", "release", "tables"]  # not those for Spark and for other libraries
 SETTINGS = {
@@ -33,6 +34,7 @@ COLAB += ["numpy==2.0.2", "scipy==1.16.3", "matplotlib==3.10.0", "pandas==2.2.2"
 """What Colab has: its libraries are older than ours, and are to stay as they are."""
 
 nox.options.default_venv_backend = "uv|venv"
+nox.options.envdir = ROOT / ".nox"
 nox.options.sessions = []
 
 

@@ -22,7 +22,7 @@ from scipy import optimize, sparse
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+DATA = Path(__file__).resolve().parents[2] / "book" / "data"
 SEED = 20250211
 U = 65
 GEOMETRIC = ud.geometric_collection(6, U)
@@ -205,7 +205,7 @@ def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int =
     sys.path.append(str(DATA.parent))  # beside the chapters
     from provenance import keep_record
 
-    script = f"benchmarks/{Path(sys.argv[0]).name}"
+    script = f"tools/benchmarks/{Path(sys.argv[0]).name}"
     keep_record(DATA / name, command=command, script=script, seed=seed)
 
 
