@@ -83,12 +83,12 @@ releasable: $(READY)
 
 test: $(TESTS) ## run the tests, and every chapter against its stored outputs
 	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."
-	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
+	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/site/pages
 
 # look at the built book in Chromium: every page, previews, the Explorer
 pages: $(TESTS)
 	@echo "Looking at the pages that \`make book\` made (five minutes on two cores)."
-	@$(BIN) -m pytest --numprocesses logical tests/pages
+	@$(BIN) -m pytest --numprocesses logical tests/site/pages
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
 extras: $(EXTRAS)
@@ -113,7 +113,7 @@ spelling: $(TESTS)
 
 notebooks: $(TESTS)
 	@echo "Checking how chapters are stored, and what their outputs hold."
-	@$(BIN) -m pytest --quiet tests/test_book.py
+	@$(BIN) -m pytest --quiet tests/site/test_book.py
 
 # A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe. What
 # nox runs weekly is read here, at least.

@@ -5,7 +5,7 @@ crashes or hangs: first those that have noticed most changes of this module, the
 it has pytest collect the tests anew for each mutant, which takes hours here; so they are collected
 once, and run in processes that are forked from there.
 
-Counts go to book/data/mutants.csv, and survivors are printed: tests/book/test_trust.py asks that
+Counts go to book/data/mutants.csv, and survivors are printed: tests/release/test_page_trust.py asks that
 98 % are killed, and that tests/survivors.yml lists as many of each module, with reasons. Arguments
 are modules, "noise" for instance: then only these are broken, and only their counts replaced. A run
 takes hours, and may be stopped: with --go-on the next one tests what is left, of the same code.

@@ -113,7 +113,7 @@ def versions(session: nox.Session, libraries: str) -> None:
     )
     warm(session)
     parallel = ["--numprocesses", "logical", "--dist", "loadfile"]
-    without_pages = ["--ignore", "tests/pages"]  # they ask for a built book
+    without_pages = ["--ignore", "tests/site/pages"]  # they ask for a built book
     session.run("python", "-m", "pytest", *parallel, *without_pages, "tests", "userdp")
     session.run("python", "-m", "pytest", *parallel, "--nbval", "--nbval-current-env", "book")
     session.run("git", "diff", "--exit-code", "--", "book", external=True)

@@ -136,7 +136,7 @@ def relation():
     return duckdb.sql("SELECT 1 AS user")
 
 
-# Here in this process, where mutants are; tests/test_extras.py has all calls.
+# Here in this process, where mutants are; tests/release/test_extras.py has all calls.
 EXTRAS = {
     "OpenDP": ("release", "opendp", lambda _: release.release_mean(SUMS, USERS, 1)),
     "Ibis": ("tables", "ibis", lambda path: release.user_counts("user", data=path)),

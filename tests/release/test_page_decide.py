@@ -264,7 +264,7 @@ def test_mean_errors_of_a_release_in_parts_are_those_of_releases():
 
 
 def test_errors_with_protected_counts_are_those_of_releases():
-    """Simulated; with public counts it is `tests/book/test_projection.py`."""
+    """Simulated; with public counts it is `tests/beyond/test_page_projection.py`."""
     rng, users = np.random.default_rng(3), ud.Contributions([9, 4, 1, 1], 10)
     sums, n = users.counts * np.array([9.0, 8.0, 10.0, 2.0]), 200_000
     mean, cap, eps = sums.sum() / users.total, 4, 1.5

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILT = ROOT / "_build" / "html"
 AXE = Path(__file__).resolve().parent / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")

@@ -401,7 +401,7 @@ def test_a_certificate_as_text_has_no_numbers_but_in_strings():
 
 
 # The certificates of the book.
-FLOORS = Path(__file__).resolve().parent.parent / "book" / "data" / "floors"
+FLOORS = Path(__file__).resolve().parents[2] / "book" / "data" / "floors"
 BUDGETS = [Fraction(x) for x in ("0.1", "0.25", "0.5", "1", "2", "3")]
 STORED = {
     "geometric": GEOMETRIC.counts,

@@ -166,7 +166,7 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
 
 def test_every_mechanism_has_an_audit():
     """A test that asks an `audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
-    tests = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py")]
+    tests = [path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
     audits = "".join(text for text in tests if "import audit" in text)
     missing = []
     for full in DRAWING:

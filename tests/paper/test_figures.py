@@ -9,7 +9,7 @@ from strategies import EXTREME, GEOMETRIC
 
 import userdp as ud
 
-DATA = Path(__file__).resolve().parent.parent / "book" / "data"
+DATA = Path(__file__).resolve().parents[2] / "book" / "data"
 COLLECTIONS = {"geometric": GEOMETRIC, "extreme": EXTREME}
 SIX_DIGITS = 5.1e-6
 

@@ -2,8 +2,7 @@
 
 - Laplace noise of scale 1/eps is eps-DP for sensitivity 1 (Theorem II.1); so is the staircase law;
   Gaussian noise promises (eps, delta), or rho of zCDP.
-- Of each law E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals over its density;
-  of Laplace noise the last is |d| + s exp(-|d|/s), `noisy_error`.
+- Of each law E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals over its density.
 - `delta` is what the density exceeds e^eps times its neighbour by; Gaussian noise is calibrated to
   it from above, within a relative 1e-10, and for zCDP to the next float.
 - A law may be given in place of its budget, with the same results; no width beats its threshold.
@@ -19,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import budgets, collections
 
-import userdp as ud
 from userdp import beyond
 from userdp.release._noise import read_law
 
@@ -169,20 +167,6 @@ def test_no_width_is_better_than_the_threshold_for_gaussian_noise(users, sigma, 
     if objective == "bound":
         k = math.ceil(2 * sigma * math.sqrt(2 / math.pi))
         assert [*sorted(users.largest_sums, reverse=True), *[0] * 20][k - 1] == T
-
-
-@pytest.mark.parametrize(("bias", "scale"), [(0, 1), (1, 1), (-3, 0.5), (0.01, 20), (5, 0.2)])
-def test_noisy_error_is_the_integral_over_the_density(bias, scale):
-    """E|bias + Z| from the density of Lap(scale); and at the ends of the range."""
-
-    def integrand(z):
-        return abs(bias + z) * math.exp(-abs(z) / scale) / (2 * scale)
-
-    expected = oracle.integral(integrand, sorted({-40 * scale, 0, -bias, 40 * scale}))
-    assert ud.noisy_error(bias, scale) == pytest.approx(expected, rel=1e-10)
-    np.testing.assert_array_equal(ud.noisy_error([-2.0, 0.0], 0.0), [2.0, 0.0])
-    assert ud.noisy_error(1.0, 5e-324) == 1.0
-    assert ud.noisy_error(0.0, 3.0) == 3.0
 
 
 def test_gaussian_noise_at_the_ends_of_floats():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PROOFS = Path(__file__).parents[1] / "proofs"
+PROOFS = Path(__file__).parents[2] / "proofs"
 BUILT = PROOFS.parent / "_build" / "proofs"
 MISSING = shutil.which("coqc") is None
 with_coq = [
