@@ -14,7 +14,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
+.PHONY: help book preview pdf site reproducible release releasable test test-all extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,21 +74,23 @@ reproducible: site
 	@diff -rq _build/html _build/again/_build/html && cmp _build/companion.pdf _build/again/_build/companion.pdf
 	@echo "Both are the same, to the last byte."
 
-release: releasable reproducible test ## put a release together in dist, and tag it, here only
+release: releasable reproducible test-all ## put a release together in dist, and tag it, here only
 	@$(BIN) -m tools.release
 
 # At once, before all that takes so long.
 releasable: $(READY)
 	@$(BIN) -m tools.release --check
 
-test: $(TESTS) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."
-	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/site/pages
+PYTEST = $(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
 
-# look at the built book in Chromium: every page, previews, the Explorer
-pages: $(TESTS)
-	@echo "Looking at the pages that \`make book\` made (five minutes on two cores)."
-	@$(BIN) -m pytest --numprocesses logical tests/site/pages
+test: $(TESTS) ## test the package, and the paper's chapters against their stored outputs
+	@echo "Testing userdp, its doctests and the paper's chapters (four minutes on two cores)."
+	@$(PYTEST) -m "not slow" --hypothesis-profile short
+
+# Proofs are left out where Coq is missing, pages where there is no built book or no Chromium.
+test-all: $(TESTS) ## run every test and every chapter, check the proofs, look at the built book
+	@echo "Testing everything (half an hour on two cores)."
+	@$(PYTEST)
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
 extras: $(EXTRAS)

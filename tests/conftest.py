@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -16,7 +17,17 @@ settings.register_profile(
     max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("short", settings.get_profile("book"), max_examples=10)
 settings.load_profile("book")
+
+SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
+"""What needs Coq, a built book and a browser is not part of `make test`."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in SLOW):
+            item.add_marker("slow")
 
 
 def pytest_make_parametrize_id(config, val, argname):

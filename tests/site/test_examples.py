@@ -82,7 +82,7 @@ def contribution(tmp_path):
     above = ".. autofunction:: clipped_mean_error"
     insert(copy / "book/reference.md", above, block("rst", "capped_mean"))
     insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
-    append(copy / "tests/test_capped_mean.py", block("python", "def test_capped_mean"))
+    append(copy / "tests/beyond/test_capped_mean.py", block("python", "def test_capped_mean"))
     nbformat.write(chapter(), copy / "book/capped.ipynb")
     insert(copy / "_toc.yml", "      - file: book/less-noise", block("yaml", "book/capped"))
     append(copy / "book/claims.yml", block("yaml", "capped_mean"))
@@ -105,7 +105,7 @@ def run(command, copy):
 
 @pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
 def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
-    for command in block("sh", "tests/test_capped_mean.py").splitlines():
+    for command in block("sh", "tests/beyond/test_capped_mean.py").splitlines():
         done = run(command, contribution)
         assert done.returncode == 0, done.stdout
     module = contribution / "userdp/beyond/mechanisms.py"
@@ -113,7 +113,7 @@ def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contri
     assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
     code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
     module.write_text(code, "utf-8")
-    done = run(".venv/bin/python -m pytest tests/test_capped_mean.py", contribution)
+    done = run(".venv/bin/python -m pytest tests/beyond/test_capped_mean.py", contribution)
     assert done.returncode == 1
     assert "AssertionError: too little noise: a release spends 1, eps is 0.5" in done.stdout
 
