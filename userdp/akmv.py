@@ -196,7 +196,7 @@ def private_quantile(
     ------
     TypeError, ValueError
         If `sums` do not fit `users`, `rank` is not an integer of at least 1, `rng` is no source of
-        randomness; as `read_eps`.
+        randomness; if `eps` is no privacy budget.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
+        If `sums` do not fit `users`; if `eps` is no privacy budget; if the noise scale overflows.
 
     Examples
     --------
@@ -322,7 +322,7 @@ def simulate_akmv_error(
     ------
     TypeError, ValueError
         If `sums` is not one dataset that fits `users`, `n_trials` is not an integer of at least 2,
-        or `rng` is not a source of randomness; as `read_eps`.
+        or `rng` is not a source of randomness; if `eps` is no privacy budget.
 
     Examples
     --------
@@ -433,7 +433,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     Raises
     ------
     TypeError, ValueError
-        If `law` is no Cells with L + 1 cells; as `read_eps`.
+        If `law` is no Cells with L + 1 cells; if `eps` is no privacy budget.
 
     Examples
     --------

@@ -151,7 +151,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`.
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
     RuntimeError
         If the solver fails.
 
@@ -205,7 +205,7 @@ def kkt_certificate(
     Raises
     ------
     TypeError, ValueError
-        If `users` or `solution` is of another type; as `read_eps`.
+        If `users` or `solution` is of another type; if `eps` is no privacy budget.
 
     Examples
     --------

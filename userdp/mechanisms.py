@@ -53,8 +53,8 @@ def laplace(
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`, or `rng` is not a source of randomness; as `read_eps`; if the
-        noise scale overflows.
+        If `sums` do not fit `users`, `eps` is no privacy budget, or `rng` no source of randomness;
+        if the noise scale overflows.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
+        If `sums` do not fit `users`; if `eps` is no privacy budget; if the noise scale overflows.
 
     Examples
     --------

@@ -435,7 +435,7 @@ def rank(eps: Epsilon) -> int:
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`.
+        If `eps` is no privacy budget.
 
     Examples
     --------

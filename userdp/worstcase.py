@@ -188,7 +188,7 @@ def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`.
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def symmetric_error(
     ------
     TypeError, ValueError
         If `users` is not a Contributions instance, or `total_width` not a finite number of at
-        least 0; as `read_eps`.
+        least 0; if `eps` is no privacy budget.
 
     Examples
     --------

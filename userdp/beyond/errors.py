@@ -93,7 +93,7 @@ def threshold(
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`; if `objective` is not one of
+        If `users` is not a Contributions instance, `budget` no budget, or `objective` not one of
         these names.
 
     Examples
@@ -332,7 +332,7 @@ def symmetric_error(
     ------
     TypeError, ValueError
         If `users` is not a Contributions instance, or `total_width` not a finite number of at
-        least 0; as `read_eps`; if `objective` is not one of these names.
+        least 0; if `budget` is no budget; if `objective` is not one of these names.
 
     Examples
     --------

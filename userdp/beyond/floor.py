@@ -344,7 +344,7 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`.
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
 
     Examples
     --------

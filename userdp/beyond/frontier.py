@@ -73,7 +73,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`.
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def optimality_factor(budget: Budget) -> float:
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`; if a law is not eps-DP.
+        If `budget` is no budget; if a law is not eps-DP.
 
     Examples
     --------

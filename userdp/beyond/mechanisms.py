@@ -113,7 +113,7 @@ def clipped_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `clipped_mean`.
+        As `laplace` and `centred_clipping`.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def opt_worst_case_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `opt_worst_case`.
+        As `laplace`; if `objective` is not one of these names.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def weighted_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `weighted_mean`.
+        As `laplace`; if `weights` are not L such numbers.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def weighted_worst_case_error(
     Raises
     ------
     TypeError, ValueError
-        As `weighted_mean`; if `objective` is not one of these names.
+        As `laplace`; if `weights` are not L such numbers, or `objective` is not one of these names.
 
     Examples
     --------

@@ -180,7 +180,7 @@ class PureNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            As `read_eps`.
+            If `eps` is no privacy budget.
         """
         return chance_beyond(self.eps, read_eps(eps))
 
@@ -215,7 +215,7 @@ class LaplaceNoise(PureNoise):
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`.
+        If `eps` is no privacy budget.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class StaircaseNoise(PureNoise):
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`; if `eps` exceeds 1400, where the first step is too narrow for floats.
+        If `eps` is no privacy budget; if `eps` exceeds 1400, where the first step is too narrow for floats.
 
     Examples
     --------
@@ -460,7 +460,7 @@ class GaussianNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            As `read_eps`; if `eps` or `delta` are no numbers in these ranges.
+            If `eps` is no privacy budget; if `eps` or `delta` are no numbers in these ranges.
 
         Examples
         --------
@@ -496,7 +496,7 @@ class GaussianNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            As `read_eps`.
+            If `eps` is no privacy budget.
         """
         budget = read_eps(eps)
         sigma = Fraction(self.sigma)
@@ -555,7 +555,7 @@ def read_budget(budget: Budget) -> Noise:
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`.
+        If `budget` is no budget.
 
     Examples
     --------

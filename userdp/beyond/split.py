@@ -94,7 +94,7 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance; as `read_eps`.
+        If `users` is not a Contributions instance, or `budget` no budget.
 
     See Also
     --------

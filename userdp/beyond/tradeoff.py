@@ -154,7 +154,7 @@ def tradeoff(
     Raises
     ------
     TypeError, ValueError
-        If `users`, `budget` or `rng` are as `clipped_mean` refuses them; if `prior` returns
+        If `users`, `budget` or `rng` are as `laplace` refuses them; if `prior` returns
         an array of another shape, `n_trials` is not an integer of at least 2, a centre lies
         outside [0, U] or a width is negative.
 

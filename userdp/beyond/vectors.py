@@ -106,7 +106,8 @@ def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance or `d` no integer from 1 to 2^53; as `read_eps`.
+        If `users` is not a Contributions instance, `budget` no budget, or `d` no integer from 1 to
+        2^53.
 
     Examples
     --------
@@ -183,8 +184,8 @@ def mean_in_ball(
     Raises
     ------
     TypeError, ValueError
-        If `sums` does not fit `users` or a sum is longer than R m_l; as `read_eps`; if `rng` is no
-        source of randomness.
+        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is no budget, or `rng`
+        no source of randomness.
 
     Examples
     --------
