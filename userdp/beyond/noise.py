@@ -280,7 +280,7 @@ class StaircaseNoise(PureNoise):
     Raises
     ------
     TypeError, ValueError
-        If `eps` is no privacy budget; if `eps` exceeds 1400, where the first step is too narrow for floats.
+        If `eps` is no privacy budget, or above 1400, where the first step is too narrow for floats.
 
     Examples
     --------
