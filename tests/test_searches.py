@@ -17,10 +17,10 @@ from userdp.beyond import floor
 from userdp.release import _noise, _planning
 from userdp.release._results import LaplaceNoise, noise_reach
 
-HOUSE = Path(ud.__file__).parent
+PACKAGE = Path(ud.__file__).parent
 TREES = {
-    str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8"))
-    for path in sorted(HOUSE.rglob("*.py"))
+    str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(PACKAGE.rglob("*.py"))
 }
 
 ENDS = {

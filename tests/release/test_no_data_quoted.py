@@ -1,6 +1,6 @@
-"""No refusal of the release wing quotes data: they are put in the place of every argument.
+"""No refusal of `userdp.release` quotes data: they are put in the place of every argument.
 
-The functions are those that the wing exports, the methods those of its results, and the arguments
+The functions are those that it exports, the methods those of its results, and the arguments
 those of their signatures: whatever is new is tried at once. A number by itself in the place of a
 setting that is one number, or a word in the place of a name, may be quoted: nobody can tell it from
 a setting.
@@ -139,7 +139,7 @@ def results():
 
 
 def functions():
-    """Whatever of the wing takes arguments: what it exports, and the methods of its results."""
+    """Whatever of it takes arguments: what it exports, and the methods of its results."""
     found = {}
     for name in release.__all__:
         thing = getattr(release, name)

@@ -44,10 +44,10 @@ def test_the_ledger_the_feet_of_chapters_and_names_of_files_lead_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
     names = ("book/claims", "book/optimum", "CONTRIBUTING")
-    claims, foot, house = ((BUILT / f"{name}.html").read_text() for name in names)
+    claims, foot, guide = ((BUILT / f"{name}.html").read_text() for name in names)
     assert Counter(hrefs(claims, r"\.\./code/")) == expected
     assert hrefs(foot, r"\.\./code/tests/")
-    assert "code/tests/test_house.html" in hrefs(house)  # the text has the file's name
+    assert "code/tests/test_structure.html" in hrefs(guide)  # the text has the file's name
 
 
 def entries():
