@@ -164,15 +164,14 @@ floors: $(READY)
 	@echo "Solving linear programs (a minute or two); the certificates go to book/data/floors."
 	@$(BIN) tools/floors.py
 
-# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
-# break some modules only: make mutate MODULES="noise floor"; after a stop: make mutate GO_ON=--go-on
-# With the extras and Java 17: else what is broken of Spark's part goes unnoticed.
+# Settings are in pyproject.toml. mutmut is installed here only; a second call goes on where the first
+# was stopped. One module: .venv/bin/mutmut run "userdp.noise.*"; one mutant: .venv/bin/mutmut show NAME
 #
-# break the code in thousands of ways, and count what the tests notice
+# break the code in thousands of ways, and list what the tests do not notice
 mutate: $(EXTRAS)
-	@echo "Mutation testing (hours on two cores); the counts go to book/data."
+	@echo "Mutation testing (many hours on two cores); a mutant may have 8 GB."
 	@$(PIP) install mutmut==3.8.1
-	@$(BIN) tools/mutate.py $(GO_ON) $(MODULES)
+	@ulimit -v 8388608; $(VENV)/bin/mutmut run && $(VENV)/bin/mutmut results
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shlex
-import time
 import tomllib
 from pathlib import Path
 
@@ -29,10 +28,6 @@ SETTINGS = {
     "two-threads": {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
 }
 """How machines may differ: in numpy's instructions, in OpenBLAS's kernels, in threads."""
-COLAB = ["ipykernel", "nbclient", "pyyaml", "seaborn"]
-COLAB += ["numpy==2.0.2", "scipy==1.16.3", "matplotlib==3.10.0", "pandas==2.2.2", "pyarrow==18.1.0"]
-"""What Colab has: its libraries are older than ours, and are to stay as they are."""
-
 nox.options.default_venv_backend = "uv|venv"
 nox.options.envdir = ROOT / ".nox"
 nox.options.sessions = []
@@ -127,44 +122,15 @@ def audit(session: nox.Session) -> None:
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
 
 
-def installed(session: nox.Session) -> tuple[set[str], int]:
-    """Return the packages with their versions, and the megabytes of the environment."""
-    packages = session.run("python", "-m", "pip", "freeze", "--exclude", "userdp", silent=True)
-    size = session.run("du", "-sm", session.virtualenv.location, external=True, silent=True)
-    return set(re.findall("^.*==.*", packages, re.M)), int(size.split()[0])
-
-
-@nox.session(venv_backend="venv")
-@nox.parametrize("python,where", [("3.11", "binder"), ("3.12", "colab")], ids=["binder", "colab"])
-def rerun(session: nox.Session, where: str) -> None:
-    """Make the steps of Binder or of Colab, and execute chapters with what they install."""
-    copy = clone(session)
-    home = copy.parent / "home"
-    session.run("rm", "-rf", str(home), external=True)
-    home.mkdir()
-    start = time.monotonic()
-    chapters = [f"book/{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
-    session.run("make", "preview", env={"USERDP_REPOSITORY": f"file://{copy}"}, external=True)
-    session.chdir("_build/colab")
-    if where == "binder":
-        session.install("--no-compile", "jupyterlab")
-        before, size = installed(session)
-        session.run("bash", "binder/postBuild", env={"HOME": str(home)}, external=True)
-    else:
-        session.install("--no-compile", *COLAB)
-        before, size = installed(session)
-        (site,) = Path(session.virtualenv.location).glob("lib/*/site-packages")
-        (site / "google" / "colab").mkdir(parents=True)
-    patient = "--startup_timeout=600"  # for the kernel, where others compute as well
-    session.run("jupyter", "execute", patient, *chapters, env={"HOME": str(home)})
-    after, total = installed(session)
-    session.log(f"{total - size} MB more, in {time.monotonic() - start:.0f} s with the chapters.")
-    if total - size > 600:
-        session.error("More than 600 MB.")
-    if where == "colab" and (moved := before - after):
-        session.error(f"Colab's own libraries are moved: {moved}")
-    if unwanted := [p for p in after - before if re.match("jupyter|sphinx|ipy|nb", p, re.I)]:
-        session.error(f"Jupyter's packages are installed: {unwanted}")
+@nox.session(python="3.11", venv_backend="venv")
+def binder(session: nox.Session) -> None:
+    """Install what Binder would, beside its Jupyter, and execute chapters with it."""
+    clone(session)
+    session.install("--no-compile", "jupyterlab")
+    session.run("bash", ".binder/postBuild", external=True)
+    session.chdir("book")
+    chapters = [f"{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
+    session.run("jupyter", "execute", "--startup_timeout=600", *chapters)
 
 
 ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]
@@ -263,25 +229,3 @@ def wheel(session: nox.Session, extra: str) -> None:
     session.chdir(session.create_tmp())
     session.run("rm", "-rf", "trips.parquet", external=True)
     session.run("python", "-I", "-c", EXAMPLES[extra])
-
-
-READ_BACK = """
-from pathlib import Path
-from rocrate.rocrate import ROCrate
-crate = ROCrate(".")
-files = {entity.id for entity in crate.get_entities() if entity.type == "File"}
-asked = ("name", "description", "datePublished", "license", "author")
-assert all(crate.root_dataset[name] for name in asked)
-assert files | {"SHA256SUMS", "ro-crate-metadata.json"} == {path.name for path in Path().iterdir()}
-"""
-
-
-@nox.session(name="release")
-def released(session: nox.Session) -> None:
-    """Check what `make release` left in dist: checksums, citation, RO-Crate, packages."""
-    session.chdir(ROOT / "dist")
-    session.run("sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS", external=True)
-    session.install("cffconvert==2.0.0", "rocrate==0.16.0", "twine==7.0.0")
-    session.run("cffconvert", "--validate")
-    session.run("python", "-c", READ_BACK)
-    session.run("twine", "check", "--strict", *map(str, Path().glob("userdp-[0-9]*")))

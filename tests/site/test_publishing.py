@@ -13,19 +13,16 @@ import zipfile
 from datetime import date
 from types import SimpleNamespace
 
-import nbformat
-import pybtex
-import pybtex.errors
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pybtex.database import Entry, parse_file, parse_string
+from pybtex.database import parse_file, parse_string
 from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
 from tools import release
-from tools.ext import citation, metadata, rerun, travel, webpages
+from tools.ext import travel, webpages
 from tools.ext.contents import ROOT, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
@@ -51,12 +48,19 @@ def environment(monkeypatch):
     return monkeypatch.setenv
 
 
-@pytest.mark.parametrize(("stamp", "words"), [("", ""), (" changed", ", with changes")])
-def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environment, stamp, words):
-    config = SimpleNamespace(html_theme_options={"extra_footer": "Terms"}, html_extra_path=[])
-    config.html_baseurl, config.nb_execution_mode, config.tags = "", "force", set()
+def configured():
+    """Return the settings that the environment makes of those of the book."""
+    config = SimpleNamespace(**vars(CONFIG), html_theme_options={"extra_footer": "Terms"})
+    config.html_extra_path, config.html_context, config.nb_execution_mode = [], {}, "force"
+    config.tags, config.myst_substitutions = set(), {}
     config.repository_options = BOOK["sphinx"]["config"]["repository_options"]
     webpages.configure(config, config)
+    return config
+
+
+@pytest.mark.parametrize(("stamp", "words"), [("", ""), (" changed", ", with changes")])
+def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environment, stamp, words):
+    config = configured()
     assert list(config.html_theme_options) == ["extra_footer"]
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{VERSION}</p>")
     assert (config.nb_execution_mode, config.html_baseurl) == ("force", "")
@@ -65,7 +69,7 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     environment("USERDP_PDF", "_build/companion.pdf")
     environment("USERDP_EXECUTION", "off")
     environment("BOOK_URL", "https://example.org/a")
-    webpages.configure(config, config)
+    config = configured()
     assert config.today == f"{VERSION}, built from commit {COMMIT[:12]}{words}"
     link = f'<a href="{ADDRESS}/commit/{COMMIT[:12]}">{COMMIT[:12]}</a>'
     foot = config.today.replace(COMMIT[:12], link)
@@ -75,43 +79,6 @@ def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environ
     assert config.repository_options.items() <= config.html_theme_options.items()
     assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
     assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
-
-
-def test_copies_for_colab_and_binder_fetch_the_commit_that_is_built(environment, tmp_path):
-    """What the cell does: the session rerun of nox; below it is what readers download."""
-    kept = tmp_path / "html" / "_sources" / "book" / "kkt.ipynb"
-    kept.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "book" / "kkt.ipynb", kept)
-    app = SimpleNamespace(outdir=tmp_path / "html")
-    rerun.copy(app)
-    assert not (tmp_path / "colab").exists()
-    environment("USERDP_REPOSITORY", ADDRESS)
-    environment("USERDP_STAMP", f"{COMMIT} 5 changed")
-    rerun.copy(app)
-    made = nbformat.read(tmp_path / "colab" / "book" / "kkt.ipynb", as_version=4)
-    nbformat.validate(made)
-    assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in made.cells.pop(0).source
-    assert made == nbformat.read(kept, as_version=4)
-    script = (tmp_path / "colab" / "binder" / "postBuild").read_text("utf-8")
-    assert f"git fetch --quiet --depth 1 {ADDRESS} {COMMIT} &&" in script
-    assert (tmp_path / "colab" / "binder" / "runtime.txt").exists()
-
-
-def test_the_buttons_lead_to_the_branch_of_the_copies(environment):
-    """In the form that the theme gives their addresses."""
-    environment("USERDP_STAMP", f"{COMMIT} 5")
-    lab = "urlpath=lab/tree/book/kkt.ipynb"
-    buttons = [
-        {"text": "Binder", "url": f"https://mybinder.org/v2/gh/a/b/{COMMIT}?{lab}"},
-        {"text": "Colab", "url": f"https://colab.org/github/a/b/blob/{COMMIT}/book/kkt.ipynb"},
-        {"text": "Source", "url": f"https://github.com/a/b/blob/{COMMIT}/book/kkt.ipynb"},
-    ]
-    rerun.lead(None, "book/kkt", "", {"header_buttons": [{"buttons": buttons}]}, None)
-    assert [button["url"] for button in buttons] == [
-        f"https://mybinder.org/v2/gh/a/b/colab?{lab}",
-        "https://colab.org/github/a/b/blob/colab/book/kkt.ipynb",
-        f"https://github.com/a/b/blob/{COMMIT}/book/kkt.ipynb",
-    ]
 
 
 # --- How a chapter leaves the book ----------------------------------------------------------------
@@ -233,8 +200,7 @@ def test_the_file_for_citing_says_what_is_known_and_keeps_to_its_schema(
 ):
     for name, value in known.items():
         environment(name, value)
-    assert yaml.safe_load(citation.stamped(FILE)) == CFF | said
-    text = citation.stamped(FILE, "1970-01-02", "1" * 40)
+    text = release.stamped(FILE, "1970-01-02", "1" * 40)
     # Programs file the companion under an address that is not its own, if there is one.
     assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
     (tmp_path / "CITATION.cff").write_text(text, "utf-8")
@@ -245,40 +211,28 @@ def test_the_file_for_citing_says_what_is_known_and_keeps_to_its_schema(
     assert yaml.safe_load(text) == CFF | said | new
 
 
-@pytest.mark.parametrize(
-    ("stamp", "commit"),
-    [("", None), (f"{COMMIT} 86400", COMMIT), (f"{COMMIT} 86400 changed", None)],
-    ids=["unknown", "clean", "changed"],
-)
-def test_the_site_offers_the_file_for_citing_of_what_is_built(environment, tmp_path, stamp, commit):
-    """A page with changes is of no commit."""
-    environment("USERDP_STAMP", stamp)
-    environment("SOURCE_DATE_EPOCH", "86400")
-    citation.offer(SimpleNamespace(outdir=tmp_path))
-    made = yaml.safe_load((tmp_path / "CITATION.cff").read_text("utf-8"))
-    assert made.get("commit") == commit
-    assert made["date-released"] == date(1970, 1, 2)
-    assert made["version"] == ud.__version__
-
-
 def test_the_paper_is_that_of_the_bibliography():
-    entry = metadata.paper()
+    entry = LISTED["rameshwar2025bounding"]
     number = entry.fields["howpublished"]
-    address = re.escape(entry.fields["url"])
     assert entry.fields["url"].endswith(f"/{number.removeprefix('arXiv:')}")
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
     assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
     assert paper["identifiers"][0]["value"] == related["identifier"] == number
-    names = " and ".join(f"{a['given-names']} {a['family-names']}" for a in paper["authors"])
-    words = rf"{names}\. .* {number}, {paper['year']}\. URL: {address}\."
-    assert re.fullmatch(words, metadata.in_words(entry))
 
 
-def offered():
-    """Return the entries that a page shows, with awkward words in its title and its address."""
-    url = "https://example.org/50%/a_b.html#1"
-    page = metadata.companion(CONFIG, "x", "50% & #1: a_b", url)
-    return {"page": page, "companion": metadata.companion(CONFIG), "paper": metadata.paper()}
+def test_the_page_on_citing_shows_the_paper_and_the_companion_as_it_is_built(environment):
+    shown = (ROOT / "book" / "cite.md").read_text("utf-8")
+    (lines,) = re.findall(r"\{literalinclude\} references.bib\n.*\n:lines: 1-(\d+)", shown)
+    listed = (ROOT / "book" / "references.bib").read_text("utf-8").splitlines()[: int(lines)]
+    assert [*parse_string("\n".join(listed), "bibtex").entries] == ["rameshwar2025bounding"]
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    environment("BOOK_URL", HOME)
+    said = configured().myst_substitutions["companion"]
+    assert f"{VERSION}, built from commit {COMMIT[:12]}" in said
+    (entry,) = parse_string(said.partition("```bibtex")[2], "bibtex").entries.values()
+    assert entry.fields["title"] == f"{{{BOOK['title']}}}"
+    assert entry.fields["url"] == HOME
+    assert entry.fields["note"] in said.partition("```bibtex")[0]
 
 
 LISTED = dict(parse_file(ROOT / "book" / "references.bib").entries)
@@ -288,26 +242,11 @@ REQUIRED = {
     "misc": {"author", "title"},
 }
 """The types in use that BibTeX's own styles know, and the fields without which they warn."""
-PRINTED = ["title", "howpublished", "year", "note"]
-"""The fields that plain and alpha print of a `@misc`, beside the author."""
 
 
-@pytest.mark.parametrize("entry", [*(offered() | LISTED).values()], ids=[*(offered() | LISTED)])
+@pytest.mark.parametrize("entry", LISTED.values(), ids=LISTED)
 def test_an_entry_has_what_the_styles_of_bibtex_ask_for(entry):
     assert {*entry.fields, *entry.persons} >= REQUIRED[entry.type]
-
-
-@pytest.mark.parametrize("style", ["plain", "alpha"])
-def test_the_fields_that_all_styles_print_identify_an_entry(style):
-    for name, entry in offered().items():
-        fields = {field: entry.fields[field] for field in PRINTED if field in entry.fields}
-        kept = Entry(entry.type, fields, entry.persons)
-        kept.key = name
-        with pybtex.errors.capture() as faults:
-            words = pybtex.format_from_string(metadata.bibtex(kept), style, output_backend="text")
-        assert faults == []
-        assert {"paper": "arXiv:2502.04749, 2025."}.get(name, VERSION) in words
-        assert (BOOK["title"] in words) == (name != "paper")
 
 
 ACCEPTED = {("plainnat", "Warning--empty year in opendpregistry")}
@@ -320,10 +259,10 @@ def test_bibtex_has_nothing_to_say_about_any_entry(style, tmp_path):
     bibtex = shutil.which("bibtex")
     if not bibtex and not os.environ.get("USERDP_REQUIRE_PAGES"):
         pytest.skip("bibtex is not installed: .ci/tex installs it")
-    entries = "\n".join(metadata.bibtex(entry) for entry in offered().values())
-    (tmp_path / "page.bib").write_text(entries, "utf-8")
+    said = configured().myst_substitutions["companion"]
+    (tmp_path / "companion.bib").write_text(re.search("(?s)@.*}", said)[0], "utf-8")
     shutil.copy(ROOT / "book" / "references.bib", tmp_path)
-    for name in ("page", "references"):
+    for name in ("companion", "references"):
         lines = ["\\relax", "\\citation{*}", f"\\bibstyle{{{style}}}", f"\\bibdata{{{name}}}"]
         (tmp_path / f"{name}.aux").write_text("\n".join(lines))
         run = subprocess.run(
@@ -331,8 +270,6 @@ def test_bibtex_has_nothing_to_say_about_any_entry(style, tmp_path):
         )
         said = {(style, line) for line in run.stdout.splitlines() if not line.startswith("(")}
         assert said <= ACCEPTED
-        words = " ".join((tmp_path / f"{name}.bbl").read_text("utf-8").split())
-        assert "arXiv:2502.04749, 2025" in words
 
 
 def test_the_labels_of_the_bibliography_have_one_letter_per_author():
@@ -342,17 +279,6 @@ def test_the_labels_of_the_bibliography_have_one_letter_per_author():
     assert len(labels) > 10
     for label in labels:
         assert re.fullmatch(r"[A-Z]{2,4}\+?\d\d", label)
-
-
-def test_bibtex_reads_a_page_with_awkward_words(environment):
-    environment("USERDP_STAMP", f"{COMMIT} 5")
-    version = f"{VERSION}, built from commit {COMMIT[:12]}"
-    entry = metadata.companion(CONFIG, "x", "50% & #1: a_b", url := "https://example.org/a_b.html")
-    (read,) = parse_string(metadata.bibtex(entry), "bibtex").entries.values()
-    assert (read.fields["title"], read.fields["url"]) == (r"{50\% \& \#1: a\_b}", url)
-    words = f"{BOOK['author']}. 50% & #1: a_b. In {BOOK['title']}, {BOOK['copyright']}. {version}."
-    assert metadata.in_words(entry) == f"{words} URL: {url}."
-    assert {"note": version}.items() <= dict(metadata.companion(CONFIG).fields).items()
 
 
 def test_workflows_pin_one_version_of_each_action():

@@ -7,8 +7,7 @@ the book, or imports modules that lie beside it, gets a second cell, which holds
 them beside the notebook. So the copy runs without a clone, the site or a network, whatever pip has
 installed, and where.
 
-`rerun` makes the chapters for Colab from the same copies. The session travel of nox runs every
-chapter, alone in an empty folder.
+The session travel of nox runs every chapter, alone in an empty folder.
 """
 
 import os
@@ -22,8 +21,7 @@ import nbformat
 
 from .contents import BOOK, ROOT, code, imported, page
 from .plain import Writer
-from .rerun import commit
-from .webpages import version
+from .webpages import commit, version
 
 HEAD = """\
 *{title}* is a page of *{book}*. {version}.{link}
@@ -154,7 +152,7 @@ def begin(app):
 
 
 def setup(app):
-    """Register the extension; `rerun` leaves its copies after this."""
+    """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("doctree-resolved", keep, priority=900)
-    app.connect("html-collect-pages", leave, priority=400)
+    app.connect("html-collect-pages", leave)

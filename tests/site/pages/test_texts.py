@@ -1,131 +1,50 @@
 """What the built pages say of themselves, how long they take to read, and how they are printed."""
 
-import os
 import re
-from html import unescape
 
 import pytest
-import yaml
 from browser import (
     BUILT,
     CHAPTERS,
-    ROOT,
     TOC,
     TYPESET,
-    UNFOLD,
-    every_chapter,
     every_page,
     look,
     on_the_built_pages,
 )
 from bs4 import BeautifulSoup
-from PIL import Image
 from playwright.sync_api import expect
-from pybtex.database import parse_string
 
 import userdp
-from tools.ext import cards, metadata
 from tools.ext.contents import ledger
 from tools.ext.proofs import checked
 
-TITLE = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
 
 pytestmark = on_the_built_pages
 
 
-def meta(name):
-    text = (BUILT / f"{name}.html").read_text()
-    return dict(re.findall(r'<meta (?:name|property)="([^"]+)"\s+content="([^"]*)"', text))
-
-
-def test_no_two_chapters_describe_themselves_alike():
-    said = {name: meta(name)["description"] for name in CHAPTERS}
-    assert len(set(said.values())) == len(CHAPTERS)
-    assert "worst case" in said["book/index"]
-    assert said["book/lemma"].endswith("Verdict: wrong as printed, and repaired.")
-
-
 @every_page
-def test_pages_say_what_they_are_about_and_of_which_version_with_a_picture_and_an_icon(name):
-    said, here = meta(name), BUILT / f"{name}.html"
-    assert said["og:description"] == said["description"]
-    if name in CHAPTERS:
-        assert 40 < len(said["description"]) < 500
-        assert not re.search(r"[\\$]|\[\w{2,}\]", said["description"]), "TeX, or a citation"
-    assert said["og:title"]
+def test_pages_say_what_they_are_about_and_of_which_version_with_an_icon(name):
+    here = BUILT / f"{name}.html"
     text = here.read_text()
+    described = re.findall('<meta content="[^"]{40,}" name="description"', text)
+    assert len(described) == (name in CHAPTERS)
     (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
-    for file in [said["og:image"], icon]:
-        path = file.removeprefix(os.environ.get("BOOK_URL", "").rstrip("/") + "/")
-        assert (here.parent / path).exists() or (BUILT / path).exists()
+    assert (here.parent / icon).exists() or (BUILT / icon).exists()
     assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
-
-
-def drawn(name):
-    """The alternative texts of what a page has drawn, in their order."""
-    page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
-    return [
-        image["alt"] for image in page.select('.bd-article img[src*="_images/"]:not([src$=".svg"])')
-    ]
-
-
-@every_page
-def test_a_link_to_a_page_is_previewed_by_its_first_picture_in_words_too(name):
-    """Of a page that has none, by that of the first page."""
-    said = meta(name)
-    path = said["og:image"].removeprefix(os.environ.get("BOOK_URL", "").rstrip("/") + "/")
-    card = BUILT / re.sub(r"^(\.\./)*", "", path)
-    own = drawn(name)
-    assert card.stem == (name.rpartition("/")[2] if own else "index")
-    assert unescape(said["og:image:alt"]) == (own or drawn("book/index"))[0]
-    assert said["twitter:image:alt"] == said["og:image:alt"]
-    assert said["twitter:card"] == "summary_large_image"
-    with Image.open(card) as picture:
-        assert (picture.format, picture.size) == ("PNG", cards.SIZE)
-        assert [said[f"og:image:{side}"] for side in ("width", "height")] == [*map(str, cards.SIZE)]
-        assert picture.getextrema() != ((255, 255),) * 3, "nothing is drawn"
-
-
-@every_chapter
-def test_pages_say_how_to_cite_them(name):
-    text = (BUILT / f"{name}.html").read_text()
-    (box,) = re.findall(r'<details class="cite-page">(.*?)</details>', text, re.DOTALL)
-    blocks = re.findall(r"<pre>(.*?)</pre>", box, re.DOTALL)
-    cited, paper = (parse_string(unescape(re.sub("<.*?>", "", b)), "bibtex") for b in blocks)
-    assert list(paper.entries) == [metadata.PAPER]
-    ((key, entry),) = cited.entries.items()
-    assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
-    title = TITLE if key == "userdp" else meta(name)["og:title"]
-    assert unescape(title) == entry.fields["title"].strip("{}")
-    assert (key == "userdp") == (name == TOC["root"])
 
 
 def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_about(
     page, book, errors
 ):
     assert (BUILT / "index.html").read_text().startswith("<!DOCTYPE html>")
-    assert meta("index")["description"] == meta(TOC["root"])["description"]
     page.goto(f"{book}/")
     page.wait_for_url(f"{book}/{TOC['root']}.html")
     expect(page.locator(".doors .sd-card")).to_have_count(3)
     assert page.locator(".doors").first.evaluate(BOTTOM) < 700
     assert page.locator("clip-explorer .live").evaluate(BOTTOM) < 1350
     assert errors == []
-
-
-def test_the_entry_of_a_page_can_be_copied(page, book):
-    """From the keyboard: with the button in sight, and all of the entry, without markup."""
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"{book}/book/optimum.html")
-    page.evaluate(UNFOLD)
-    expect(page.locator(".cite-page .copybtn")).to_have_count(2)
-    page.locator(".cite-page summary").press("Tab")
-    expect(page.locator(".copybtn:focus")).to_have_css("opacity", "1")
-    page.keyboard.press("Enter")
-    expect(page.locator(".copybtn.success")).to_have_count(1)
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert list(parse_string(copied, "bibtex").entries) == ["userdp-optimum"]
 
 
 def test_print_shows_the_page_alone_in_black_on_white(page, book):
@@ -184,16 +103,6 @@ def minutes(name):
     return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3
 
 
-@pytest.mark.parametrize(("name", "part"), [("book/kkt", "The paper"), ("book/cite", "Reference")])
-def test_the_sidebar_is_open_where_one_is_and_nowhere_else(name, part):
-    tree = BeautifulSoup((BUILT / f"{name}.html").read_text(), "html.parser")
-    parts = tree.select(".bd-links details.part")
-    assert len(parts) == len(TOC["parts"])
-    opened = [each for each in parts if each.has_attr("open")]
-    assert [each.summary.get_text(strip=True) for each in opened] == [part]
-    assert opened[0].select_one("li.current")
-
-
 def test_the_front_door_says_how_long_each_way_takes():
     """Two hours for the paper's path, all proofs included; less for each of the others."""
     path = sum(minutes(f"book/{name}") for name in PATH)
@@ -226,6 +135,6 @@ def test_who_has_a_table_sees_a_call_and_what_it_prints_first(page, book):
     page.goto(f"{book}/book/decide.html")
     page.wait_for_function(TYPESET)
     call, printed = page.locator(".bd-article div.highlight:visible").all()[:2]
-    expect(call).to_contain_text("ud.private_mean(")
+    expect(call).to_contain_text("release.private_mean(")
     expect(printed).to_contain_text("private mean")
     assert printed.evaluate(BOTTOM) <= 950
