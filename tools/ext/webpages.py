@@ -6,8 +6,7 @@ the book, BOOK_URL: pages get buttons and whole addresses if it does, and no dea
 USERDP_PDF is a PDF for the first page to offer. With USERDP_EXECUTION=off outputs are those stored,
 with "cache" those of the cache that `make book` fills; else chapters are executed when read.
 
-{{ companion }} says how to cite the book, with the version and the commit. The search understands
-questions.
+The search understands questions.
 """
 
 import os
@@ -18,18 +17,6 @@ from sphinx.search.en import SearchEnglish
 import userdp
 
 QUESTION = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
-CITED = """\
-{author}. {title}, {year}. {note}.
-
-```bibtex
-@misc{{userdp,
-  author = {{{{{author}}}}},
-  title = {{{{{title}}}}},
-  year = {{{year}}},{url}
-  note = {{{note}}}
-}}
-```
-"""
 
 
 def commit():
@@ -46,7 +33,7 @@ def version():
 
 
 def configure(app, config):
-    """Set what the version and the environment decide: foot of pages, buttons, how to cite."""
+    """Set what the version and the environment decide: foot of pages, buttons."""
     foot = config.today = version()
     options = config.html_theme_options
     if address := os.getenv("USERDP_REPOSITORY"):
@@ -62,9 +49,6 @@ def configure(app, config):
     if pdf := os.getenv("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
-    said = {"author": config.author, "title": config.html_title, "year": config.copyright}
-    url = f"\n  url = {{{config.html_baseurl}}}," if config.html_baseurl else ""
-    config.myst_substitutions["companion"] = CITED.format(**said, url=url, note=version())
 
 
 class Search(SearchEnglish):

@@ -1,24 +1,30 @@
 """What the built pages say of themselves, how long they take to read, and how they are printed."""
 
 import re
+from html import unescape
 
 import pytest
+import yaml
 from browser import (
     BUILT,
     CHAPTERS,
+    ROOT,
     TOC,
     TYPESET,
+    every_chapter,
     every_page,
     look,
     on_the_built_pages,
 )
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
+from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
 from tools.ext.proofs import checked
 
+TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
 
 pytestmark = on_the_built_pages
@@ -33,6 +39,23 @@ def test_pages_say_what_they_are_about_and_of_which_version_with_an_icon(name):
     (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
     assert (here.parent / icon).exists() or (BUILT / icon).exists()
     assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
+
+
+@every_chapter
+def test_pages_say_how_to_cite_them(name):
+    """To readers, and in tags to reference managers; the book by its title, a page in the book."""
+    text = (BUILT / f"{name}.html").read_text("utf-8")
+    (box,) = BeautifulSoup(text, "html.parser").select("details.cite-page")
+    ((key, entry),) = parse_string(box.pre.text, "bibtex").entries.items()
+    assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
+    whole = name == TOC["root"]
+    assert (key == "userdp") == whole
+    assert (entry.fields.get("howpublished", "") == f"{{In {TITLE}}}") == (not whole)
+    tags = dict(re.findall(r'<meta name="citation_(\w+)" content="(.*?)">', text))
+    assert unescape(tags["title"]) == entry.fields["title"].strip("{}")
+    assert unescape(tags.get("inbook_title", TITLE)) == TITLE
+    assert tags["publication_date"] == entry.fields["year"]
+    assert unescape(tags["title"]) in box.p.text
 
 
 def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_about(
