@@ -21,12 +21,14 @@ settings.register_profile("short", settings.get_profile("book"), max_examples=10
 settings.load_profile("book")
 
 SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
-"""What needs Coq, a built book and a browser is not part of `make test`."""
+"""What needs Coq, or a built book and a browser."""
 
 
 def pytest_collection_modifyitems(items):
+    """Leave to `make test-all` the folders above, and the tests of chapters beyond the paper."""
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in SLOW):
+        of_a_chapter = item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
+        if of_a_chapter or any(item.path.is_relative_to(folder) for folder in SLOW):
             item.add_marker("slow")
 
 

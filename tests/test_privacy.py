@@ -169,6 +169,7 @@ def pairs_of_many(sums, d):
     return Pairs(MANY, *pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
 @pytest.mark.parametrize("name", AUDITS)
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):

@@ -106,6 +106,7 @@ def smallest_guarantee(users, eps):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(collections(max_samples=12), st.floats(0.03, 7))
 def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
@@ -235,6 +236,7 @@ def test_datasets_are_as_far_apart_as_their_nearest_arrangements():
 PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
 @pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
 def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
@@ -357,6 +359,7 @@ def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
         assert [lattice.n_users for lattice in lattices] == [1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
 )
@@ -427,6 +430,7 @@ def test_certificates_are_stored_for_these_collections_and_small():
     assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORED)
 def test_stored_certificates_hold_for_the_collections_of_the_book(name):
     certificates = stored(name)
@@ -480,6 +484,7 @@ def test_a_new_search_finds_what_is_stored(name, place):
     assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_larger_program_is_searched_anew():
     """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
     (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))

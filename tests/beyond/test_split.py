@@ -52,6 +52,7 @@ def test_each_user_is_in_one_part(users, eps):
 
 
 # 2. The guarantee
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 @pytest.mark.parametrize("eps", [0.1, 1, 3])
 def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
@@ -76,6 +77,7 @@ def test_nothing_is_split_where_nothing_is_saved(eps):
         assert split.error == unsplit(users, eps)
 
 
+@pytest.mark.slow
 def test_the_best_of_all_splits_is_found():
     """Each split of small collections, made by hand, with the widths that the docstring names."""
     rng = np.random.default_rng(5)
@@ -119,6 +121,7 @@ def test_laws_stand_where_budgets_do():
     assert split.error < unsplit(ONE_HEAVY, law)
 
 
+@pytest.mark.slow
 def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
     crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
     assert beyond.best_split(crowd, 0.01).heavy_from is None

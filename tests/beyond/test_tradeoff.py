@@ -87,6 +87,7 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
     assert len(same.frontier()) == 1
 
 
+@pytest.mark.slow
 @both_laws
 @pytest.mark.parametrize(
     "users",
