@@ -73,6 +73,6 @@ def test_whether_there_is_a_bar_follows_the_standard_output(tmp_path, monkeypatc
     path = tmp_path / "t.parquet"
     duckdb.sql(f"COPY (SELECT 1 AS user) TO '{path}'")
     monkeypatch.setattr(sys, "stdout", None if stream is None else Stream())
-    connection = open_files(path, "user", None)._find_backend()
+    connection = open_files(path, "user", None).get_backend()
     ask = "SELECT current_setting('enable_progress_bar')"
     assert connection.raw_sql(ask).fetchall() == [(bar,)]

@@ -71,7 +71,7 @@ class TallyInEngine(Tally):
     ) -> None:
         import ibis
 
-        self.connection = records._find_backend(use_default=True)
+        self.connection = ibis.get_backend(records)
         self.disconnect = disconnect
         self.name = ibis.util.gen_name("userdp_tally")
         rule = FAILED if disconnect is None else FAILED + OF_FILES
@@ -241,7 +241,9 @@ def _sums_of(level: Any) -> dict[str, Any]:
     DuckDB adds integers up in 128 bits: there one sum is enough, which is halved afterwards. In
     Spark a sum has the 64 bits of its terms, and so the halves are added up.
     """
-    if level._find_backend(use_default=True).name == "duckdb":
+    import ibis
+
+    if ibis.get_backend(level).name == "duckdb":
         total = level.sum()
         halves = {"high": total >> HALF_BITS, "low": total & (HALF - 1)}
     else:
@@ -267,7 +269,7 @@ def as_bytes(text: Any) -> Any:
     """Return text as its bytes, which no collation of a column or a database makes equal."""
     import ibis
 
-    if text._find_backend(use_default=True).name == "pyspark":
+    if ibis.get_backend(text).name == "pyspark":
         return text.cast("binary")
 
     # A cast would read the text "\\x41" as one byte.
@@ -301,7 +303,7 @@ def _is_odd(user: Any) -> Any:
     if not user.type().is_floating():
         return user.isnull() & False
     bits = 8 * user.type().nbytes
-    if bits == 32 and user._find_backend(use_default=True).name == "duckdb":
+    if bits == 32 and ibis.get_backend(user).name == "duckdb":
         bits = 16
     held = user.abs() < EXACT_BELOW[np.dtype(f"f{bits // 8}").type]
     small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits

@@ -265,7 +265,7 @@ def _fetch_dataset(dataset: Any, user: str, value: str | None) -> Any:
 
 def _read_files(user: str, value: str | None, data: Any, rules: Rules) -> TallyInEngine:
     table = open_files(data, user, value)
-    connection = table._find_backend()
+    connection = table.get_backend()
     _check_users(user, table[user].type())
     if value is not None and is_csv(data):
         # There all is text, and DuckDB would read 1_0 as a number.
@@ -276,11 +276,11 @@ def _read_files(user: str, value: str | None, data: Any, rules: Rules) -> TallyI
 
 
 def _read_ibis(user: str, value: str | None, table: Any, rules: Rules) -> TallyInEngine:
-    engines = {backend.name for backend in table._find_backends()[0]}
-    if not engines <= set(TESTED):
+    connection = quietly(table.get_backend, "an Ibis table of one engine")
+    if connection.name not in TESTED:
         raise TypeError(
             f"`data` must be an Ibis table of {' or '.join(TESTED)}, got one of "
-            f"{', '.join(sorted(engines))}: fetch the two columns as an Arrow table."
+            f"{connection.name}: fetch the two columns as an Arrow table."
         )
     kind = table[user].type()
     _check_users(user, kind)
@@ -289,7 +289,6 @@ def _read_ibis(user: str, value: str | None, table: Any, rules: Rules) -> TallyI
     records = _pair(table, user, _numbers(value, table))
     if kind.is_string():
         records = records.mutate(user=as_bytes(records.user))
-    connection = table._find_backend(use_default=True)
     with ONE_AT_A_TIME:
         refuse_replaced_functions(connection)
         if connection.name == "duckdb" and quietly(
