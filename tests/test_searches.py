@@ -14,8 +14,9 @@ import userdp as ud
 from userdp import beyond, release
 from userdp._search import NotFoundError, double, halve
 from userdp.beyond import floor
+from userdp.beyond.noise import LaplaceNoise
 from userdp.release import _noise, _planning
-from userdp.release._results import LaplaceNoise, noise_reach
+from userdp.release._intervals import noise_reach
 
 HOUSE = Path(ud.__file__).parent
 TREES = {

@@ -12,7 +12,7 @@ from strategies import LAWS, counts
 import userdp as ud
 from userdp import beyond, release
 from userdp.release._planning import RELEASED, STRATEGIES
-from userdp.release._results import readable
+from userdp.release._wording import readable
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]

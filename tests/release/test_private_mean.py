@@ -17,8 +17,8 @@ from userdp import beyond, release
 from userdp.beyond._rounding import downwards, upwards
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
+from userdp.release._intervals import noise_reach
 from userdp.release._mean import Choices, decide
-from userdp.release._results import noise_reach
 
 GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]

@@ -8,7 +8,7 @@ in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the call
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,12 @@ from userdp.release._columns import Ids
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 
 Integers = npt.NDArray[np.int64]
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
 
 ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""
