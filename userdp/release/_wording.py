@@ -50,18 +50,18 @@ class Words(NamedTuple):
     records: str
 
 
-def sentence(made: Any, unit: str, users: str, records: str) -> str:
+def sentence(result: Any, unit: str, users: str, records: str) -> str:
     """Say what a number is the mean of and how far off it may be, and what protects the users."""
     for name, word in {"unit": unit, "users": users, "records": records}.items():
         if not isinstance(word, str):
             check.refuse_kind(name, "text", word)
     words = Words(unit and f" {unit}", users, records)
-    return f"{WORDINGS[made.kind].sentence(made, words)} {_privacy(made, words)}"
+    return f"{WORDINGS[result.kind].sentence(result, words)} {_privacy(result, words)}"
 
 
-def summary(made: Any) -> list[list[str]]:
+def summary(result: Any) -> list[list[str]]:
     """Return the rows of a small table: a name, and what is to be said of it."""
-    return [[name, text] for name, text in WORDINGS[made.kind].summary(made).items()]
+    return [[name, text] for name, text in WORDINGS[result.kind].summary(result).items()]
 
 
 def plain(everything: dict[str, Any]) -> dict[str, Any]:
@@ -81,16 +81,16 @@ def json_schema() -> dict[str, Any]:
 # The sentence below a number
 
 
-def _privacy(made: Any, words: Words) -> str:
+def _privacy(result: Any, words: Words) -> str:
     """Say what protects each user, and how well, in words."""
-    spent = made.eps if made.rho is None else made.rho
+    spent = result.eps if result.rho is None else result.rho
     if spent is None:
-        return f"A budget of privacy is {made.promise}."
+        return f"A budget of privacy is {result.promise}."
     if spent == 0:
         return f"The number would be the same whatever the {words.records} were."
-    protected = WORDINGS[made.kind].protects.format(words.records)
+    protected = WORDINGS[result.kind].protects.format(words.records)
     noise = f"Noise protects {protected} of each of the {words.users}"
-    if made.eps is None:
+    if result.eps is None:
         return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
     times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
     return (
@@ -99,14 +99,14 @@ def _privacy(made: Any, words: Words) -> str:
     )
 
 
-def _mean_of(made: Any, words: Words) -> str:
-    mean, low, high = in_words(made.mean, made.interval(), made.worst_case_error)
-    error = at_most(made.worst_case_error)
+def _mean_of(result: Any, words: Words) -> str:
+    mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
+    error = at_most(result.worst_case_error)
     unit, users, records = words
-    what = f"{made.n_records:,} {records} of {made.n_users:,} {users}"
-    if made.n_records == made.n_users:
-        what = f"one value each of {made.n_users:,} {users}"
-    rules = of_which(made.outside, made.missing)
+    what = f"{result.n_records:,} {records} of {result.n_users:,} {users}"
+    if result.n_records == result.n_users:
+        what = f"one value each of {result.n_users:,} {users}"
+    rules = of_which(result.outside, result.missing)
     itself = "mean so counted" if rules else "mean itself"
     return (
         f"The mean of {what} is {mean}{unit}{rules}: on average over the noise it is off by "
@@ -115,25 +115,25 @@ def _mean_of(made: Any, words: Words) -> str:
     )
 
 
-def _protected_mean_of(made: Any, words: Words) -> str:
-    mean, low, high = in_words(made.mean, made.interval(), made.worst_case_error)
+def _protected_mean_of(result: Any, words: Words) -> str:
+    mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
     unit, users, records = words
-    what = f"none of the {users} counts for more than {made.cap:,} {records}"
-    if made.cap == 1:
+    what = f"none of the {users} counts for more than {result.cap:,} {records}"
+    if result.cap == 1:
         what = f"each of the {users} counts once, by the average of their own {records},"
     return (
-        f"The mean in which {what} is {mean}{unit}{of_which(made.outside, made.missing)}: with "
+        f"The mean in which {what} is {mean}{unit}{of_which(result.outside, result.missing)}: with "
         f"a probability of 95 % that mean itself is from {low} to {high}{unit}, whatever the "
         f"{records} are."
     )
 
 
-def _mean_in_ball_of(made: Any, words: Words) -> str:
+def _mean_in_ball_of(result: Any, words: Words) -> str:
     unit, users, records = words
     return (
-        f"This is the mean of {made.n_records:,} {records} of {made.n_users:,} {users}, which "
+        f"This is the mean of {result.n_records:,} {records} of {result.n_users:,} {users}, which "
         "are vectors: on average over the noise it is off by at most "
-        f"{at_most(made.worst_case_error)}{unit}, whatever the {records} are."
+        f"{at_most(result.worst_case_error)}{unit}, whatever the {records} are."
     )
 
 
@@ -171,91 +171,91 @@ def at_most(error: float) -> str:
 # The table of a result
 
 
-def _mean_summary(made: Any) -> dict[str, str]:
-    low, high = made.interval()
-    tightest = made.clips[0]
-    loosest = made.clips[-1]
-    scale = "scale" if made.sigma is None else "standard deviation"
+def _mean_summary(result: Any) -> dict[str, str]:
+    low, high = result.interval()
+    tightest = result.clips[0]
+    loosest = result.clips[-1]
+    scale = "scale" if result.sigma is None else "standard deviation"
     return {
-        "private mean": f"{made.mean:.6g}",
+        "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
-        "budget": _spent(made),
-        "error on the worst dataset": f"{upwards(made.worst_case_error, 4)} on average over "
-        f"the noise (bias plus mean noise {upwards(made.worst_case_bound, 4)}, bias "
-        f"{upwards(made.worst_case_bias, 4)})" + mended(made.outside, made.missing),
-        "noise": f"whole numbers by OpenDP, {scale} {_noise(made)}{_unbiased(made)}",
+        "budget": _spent(result),
+        "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
+        f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
+        f"{upwards(result.worst_case_bias, 4)})" + mended(result.outside, result.missing),
+        "noise": f"whole numbers by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
         "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
         f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
         f"({loosest.n_records})",
-        "records": f"{made.n_records} of {made.n_users} users, "
-        f"values in [{made.lower:g}, {made.upper:g}]",
+        "records": f"{result.n_records} of {result.n_users} users, "
+        f"values in [{result.lower:g}, {result.upper:g}]",
     }
 
 
-def _noise(made: Any) -> str:
+def _noise(result: Any) -> str:
     """Say the scale of the noise, or those of two parts."""
-    if not made.parts:
-        return f"{made.noise_scale:.4g}"
+    if not result.parts:
+        return f"{result.noise_scale:.4g}"
     of_each = " and ".join(
         f"{part.noise_scale:.4g} from {part.n_users} users of at least {part.fewest} records"
-        for part in made.parts
+        for part in result.parts
     )
     return f"{of_each}, each released for the whole budget"
 
 
-def _unbiased(made: Any) -> str:
+def _unbiased(result: Any) -> str:
     """Say what becomes of the noise if the release is not projected."""
-    if made.project:
+    if result.project:
         return ""
-    if made.sigma is not None:
+    if result.sigma is not None:
         return " (unbiased for the clipped mean)"
-    low, high = made.clipped_range
+    low, high = result.clipped_range
     beyond = f"averaged below {low:.4g} and above {high:.4g}"
     return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
 
 
-def _protected_summary(made: Any) -> dict[str, str]:
-    low, high = made.interval()
-    fewest, most = made.weight_interval()
+def _protected_summary(result: Any) -> dict[str, str]:
+    low, high = result.interval()
+    fewest, most = result.weight_interval()
     return {
-        "private mean": f"{made.mean:.6g}",
+        "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
-        "budget": _spent(made),
-        "weight": f"{made.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
-        f"of a user at most {made.cap}",
-        "error on the worst dataset": f"at most {upwards(made.worst_case_error, 4)} "
+        "budget": _spent(result),
+        "weight": f"{result.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
+        f"of a user at most {result.cap}",
+        "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
         "on average over the noise (but for the cap), at the smallest of these weights"
-        f"{mended(made.outside, made.missing)}",
-        "noise": f"whole numbers by OpenDP, scales {made.sum_scale:.4g} of the sum, "
-        f"{made.weight_scale:.4g} of the weight",
-        "users clipped to": f"{max(made.centre - made.reach, made.lower):.4g} to "
-        f"{min(made.centre + made.reach, made.upper):.4g}",
-        "values": f"in [{made.lower:g}, {made.upper:g}]",
+        f"{mended(result.outside, result.missing)}",
+        "noise": f"whole numbers by OpenDP, scales {result.sum_scale:.4g} of the sum, "
+        f"{result.weight_scale:.4g} of the weight",
+        "users clipped to": f"{max(result.centre - result.reach, result.lower):.4g} to "
+        f"{min(result.centre + result.reach, result.upper):.4g}",
+        "values": f"in [{result.lower:g}, {result.upper:g}]",
     }
 
 
-def _in_ball_summary(made: Any) -> dict[str, str]:
-    length = float(np.linalg.norm(made.mean))
+def _in_ball_summary(result: Any) -> dict[str, str]:
+    length = float(np.linalg.norm(result.mean))
     return {
-        "private mean": f"{made.mean.size} coordinates, of length {length:.6g}",
-        "budget": _spent(made),
-        "error on the worst dataset": f"{upwards(made.worst_case_error, 4)} on average over "
-        f"the noise (a length; bias {upwards(made.worst_case_bias, 4)})",
-        "noise": f"whole numbers by OpenDP, standard deviation {made.noise_scale:.4g} "
+        "private mean": f"{result.mean.size} coordinates, of length {length:.6g}",
+        "budget": _spent(result),
+        "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
+        f"the noise (a length; bias {upwards(result.worst_case_bias, 4)})",
+        "noise": f"whole numbers by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
-        "users clipped to": f"sums of length {made.radius:.4g}",
-        "records": f"{made.n_records} of {made.n_users} users",
+        "users clipped to": f"sums of length {result.radius:.4g}",
+        "records": f"{result.n_records} of {result.n_users} users",
     }
 
 
-def _spent(made: Any) -> str:
+def _spent(result: Any) -> str:
     """Say what was spent, and what that promises."""
-    if made.eps is not None:
-        return f"eps = {upwards(made.eps)}, {made.promise}"
-    if made.rho is not None:
-        return f"rho = {upwards(made.rho)} (zCDP), {made.promise}"
-    return f"eps {made.promise}"
+    if result.eps is not None:
+        return f"eps = {upwards(result.eps)}, {result.promise}"
+    if result.rho is not None:
+        return f"rho = {upwards(result.rho)} (zCDP), {result.promise}"
+    return f"eps {result.promise}"
 
 
 class Wording(NamedTuple):
