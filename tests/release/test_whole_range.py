@@ -54,7 +54,7 @@ class Answering:
         draw.map = real(*space, scale=scale).map
         return draw
 
-    def mechanism(self, call, answers=None):
+    def release(self, call, answers=None):
         """Return what is released, and the scales and totals that OpenDP was asked for."""
         self.answers, self.asked = answers, []
         made = call()
