@@ -25,8 +25,10 @@ TREES = {
 }
 
 ENDS = {
-    "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
-    "release/_sources.py": {"_steps_of": "each step takes one of finitely many parts"},
+    "release/_files.py": {
+        "_refuse_parts": "each step reads another block of a file, up to its end"
+    },
+    "release/_plans.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
 

@@ -307,7 +307,7 @@ def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
 
 def test_files_are_let_go_of(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
-        engine = tally.connection
+        engine = tally.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
     with pytest.raises(duckdb.ConnectionException, match="closed"):
         engine.raw_sql("SELECT 1")

@@ -117,22 +117,7 @@ class ProtectedCountsMean(Release):
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the sum of weights with at least this probability.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
-        """
+        """Return an interval that holds the sum of weights, with the probability of `interval`."""
         reach = self.weight_scale * log(1 / (1 - read_level(level))) + 1
         fewest = max(self.noisy_weight - reach, 0.0)
         most = max(self.noisy_weight + reach, 0.0)
@@ -142,22 +127,7 @@ class ProtectedCountsMean(Release):
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the weighted mean of the clipped averages: for the noise only.
 
-        On every dataset with a user.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-            Its ends, in the unit of the values.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
+        On every dataset with a user, with the probability and the ends of `interval`.
         """
         chance = (1 + read_level(level)) / 2  # each of the two noises may miss with half the rest
         weights = [max(weight, 1.0) for weight in self.weight_interval(chance)]

@@ -107,21 +107,6 @@ class Release:
         """Return an interval that holds the mean of the records with at least this probability.
 
         On every dataset with these counts: it is wide enough for the largest bias.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats, or of two ndarrays of float64
-            Its ends, in the unit of the values. Of vectors, a box that holds all coordinates.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
         """
         raise NotImplementedError
 
@@ -248,20 +233,7 @@ class PrivateMean(Release):
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the mean of the clipped users: it allows for the noise only.
 
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-            Its ends, in the unit of the values.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
+        It has the probability and the ends of `interval`.
         """
         return self._interval(level, biased=False)
 
