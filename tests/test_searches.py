@@ -14,8 +14,9 @@ import userdp as ud
 from userdp import beyond, release
 from userdp._search import NotFoundError, double, halve
 from userdp.beyond import floor
+from userdp.beyond.noise import LaplaceNoise
 from userdp.release import _noise, _planning
-from userdp.release._results import LaplaceNoise, noise_reach
+from userdp.release._intervals import noise_reach
 
 PACKAGE = Path(ud.__file__).parent
 TREES = {
@@ -24,8 +25,10 @@ TREES = {
 }
 
 ENDS = {
-    "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
-    "release/_sources.py": {"_steps_of": "each step takes one of finitely many parts"},
+    "release/_files.py": {
+        "_refuse_parts": "each step reads another block of a file, up to its end"
+    },
+    "release/_plans.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
 

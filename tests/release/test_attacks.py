@@ -194,7 +194,7 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
     with read_tally("user", "value", path, Rules(read_grid(0, 10))) as tally:
         for query in REACH:
             with pytest.raises(duckdb.Error):
-                tally.connection.raw_sql(query.format(other=other))
+                tally.backend.connection.raw_sql(query.format(other=other))
 
 
 INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"

@@ -20,6 +20,7 @@ from kinds import TABLES, rows_of
 from userdp import release
 from userdp.release import _engines as engines
 from userdp.release import _tally
+from userdp.release._backends import DuckDB
 from userdp.release._grid import HALF, Grid, Window, in_steps
 from userdp.release._rows import users_of
 from userdp.release._sources import read_tally
@@ -391,7 +392,7 @@ def called_by_duckdb():
 
 
 def test_the_functions_that_queries_call_are_known():
-    assert called_by_duckdb() == engines.FUNCTIONS["duckdb"]
+    assert called_by_duckdb() == DuckDB.functions
 
 
 PLACES = {
@@ -407,7 +408,7 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
     """One named least(a, b) with the result a would switch clipping off."""
-    for name in sorted(engines.FUNCTIONS["duckdb"]):
+    for name in sorted(DuckDB.functions):
         connection = ibis.duckdb.connect()
         table = table_of_types(connection)
         connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))

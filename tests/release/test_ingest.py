@@ -234,8 +234,36 @@ def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
     ]
 
 
+def in_duckdb(path=":memory:"):
+    return ibis.duckdb.connect(path).sql("SELECT 'a' AS who, 1.5::DOUBLE AS what")
+
+
+def in_polars():
+    return ibis.polars.connect({"t": pl.DataFrame({"who": ["a"], "what": [1.5]})}).table("t")
+
+
 def test_an_engine_that_is_not_tested_is_refused():
-    table = ibis.polars.connect({"t": pl.DataFrame(ROWS)}).table("t")
+    with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
+        survey_of("who", "what", in_polars())
+
+
+ENGINELESS = {
+    "two databases": lambda folder: in_duckdb(folder / "t.duckdb").union(in_duckdb()),
+    "two engines": lambda _: in_duckdb().union(in_polars()),
+    "no engine": lambda _: ibis.table({"who": "string", "what": "float64"}, name="t"),
+}
+
+
+@pytest.mark.parametrize("make", ENGINELESS.values(), ids=ENGINELESS)
+def test_a_table_of_several_engines_or_of_none_is_refused(make, tmp_path):
+    with pytest.raises(ValueError, match=r"^`data` must be an Ibis table of one engine[.]"):
+        survey_of("who", "what", make(tmp_path))
+
+
+def test_a_table_in_memory_is_read_by_the_default_engine_if_that_is_tested(monkeypatch):
+    table = ibis.memtable(pa.table(ROWS))
+    assert survey_of("who", "what", table).counts.tolist() == [2, 1]
+    monkeypatch.setattr(ibis.options, "default_backend", ibis.polars.connect())
     with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
         survey_of("who", "what", table)
 
@@ -279,7 +307,7 @@ def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
 
 def test_files_are_let_go_of(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
-        engine = tally.connection
+        engine = tally.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
     with pytest.raises(duckdb.ConnectionException, match="closed"):
         engine.raw_sql("SELECT 1")

@@ -13,7 +13,7 @@ from scipy import integrate, stats
 import userdp as ud
 from userdp import audit, beyond, release
 from userdp.release import as_measurement
-from userdp.release._results import OfPart, _sum_reach, noise_reach, parts_reach
+from userdp.release._intervals import OfPart, _sum_reach, noise_reach, parts_reach
 
 LED = ud.Contributions([60, 50, *[1] * 40], 1)
 LAWS = {"Laplace": 3, "zCDP": beyond.GaussianNoise.zcdp(3)}

@@ -2,7 +2,6 @@
 
 import json
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,7 @@ from strategies import LAWS, counts
 import userdp as ud
 from userdp import beyond, release
 from userdp.release._planning import RELEASED, STRATEGIES
-from userdp.release._results import readable
+from userdp.release._wording import readable
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
@@ -159,16 +158,3 @@ def test_plan_is_shown_as_a_table():
     assert "</th><th scope='col'>" in shown._repr_html_()
     assert "435,200" in repr(release.plan([544], lower=0, upper=800, eps=1))
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
-
-
-def test_plan_draws_its_numbers():
-    given = plt.figure().add_subplot()
-    ax = PLAN.plot(given)
-    assert ax is given
-    for line, name in zip(ax.get_lines(), [*STRATEGIES, RELEASED], strict=True):
-        drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
-        assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)
-    (below,) = ax.collections
-    assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
-    assert PLAN.plot().figure is not ax.figure
-    plt.close("all")

@@ -17,8 +17,8 @@ from userdp import beyond, release
 from userdp.beyond._rounding import downwards, upwards
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
+from userdp.release._intervals import noise_reach
 from userdp.release._mean import Choices, decide
-from userdp.release._results import noise_reach
 
 GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
@@ -307,18 +307,18 @@ def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
 )
 def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
-    options = {"lower": 0, "upper": 10, "budget": 1, "outside": "drop", "data": data}
+    options = {"lower": 0, "upper": 10, "outside": "drop", "data": data}
     with pytest.warns(UserWarning, match="not stated"):
-        made = release.private_mean("user", "value", total_width=100, **options)
+        made = release.private_mean("user", "value", budget=1, total_width=100, **options)
     assert (made.n_users, made.n_records) == (1, 2)
     ((moved, _, total),) = opendp.asked
     assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
-    few = release.private_mean_protected_counts("user", "value", cap=3, **options)
+    few = release.private_mean_protected_counts("user", "value", eps=1, cap=3, **options)
     assert few.noisy_weight == 2
     assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
     options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
     with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
-        release.private_mean("user", "value", **options)
+        release.private_mean("user", "value", budget=1, **options)
 
 
 def test_rows_of_a_table_are_tallied():

@@ -8,7 +8,7 @@ import sys
 import duckdb
 import pytest
 
-from userdp.release._files import open_files
+from userdp.release._files import ParquetFiles
 
 # DuckDB's bar, if it is on, appears after two seconds: here at once. (To say so would turn it on.)
 READING = """
@@ -73,6 +73,7 @@ def test_whether_there_is_a_bar_follows_the_standard_output(tmp_path, monkeypatc
     path = tmp_path / "t.parquet"
     duckdb.sql(f"COPY (SELECT 1 AS user) TO '{path}'")
     monkeypatch.setattr(sys, "stdout", None if stream is None else Stream())
-    connection = open_files(path, "user", None)._find_backend()
+    files = ParquetFiles("user", None, path)
+    files.check()
     ask = "SELECT current_setting('enable_progress_bar')"
-    assert connection.raw_sql(ask).fetchall() == [(bar,)]
+    assert files.backend.connection.raw_sql(ask).fetchall() == [(bar,)]

@@ -8,7 +8,7 @@ import pytest
 import userdp as ud
 from userdp import beyond, release
 from userdp.release import release_mean_in_ball
-from userdp.release._results import at_most, in_words
+from userdp.release._wording import at_most, in_words
 
 TABLE = {"lower": 0, "upper": 65}
 USERS = np.repeat(np.arange(60), 4)

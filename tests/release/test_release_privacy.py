@@ -44,7 +44,7 @@ def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective)
         width = beyond.threshold(USERS, eps, objective) if given is None else given
         exact = beyond.clipped_mean(sums, USERS, width, eps, centre=centre, rng=audit.Recorder())
         clipping = beyond.centred_clipping(USERS, made.total_width, centre)
-        certificate = ud.worst_case_error(USERS, clipping, eps)
+        certificate = beyond.worst_case_error(USERS, clipping, eps)
         share = 1 / LAW.sigma if eps is LAW else eps
         step = made.noise_scale * share / max(opendp.asked[-1].moved, 1)
         assert made.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)

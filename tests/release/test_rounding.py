@@ -15,8 +15,8 @@ import pytest
 import userdp as ud
 from userdp import beyond, release
 from userdp.beyond._rounding import downwards, factor_of, upwards
-from userdp.release import _noise, release_mean_in_ball
-from userdp.release._results import Words, at_most, in_words, readable
+from userdp.release import _noise, _wording, release_mean_in_ball
+from userdp.release._wording import Words, at_most, in_words, readable
 
 N = 2000
 RNG = np.random.default_rng(20260725)
@@ -85,7 +85,7 @@ def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results
     for i, budget in enumerate(map(float, BUDGETS)):
         one = dataclasses.replace(made, **{currency: budget})
         # The parts of a sentence and of a table that speak of privacy; of some, the whole.
-        sentence, *tables = one._of_the_privacy(WORDS), one._spent()
+        sentence, *tables = _wording._privacy(one, WORDS), _wording._spent(one)
         if i % 40 == 0:
             assert sentence in one.public_sentence()
             tables += [repr(one), re.sub("<[^>]*>", " ", one._repr_html_())]

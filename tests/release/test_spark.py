@@ -20,6 +20,7 @@ from userdp import release
 from userdp.beyond.split import _split_at
 from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
+from userdp.release._backends import Spark
 from userdp.release._grid import Grid, Window
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
@@ -252,14 +253,14 @@ def test_spark_reads_a_table_once_and_gathers_partial_sums_only(sources, spark, 
     """No window, no sort, and what meets on one partition has been added up before."""
     from ibis.expr.types import Expr
 
-    plans, fetch, keep = [], Expr.to_pyarrow, engines.TallyInEngine._keep
+    plans, fetch, keep = [], Expr.to_pyarrow, Spark.keep
 
     def note(question):
         plan = spark.raw_sql(spark.compile(question))._jdf.queryExecution()
         plans.append(plan.executedPlan().toString())
         return question
 
-    monkeypatch.setattr(engines.TallyInEngine, "_keep", lambda self, q: keep(self, note(q)))
+    monkeypatch.setattr(Spark, "keep", lambda self, q, name: keep(self, note(q), name))
     monkeypatch.setattr(Expr, "to_pyarrow", lambda question, **kind: fetch(note(question), **kind))
     dropping(sources[1]["Spark"])
     for plan in plans:
@@ -341,7 +342,7 @@ def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
     import ibis
 
     assert everything_asked(session)
-    for name in sorted(engines.FUNCTIONS["pyspark"]):
+    for name in sorted(Spark.functions):
         connection = ibis.pyspark.connect(session._session.newSession())
         connection.raw_sql(
             "CREATE TEMPORARY VIEW small AS SELECT 'a' AS text, 1D AS double, 3 AS whole"
@@ -373,8 +374,8 @@ def test_no_other_function_of_spark_is_called(session, monkeypatch):
     before = everything_asked(session)
     own = own_functions(session)
     called = called_in(sent) & own - {"decimal"}  # which is a type there
-    assert called | {"between"} == engines.FUNCTIONS["pyspark"]
-    for name in own - engines.FUNCTIONS["pyspark"]:
+    assert called | {"between"} == Spark.functions
+    for name in own - Spark.functions:
         register(session, name)
     assert everything_asked(session) == before
 

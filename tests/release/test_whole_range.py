@@ -54,7 +54,7 @@ class Answering:
         draw.map = real(*space, scale=scale).map
         return draw
 
-    def mechanism(self, call, answers=None):
+    def release(self, call, answers=None):
         """Return what is released, and the scales and totals that OpenDP was asked for."""
         self.answers, self.asked = answers, []
         made = call()
@@ -184,8 +184,8 @@ def in_duckdb(public, users, monkeypatch):
     number of rows follows the number of records.
     """
 
-    def stretched(records, rules):
-        tally = TALLY_OF(records, rules)
+    def stretched(*question):
+        tally = TALLY_OF(*question)
         n_rows = tally["size"]
         sizes = enumerate(public.sizes, start=1)
         size = ibis.cases(*((n_rows == n, ibis.literal(m, "int64")) for n, m in sizes), else_=0)

@@ -103,6 +103,7 @@ def run(command, copy):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
 def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
     for command in block("sh", "tests/beyond/test_capped_mean.py").splitlines():

@@ -158,6 +158,7 @@ def test_every_chapter_with_settings_is_edited_here_and_shows_them():
         assert cell.metadata.tags == ["settings"], "open, for readers to change"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "edit"), CASES, ids=[f"{name}, {edit}" for name, edit in CASES])
 def test_a_chapter_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
     (tmp_path / "data" / "floors").mkdir(parents=True)

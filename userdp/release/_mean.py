@@ -38,19 +38,11 @@ from userdp.release._noise import (
     whole_law,
 )
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import (
-    COUNTS_PUBLIC,
-    NOT_STATED,
-    NOTHING,
-    Clip,
-    Missing,
-    Outside,
-    Part,
-    PrivateMean,
-)
+from userdp.release._results import Clip, Part, PrivateMean
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, Rules, Survey, TallyOfSums
+from userdp.release._tally import Among, Missing, Outside, Rules, Survey, TallyOfSums
+from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING
 
 
 class Choices(NamedTuple):

@@ -24,7 +24,7 @@ from userdp.model import Contributions, Epsilon, read_eps
 from userdp.release._grid import read_grid
 from userdp.release._mean import read_users
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import html_table, readable, text_table
+from userdp.release._wording import html_table, readable, text_table
 
 STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
     "Laplace": (None, LaplaceNoise),

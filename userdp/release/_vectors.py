@@ -12,14 +12,15 @@ from scipy.special import gammainccinv
 
 from userdp import _checks as check
 from userdp._checks import Floats
-from userdp.beyond._rounding import upwards
 from userdp.beyond.noise import GaussianNoise
 from userdp.beyond.vectors import _read_vectors, ball_error, ball_threshold
 from userdp.model import Contributions
 from userdp.release._grid import read_grid
+from userdp.release._intervals import read_level
 from userdp.release._noise import LARGEST_SCALE, load_opendp, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import NOTHING, Release, Words, at_most, read_level
+from userdp.release._results import Release
+from userdp.release._wording import NOTHING
 
 RADIUS_BITS = 40
 """Bits of the radius, in steps."""
@@ -36,7 +37,6 @@ class ReleaseInBall(Release):
     """
 
     kind: ClassVar[str] = "private mean of vectors"
-    protects: ClassVar[str] = "the values of the {}"
 
     mean: Floats
     """The release, shape (d,), in the unit of the samples."""
@@ -78,27 +78,6 @@ class ReleaseInBall(Release):
         length = sqrt(2 * gammainccinv(self.mean.size / 2, 1 - read_level(level)))
         reach = self.worst_case_bias + self.noise_scale * length + self.rounding
         return self.mean - reach, self.mean + reach
-
-    def _of_the_number(self, words: Words) -> str:
-        unit, users, records = words
-        return (
-            f"This is the mean of {self.n_records:,} {records} of {self.n_users:,} {users}, which "
-            "are vectors: on average over the noise it is off by at most "
-            f"{at_most(self.worst_case_error)}{unit}, whatever the {records} are."
-        )
-
-    def _summary(self) -> dict[str, str]:
-        length = float(np.linalg.norm(self.mean))
-        return {
-            "private mean": f"{self.mean.size} coordinates, of length {length:.6g}",
-            "budget": self._spent(),
-            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
-            f"the noise (a length; bias {upwards(self.worst_case_bias, 4)})",
-            "noise": f"whole numbers by OpenDP, standard deviation {self.noise_scale:.4g} "
-            "in each coordinate",
-            "users clipped to": f"sums of length {self.radius:.4g}",
-            "records": f"{self.n_records} of {self.n_users} users",
-        }
 
 
 @discreet
