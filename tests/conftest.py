@@ -25,10 +25,11 @@ SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make test-all` the folders above, and the tests of chapters beyond the paper."""
+    """Leave to `make test-all` those folders, Spark, and the chapters beyond the paper."""
     for item in items:
         of_a_chapter = item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
-        if of_a_chapter or any(item.path.is_relative_to(folder) for folder in SLOW):
+        on_spark = "spark" in item.nodeid.lower()
+        if of_a_chapter or on_spark or any(map(item.path.is_relative_to, SLOW)):
             item.add_marker("slow")
 
 

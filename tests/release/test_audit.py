@@ -61,6 +61,7 @@ def kinds_of(row, rng, dropped=1):
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
+@pytest.mark.slow
 @every_row
 def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     opendp = OpenDP(monkeypatch, ANSWERS[conf.ROWS.index(row) % len(ANSWERS)])
@@ -339,6 +340,7 @@ def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
         np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
 
+@pytest.mark.slow
 @with_every_noise
 def test_releases_follow_the_law(entry, eps, tmp_path):
     """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
@@ -367,6 +369,7 @@ def with_every_size(test):
     return pytest.mark.parametrize("alike", VALUES.values(), ids=VALUES)(test)
 
 
+@pytest.mark.slow
 @with_every_size
 @pytest.mark.parametrize(("entry", "kind", "eps"), LARGE)
 def test_large_tables_are_clipped_and_noised_like_small_ones(

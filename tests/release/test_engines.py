@@ -93,6 +93,7 @@ def check(tally_of):
             assert tally.weighted_total(window, cap) == (total * a_unit, weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("kind", TABLES)
 def test_small_table(kind, users, tmp_path):
@@ -405,6 +406,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
     """One named least(a, b) with the result a would switch clipping off."""
@@ -575,6 +577,7 @@ def usual_answers():
     return small_answers(connection.table("t"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", CHANGED)
 def test_settings_of_a_session_change_no_answer(setting, usual_answers):
     assert [isinstance(answer, str) for answer in usual_answers] == [False, False, False, True]

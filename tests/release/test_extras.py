@@ -71,6 +71,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "library", "call"),
     [

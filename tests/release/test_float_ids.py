@@ -168,6 +168,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "holder"), CASES)
 def test_the_last_float_below_the_edge_is_an_id_and_the_edge_is_not(kind, holder, tmp_path):
     _, hold = HOLDERS[holder]

@@ -400,6 +400,7 @@ def test_every_kind_has_its_row_and_every_exception_its_holder():
     assert {holder for group in GROUPS.values() for holder in group} <= HOLDERS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "holder", "outcome"), EVERY_CELL)
 def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp):
     entries, hold = (ENTRIES | WITH_NULL)[kind], HOLDERS[holder]
@@ -448,6 +449,7 @@ def outcome_of(shop, frame, wrap):
         return str(refusal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, shop):

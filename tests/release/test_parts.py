@@ -79,6 +79,7 @@ def test_heavy_users_are_counted_to_the_heaviest(opendp):
         assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
 def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
     """Exactly; and in each part some pair uses all of the budget."""
@@ -146,6 +147,7 @@ def mean_error(scales, off, truth, law):
     return abs(np.add.outer(*parts) - truth).mean()
 
 
+@pytest.mark.slow
 @every_law
 def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
     """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""

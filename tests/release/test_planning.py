@@ -43,6 +43,7 @@ def same_kind(error, objective):
     return error**2 if objective == "mse" else error
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
 def test_recommended_is_what_the_release_promises(counts, objective, share):

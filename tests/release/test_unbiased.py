@@ -175,6 +175,7 @@ def test_it_is_said_what_became_of_the_noise(opendp):
     assert made.public().keys() == kept.public().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.05, 0.4, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp):
