@@ -85,7 +85,7 @@ PYTEST = $(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval
 
 test: $(TESTS) ## test the package, and the paper's chapters against their stored outputs
 	@echo "Testing userdp, its doctests and the paper's chapters (four minutes on two cores)."
-	@$(PYTEST) -m "not slow" --hypothesis-profile short
+	@$(PYTEST) -m "not slow" --hypothesis-profile short --ignore tests/proofs --ignore tests/site/pages
 
 # Proofs are left out where Coq is missing, pages where there is no built book or no Chromium.
 test-all: $(TESTS) ## run every test and every chapter, check the proofs, look at the built book

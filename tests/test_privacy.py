@@ -306,6 +306,7 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
 
 
 # 5. Calls
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.1, 2])
 @pytest.mark.parametrize("name", MEANS)
 def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):

@@ -566,6 +566,7 @@ def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypat
     assert (opendp.asked, os.listdir(tmp_path)) == ([], ["many.parquet"])
 
 
+@pytest.mark.slow
 def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memory(tmp_path):
     folder = tmp_path / "spilled"
     connection = ibis.duckdb.connect(memory_limit="150MB", threads=1, temp_directory=str(folder))
@@ -609,6 +610,7 @@ except KeyboardInterrupt as stop:
 """
 
 
+@pytest.mark.slow
 def test_a_call_that_is_stopped_releases_nothing():
     """As Ctrl-C stops it, in the midst of the scan."""
     told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
@@ -641,6 +643,7 @@ def test_literals_reach_duckdb_exactly():
     assert list(row.values()) == numbers.tolist()
 
 
+@pytest.mark.slow
 def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
     rng = np.random.default_rng(33)
     for _ in range(20):
@@ -667,6 +670,7 @@ def test_intervals_cover_where_floats_are_coarse(lower, opendp):
     assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
 
 
+@pytest.mark.slow
 def test_threads_share_a_connection_and_a_memtable(shop):
     table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
     stored = shop.table("t")

@@ -25,7 +25,15 @@ from userdp import beyond
 from userdp.release import release_mean_in_ball
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
-NAMED = [pytest.param(row, id=" ".join(map(str, row.values()))) for row in conf.ROWS]
+ENGINES = {"DuckDB", *conf.ENGINES}
+NAMED = [
+    pytest.param(
+        row,
+        id=" ".join(map(str, row.values())),
+        marks=[pytest.mark.slow] * (row.get("input") in ENGINES),
+    )
+    for row in conf.ROWS
+]
 every_row = pytest.mark.parametrize("row", NAMED)
 
 
@@ -331,6 +339,7 @@ def drawn_again(made, numbers, scale):
     return numbers
 
 
+@pytest.mark.slow
 @with_every_noise
 def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
     """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""

@@ -137,6 +137,7 @@ def random_problem(rng):
     return rng.integers(0, 9, n), values, Grid(lower, upper, bits), window
 
 
+@pytest.mark.slow
 def test_totals_are_those_of_whole_numbers():
     rng = np.random.default_rng(71)
     for i in range(400):
@@ -167,6 +168,7 @@ def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
                 assert made == floor(exact + Fraction(1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numpy", "DuckDB"])
 def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
     """Of 2^23 records at the top level, as of every part of them."""
@@ -270,6 +272,7 @@ def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
         users_of(Survey((1, most + 1), (3, 1), 0), GRID)
 
 
+@pytest.mark.slow
 def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():
     rng = np.random.default_rng(77)
     for i in range(150):
@@ -436,6 +439,7 @@ def test_functions_of_python_with_these_names_are_refused(name):
         everything_asked(table)
 
 
+@pytest.mark.slow
 def test_other_macros_are_none_of_our_business():
     connection = ibis.duckdb.connect()
     connection.raw_sql("CREATE MACRO clean(a) AS trim(a)")

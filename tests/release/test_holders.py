@@ -462,6 +462,7 @@ def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, sh
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
 def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(wrap, shop):
     for kind in kinds_for(wrap):

@@ -37,6 +37,7 @@ def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
         survey_of(*names.values(), table(pa.table(ROWS), tmp_path))
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("name", ["column_names", "columns", "size", "user name", 'a"b'])
 def test_a_column_may_have_any_name(table, name, tmp_path):

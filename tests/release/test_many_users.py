@@ -34,6 +34,7 @@ def test_many_users_in_arrays_are_told_apart(dtype):
     check_counts(release.user_counts(np.array(IDS, dtype)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_many_users_of_a_table_are_told_apart(table, kind, tmp_path):

@@ -205,6 +205,7 @@ def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
         assert not planted_in(refusal.value)
 
 
+@pytest.mark.slow
 def test_data_for_opendp_are_not_quoted(tmp_path):
     """OpenDP shows the words of what fails in a measurement, and in the domain of one."""
     measurement = release.as_measurement(**NAMED, lower=0, upper=10, budget=1)

@@ -65,6 +65,7 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
 
 
+@pytest.mark.slow
 def test_heavy_users_are_counted_to_the_heaviest(opendp):
     """Each user's sum is in one of the totals, all of it if it is not clipped."""
     middle = 0.5 * LED.counts

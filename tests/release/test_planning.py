@@ -77,6 +77,7 @@ LED = [60, *[1] * 40]
 """One user has most of the records."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("users", "eps"), [(LED, 0.3), (LED, 1.5), (LED, 6), ([2] * 9, 1)])
 def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps, opendp):
     people = ud.Contributions(users, 50)
@@ -97,6 +98,7 @@ def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps,
     assert bool(made.parts) == (users is LED and eps > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_floor_of_an_advice_is_certified(objective):
     """Two users with five samples, nine with two: the closed bound is far below."""
@@ -112,11 +114,13 @@ def test_floor_of_a_budget_without_certificate_is_the_closed_one():
     assert advice.floor == beyond.minimax_lower_bound(ud.Contributions([3, 1], 1), 70) > 0
 
 
+@pytest.mark.slow
 def test_a_bar_is_told_each_budget(told):
     release.plan([2, 1], lower=0, upper=1, eps=[6, 7, 8]).recommend()
     assert told == [3, None, None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_recommendation_is_data(objective):
     """Names of rows, what `private_mean` takes, and plain values: JSON."""

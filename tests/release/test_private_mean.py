@@ -96,6 +96,7 @@ def test_rounding_is_counted_where_steps_are_coarse():
     assert made.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
 
 
+@pytest.mark.slow
 def test_projection_adds_to_no_error(opendp):
     """Nor does averaging beyond; and neither loses the mean from an interval that holds it."""
     rng, moved, averaged = np.random.default_rng(84), 0, 0
@@ -219,6 +220,7 @@ HOLDERS_OF_TRIPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1"])
 @pytest.mark.parametrize("hold", HOLDERS_OF_TRIPS.values(), ids=HOLDERS_OF_TRIPS)
 def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(

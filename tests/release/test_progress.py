@@ -51,6 +51,7 @@ def printed_on_a_terminal(command, folder):
     return b"".join(parts).decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_is_read_with_a_bar_on_a_terminal_only(folder, way):
     """In a pipe DuckDB would draw one of itself, where no script runs."""

@@ -78,6 +78,7 @@ def check_budget(text, budget):
     assert Fraction(text) < Fraction(budget) * (1 + Fraction(1, 10**5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results):
     made = results[kind]

@@ -145,6 +145,7 @@ def test_a_fault_alone_is_found_in_every_block_of_arrays(kind, place, rows):
 IN_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", IN_DUCKDB)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fault_alone_is_found_in_every_block_of_duckdb(kind, place):

@@ -200,6 +200,7 @@ def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp)
     assert held[0] <= 600 * level + 1 or where != 0.5 or level > 0.5
 
 
+@pytest.mark.slow
 def test_opendps_noise_is_unbiased_and_bounded():
     """On the dataset at the upper bound: of noise that is projected the mean would be far off."""
     options = {"lower": 0, "upper": 1, "budget": 0.5, "total_width": 1.0, "project": False}

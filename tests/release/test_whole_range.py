@@ -201,9 +201,12 @@ def in_duckdb(public, users, monkeypatch):
 
 
 TALLY_OF = _engines.tally_of
-HOLDERS = {"arrays": (in_memory, N_DRAWS, 10**5), "DuckDB": (in_duckdb, 5, 500)}
 every_holder = pytest.mark.parametrize(
-    ("holder", "n_draws", "users"), HOLDERS.values(), ids=HOLDERS
+    ("holder", "n_draws", "users"),
+    [
+        pytest.param(in_memory, N_DRAWS, 10**5, id="arrays"),
+        pytest.param(in_duckdb, 5, 500, id="DuckDB", marks=pytest.mark.slow),
+    ],
 )
 
 

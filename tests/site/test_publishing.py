@@ -136,6 +136,7 @@ def test_chapters_read_files_of_the_book_and_of_its_repository_and_modules_besid
     assert drawing <= {path.name for path in read["kkt"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["", "https://example.org/a/"], ids=["no-address", "address"])
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_copy_contains_the_files_that_it_reads(name, base, tmp_path):
