@@ -14,7 +14,7 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf site reproducible release releasable test pages extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
+.PHONY: help book preview pdf site reproducible release releasable test test-all extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,21 +74,23 @@ reproducible: site
 	@diff -rq _build/html _build/again/_build/html && cmp _build/companion.pdf _build/again/_build/companion.pdf
 	@echo "Both are the same, to the last byte."
 
-release: releasable reproducible test ## put a release together in dist, and tag it, here only
-	@$(BIN) tools/release.py
+release: releasable reproducible test-all ## put a release together in dist, and tag it, here only
+	@$(BIN) -m tools.release
 
 # At once, before all that takes so long.
 releasable: $(READY)
-	@$(BIN) tools/release.py --check
+	@$(BIN) -m tools.release --check
 
-test: $(TESTS) ## run the tests, and every chapter against its stored outputs
-	@echo "Testing userdp, its doctests, and the chapters against their stored outputs (seven minutes on two cores; ten more where Coq is)."
-	@$(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env --ignore tests/pages
+PYTEST = $(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
 
-# look at the built book in Chromium: every page, previews, the Explorer
-pages: $(TESTS)
-	@echo "Looking at the pages that \`make book\` made (five minutes on two cores)."
-	@$(BIN) -m pytest --numprocesses logical tests/pages
+test: $(TESTS) ## test the package, and the paper's chapters against their stored outputs
+	@echo "Testing userdp, its doctests and the paper's chapters (four minutes on two cores)."
+	@$(PYTEST) -m "not slow" --hypothesis-profile short --ignore tests/proofs --ignore tests/site/pages
+
+# Proofs are left out where Coq is missing, pages where there is no built book or no Chromium.
+test-all: $(TESTS) ## run every test and every chapter, check the proofs, look at the built book
+	@echo "Testing everything (half an hour on two cores)."
+	@$(PYTEST)
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
 extras: $(EXTRAS)
@@ -99,8 +101,8 @@ lint: style types spelling notebooks formats ## check style, types, spelling, st
 
 style: $(TESTS)
 	@echo "Checking style."
-	@$(BIN) -m ruff check userdp tests tools benchmarks book noxfile.py
-	@$(BIN) -m ruff format --check userdp tests tools benchmarks noxfile.py
+	@$(BIN) -m ruff check userdp tests tools book
+	@$(BIN) -m ruff format --check userdp tests tools
 	@$(BIN) -m ruff format --check --line-length 88 book
 
 types: $(TESTS)
@@ -113,13 +115,13 @@ spelling: $(TESTS)
 
 notebooks: $(TESTS)
 	@echo "Checking how chapters are stored, and what their outputs hold."
-	@$(BIN) -m pytest --quiet tests/test_book.py
+	@$(BIN) -m pytest --quiet tests/site/test_book.py
 
 # A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe. What
 # nox runs weekly is read here, at least.
 formats: $(TESTS)
 	@echo "Checking the workflows, forms and the file for citing."
-	@$(VENV)/bin/nox --list >/dev/null
+	@$(VENV)/bin/nox -f tools/noxfile.py --list >/dev/null
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
 	@$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
@@ -144,33 +146,32 @@ refresh: $(READY) ## re-execute the chapters and store their outputs, pictures a
 
 bench: $(READY) ## measure the speed, and write it to the page of benchmarks
 	@echo "Measuring (a minute); the numbers go to book/data."
-	@$(BIN) benchmarks/run.py
+	@$(BIN) tools/benchmarks/run.py
 
 # measure large tables, Spark too (some minutes, a gigabyte of disk)
 bench-scale: $(EXTRAS)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
-	@$(BIN) benchmarks/scale.py
-	@$(BIN) benchmarks/scale_costs.py
+	@$(BIN) tools/benchmarks/scale.py
+	@$(BIN) tools/benchmarks/scale_costs.py
 
 # measure other libraries, each in an environment of its own
 peers: $(READY)
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
-	@$(BIN) benchmarks/peers.py
+	@$(BIN) tools/benchmarks/peers.py
 
 # search for the certificates of the floors that the page lower-bound checks
 floors: $(READY)
 	@echo "Solving linear programs (a minute or two); the certificates go to book/data/floors."
 	@$(BIN) tools/floors.py
 
-# mutmut is installed here only: nothing else needs it, or the terminal toolkit it brings along. To
-# break some modules only: make mutate MODULES="noise floor"; after a stop: make mutate GO_ON=--go-on
-# With the extras and Java 17: else what is broken of Spark's part goes unnoticed.
+# Settings are in pyproject.toml. mutmut is installed here only; a second call goes on where the first
+# was stopped. One module: .venv/bin/mutmut run "userdp.noise.*"; one mutant: .venv/bin/mutmut show NAME
 #
-# break the code in thousands of ways, and count what the tests notice
+# break the code in thousands of ways, and list what the tests do not notice
 mutate: $(EXTRAS)
-	@echo "Mutation testing (hours on two cores); the counts go to book/data."
+	@echo "Mutation testing (many hours on two cores); a mutant may have 8 GB."
 	@$(PIP) install mutmut==3.8.1
-	@$(BIN) tools/mutate.py $(GO_ON) $(MODULES)
+	@ulimit -v 8388608; $(VENV)/bin/mutmut run && $(VENV)/bin/mutmut results
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000

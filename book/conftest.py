@@ -9,8 +9,10 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 
-import pictures
 import pytest
+
+from tools import pictures
+from tools.ext.contents import parts
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKED = (ROOT / "requirements" / "book.lock").read_text("utf-8")
@@ -26,6 +28,14 @@ del sys, drawn
 """
 TAKE = "__import__('drawn').taken()"
 RECORDING = pytest.StashKey[bool]()
+
+
+def pytest_collection_modifyitems(items):
+    """Leave chapters to `make test-all`, but for those of the first part, on the paper."""
+    paper = {*parts()["The paper"]}
+    for item in items:
+        if item.path.suffix == ".ipynb" and item.path.stem not in paper:
+            item.add_marker("slow")
 
 
 def run(kernel, code, expression):

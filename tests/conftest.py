@@ -1,7 +1,8 @@
 """Settings of all tests: ids in words, examples that are the same in every run, no clock."""
 
-import sys
 from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -16,7 +17,20 @@ settings.register_profile(
     max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("short", settings.get_profile("book"), max_examples=10)
 settings.load_profile("book")
+
+SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
+"""What needs Coq, or a built book and a browser."""
+
+
+def pytest_collection_modifyitems(items):
+    """Leave to `make test-all` those folders, Spark, and the chapters beyond the paper."""
+    for item in items:
+        of_a_chapter = item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
+        on_spark = "spark" in item.nodeid.lower()
+        if of_a_chapter or on_spark or any(map(item.path.is_relative_to, SLOW)):
+            item.add_marker("slow")
 
 
 def pytest_make_parametrize_id(config, val, argname):
@@ -42,6 +56,6 @@ def told(monkeypatch):
         yield lambda: entries.append(None)
 
     entries = []
-    for room in ("experiments", "tradeoff", "release._planning"):
-        monkeypatch.setattr(sys.modules[f"userdp.{room}"], "progress", progress)
+    for module in ("experiments", "beyond.tradeoff", "release._planning"):
+        monkeypatch.setattr(import_module(f"userdp.{module}"), "progress", progress)
     return entries

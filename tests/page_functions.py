@@ -10,6 +10,7 @@ import numpy as np
 from bs4 import BeautifulSoup
 
 import userdp as ud
+from userdp import beyond, release
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 
@@ -19,7 +20,7 @@ def functions_of(page, **names):
     cells = nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells
     trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
     defined = [n for tree in trees for n in tree.body if isinstance(n, ast.FunctionDef)]
-    scope = {"np": np, "ud": ud, **names}
+    scope = {"np": np, "ud": ud, "beyond": beyond, "release": release, **names}
     exec(compile(ast.Module(defined, type_ignores=[]), f"{page}.ipynb", "exec"), scope)
     return SimpleNamespace(**{node.name: scope[node.name] for node in defined})
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import strategies as st
 
 import userdp as ud
+from userdp import beyond
 
+LAWS = {"laplace": beyond.LaplaceNoise, "staircase": beyond.StaircaseNoise}
 BUDGETS = (0.1, 0.5, 1, 2, 5)
 GEOMETRIC, EXTREME = ud.geometric_collection(6, 65), ud.extreme_collection(101, 10, 65)
 PAPER = {"geometric": (GEOMETRIC, ud.uniform_sums), "extreme": (EXTREME, ud.gaussian_sums)}

@@ -4,8 +4,8 @@ Most arguments are read by a reader, specified in test_checks.py or, of budgets 
 test_model.py. Here a row of REFUSED says which argument of which functions is read by which: a
 reader is known by some values that it alone refuses like that. The rules of a function itself have
 their values in its rows. Every function is called with good arguments, GOOD, and one bad one in
-turn; what means the same everywhere (`sums`, `users`, `eps`, `rng`, ...) is tried on each function
-that takes it, also on one exported tomorrow.
+turn; what means the same everywhere (`sums`, `users`, `eps`, `budget`, `rng`, ...) is tried on each
+function that takes it, also on one exported tomorrow.
 """
 
 import inspect
@@ -24,7 +24,7 @@ import pytest
 from wording import brief
 
 import userdp as ud
-from userdp import _checks, noise
+from userdp import _checks, beyond, release
 from userdp.akmv import Cells
 
 V, T = ValueError, TypeError  # of the right type, and not
@@ -35,8 +35,8 @@ EXACT = ud.Contributions([2, 1], Fraction(10))
 LAW = Cells(np.array([11.0, 4, 0]), np.array([20.0, 11, 4]), np.array([0.5, 0.3, 0.2]), np.zeros(3))
 
 GOOD = (
-    {"sums": SUMS, "users": USERS, "eps": 1, "rng": 0, "n_trials": 10, "rank": 1, "t": [1.0]}
-    | {"total_width": 2, "centre": 5, "objective": "bound", "noise": "laplace", "law": LAW}
+    {"sums": SUMS, "users": USERS, "eps": 1, "budget": 1, "rng": 0, "n_trials": 10}
+    | {"total_width": 2, "centre": 5, "objective": "bound", "law": LAW, "rank": 1, "t": [1.0]}
     | {"counts": [2, 1], "upper": 10, "M": 3, "n_users": 3, "max_count": 2, "lower": 0}
     | {"clipping": ud.Clipping([1, 2], [9, 8]), "solution": None, "sensitivity": 1, "x": 1}
     | {"bias": [1.0, 0.5], "scale": [1.0, 2.0], "a": 1, "b": 1, "correlation": 0, "variance": 9}
@@ -61,15 +61,25 @@ OTHERWISE = {
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
-CLASSES = (ud.Contributions, ud.Clipping, ud.GaussianNoise, ud.LaplaceNoise, ud.StaircaseNoise)
+CLASSES = (
+    ud.Contributions,
+    ud.Clipping,
+    beyond.GaussianNoise,
+    beyond.LaplaceNoise,
+    beyond.StaircaseNoise,
+)
+RELEASED = ["plan", "user_counts", "private_mean", "release_mean", "private_mean_protected_counts"]
 FUNCTIONS = {
-    name: function
-    for module in (ud, ud.vectors)
-    for name, function in vars(module).items()
-    if name in module.__all__ and (inspect.isfunction(function) or function in CLASSES)
+    f"beyond.{name}" if module is beyond and name in ud.__all__ else name: function
+    for module, names in {
+        ud: ud.__all__,
+        beyond: beyond.__all__,
+        release: [*RELEASED, "as_measurement"],
+    }.items()
+    for name, function in ((name, getattr(module, name)) for name in names)
+    if inspect.isfunction(function) or function in CLASSES
 }
-
-FUNCTIONS |= {f.__name__: f for f in (ud.kkt.solve_lp, ud.release.as_measurement)}
+"""By their names; one of `beyond` that generalises another of `userdp` keeps its `beyond`."""
 
 
 def call(name, **changed):
@@ -114,13 +124,13 @@ BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
 RECORDS = ["private_mean", "private_mean_protected_counts"]
 OF_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
-BUDGETS = [*SWEEPS, "plan"]
-BUDGET = sorted({*taking("eps")} - {*BUDGETS})
+BUDGET = sorted({*taking("eps")} - {*SWEEPS, "plan"})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
-# The functions that take a law in place of eps.
-BY_LAW = sorted({*taking("noise"), *taking("d"), *BALL[1:]} - {"optimality_factor"})
-GAUSS = ud.GaussianNoise(1)
+# The functions that take any law in place of a budget.
+BY_LAW = sorted({*taking("budget")} - {"optimality_factor"})
+GAUSS = beyond.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
+BOUNDED = sorted({*BY_LAW} - {*RELEASES})
 DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
@@ -157,7 +167,7 @@ REAL = V, [NAN, INF], T, ["1", True]
 SIZE = V, [-1, NAN], T, ["1", True]
 POSITIVE = V, [0, NAN], T, ["1", True]
 COUNT = V, [0], T, [2.0, True]
-EPS = V, [0, HUGE, "a tenth"], T, [True, None, *said("eps of type list and shape (1,)", [0.5])]
+EPS = V, [0, HUGE, "a tenth"], T, [True, None, *said("of type list and shape (1,)", [0.5])]
 UPPER = V, [0, EDGE], T, [True, *said("upper='65' of type str", "65")]
 REALS = V, [[1, NAN]], T, [*said("<U1", ["1", "2"]), *said("masked", MASKED)]
 SEED = V, [-1], T, ["seed", True]
@@ -170,8 +180,9 @@ REFUSED = [
     ("users", taking("users"), T, said("users of type", None, [2, 1])),
     ("rng", taking("rng"), *SEED),
     ("eps", BUDGET, *EPS),
-    ("eps", sorted({*BUDGET} - {*BY_LAW, *RELEASES}), T, [GAUSS]),
-    ("noise", taking("noise"), V, ["gauss", None]),
+    ("eps", BUDGET, T, [GAUSS]),
+    ("budget", taking("budget"), *EPS),
+    ("budget", ["optimality_factor"], T, [GAUSS]),
     ("objective", taking("objective"), V, [None, *said("'bound', 'l1', 'mse', got", "l2")]),
     ("total_width", WIDTHS, *SIZE),
     ("centre", taking("centre"), *SIZE),
@@ -203,6 +214,7 @@ REFUSED = [
     # Worst cases, certificates, laws.
     ("x", ["sum_of_largest"], V, [-1], T, [True, 0.5]),
     ("sensitivity", ["smallest_bias"], *SIZE),
+    ("sensitivity", ["noise_scale"], *REALS, V, [[1, -1.0]]),
     ("solution", ["kkt_certificate"], T, [(1, 2)]),
     ("eps", ["StaircaseNoise"], V, [1401]),
     ("sigma", ["GaussianNoise"], *POSITIVE, V, [9e-101, 2e100]),
@@ -246,10 +258,11 @@ REFUSED = [
     ("sums", BALL[1:], V, said("shape (", [1.0, 2.0], [[1.0]], [[], []], [[[], []]])),
     ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
     # Releases.
-    ("eps", RELEASES, T, said("StaircaseNoise", ud.StaircaseNoise(1))),
-    ("eps", RELEASES, V, said("sigma", ud.GaussianNoise(1e100))),
-    ("eps", RECORDS, V, [1e-15]),
-    ("eps", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
+    ("budget", RELEASES, T, said("StaircaseNoise", beyond.StaircaseNoise(1))),
+    ("budget", RELEASES, V, said("sigma", beyond.GaussianNoise(1e100))),
+    ("budget", RECORDS[:1], V, [1e-15]),
+    ("eps", RECORDS[1:], V, [1e-15]),
+    ("budget", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
     ("eps", ["plan"], V, [*said("hold budgets", [1, 0.0], ["x"]), *said("got none", [])]),
     ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
     ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
@@ -291,20 +304,22 @@ def result_of(name, method, **changed):
     return run
 
 
-SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error", "clipped_mean"]
-SQUARES = {"objective": "mse", "noise": "staircase"}
-BY_NOISE = sorted({*taking("noise")} & {*taking("objective")})
+SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error"]
+TINY = {"budget": 3e-308}
+SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
+BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
-LAWS = ud.LaplaceNoise(1), ud.StaircaseNoise(1), GAUSS
+LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments at once, or come from other functions and methods.
 ALSO_REFUSED = [
     (V, "user", "not be missing", "as_measurement", {"data": {"user": [None], "value": [1.0]}}),
     *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
-    (V, "eps", "finite noise", "clipped_mean", {"eps": 3e-308, "noise": "staircase"}),
-    (V, "eps", "finite noise", "clipped_mean_error", {"eps": 3e-308, "total_width": 10}),
+    (V, "eps", "finite noise", "clipped_mean", TINY),
+    (V, "eps", "finite noise", "clipped_mean", {"budget": beyond.StaircaseNoise(3e-308)}),
+    (V, "eps", "finite noise", "clipped_mean_error", {"total_width": 10} | TINY),
     (V, "eps", "eps=3e-308", "simulate_akmv_error", {"eps": 3e-308}),
-    (V, "eps", "finite noise", noise._noise_scale, [np.nextafter(_checks.LARGEST / 64, INF), 1]),
+    (V, "eps", "finite noise", ud.noise_scale, [np.nextafter(_checks.LARGEST / 64, INF), 1]),
     *[(V, "rho", "1e-100 to 1e+100, got rho", GAUSS.zcdp, [x]) for x in (9e-101, 2e100)],
     (V, "rho", "positive", GAUSS.zcdp, [0]),
     (T, "rho", "'1'", GAUSS.zcdp, ["1"]),
@@ -312,10 +327,10 @@ ALSO_REFUSED = [
     (V, "eps", "eps=0", GAUSS.approximate, [0, 0.1]),
     *[(V, "delta", f"delta={x}", GAUSS.approximate, [1, x]) for x in (0, 9e-101, 1, 1.5, NAN)],
     (V, "sigma", "finite noise, got sigma=1.0", GAUSS.mean_error, [0, 2.0**1018]),
-    (V, "noise", "noise, got noise='stair", "threshold", {"eps": GAUSS, "noise": "staircase"}),
-    (V, "eps", "for squares, got eps=1e-151", "threshold", {"eps": 1e-151, "objective": "mse"}),
-    (V, "eps", "for squares", "worst_case_error", {"eps": 1e-200, **SQUARES}),
-    *[(V, "eps", "eps=0.0", name, {"eps": 0.0, **SQUARES}) for name in BY_NOISE],
+    (V, "eps", "got eps=1e-151", "beyond.threshold", {"budget": 1e-151, "objective": "mse"}),
+    (V, "eps", "for squares", "beyond.threshold", {"budget": 1e-151, "objective": "mse"}),
+    (V, "eps", "for squares", "beyond.worst_case_error", SQUARES),
+    *[(V, "budget", "budget=0.0", n, {"budget": 0.0, "objective": "mse"}) for n in BY_OBJECTIVE],
     (V, "upper", "upper=1e+308", "private_mean", {"lower": -1e308, "upper": 1e308}),
     (V, "upper", "upper=1", "plan", {"lower": 2, "upper": 1}),
     *[(V, "upper", "farther from", n, {"lower": 1e16, "upper": 1e16 + 2}) for n in RANGES],
@@ -353,7 +368,7 @@ ALSO_REFUSED = [
 # Near twins of what is refused.
 EXTREMES = {"akmv": [3e-305], "akmv_error": [3e-305], "simulate_akmv_error": [3e-150]}
 EXTREMES |= {"akmv_mean_error": [1e-300, 1e300], "minimax_lower_bound": [1e300]}
-EXTREMES |= {"opt_worst_case": [1e-307], "StaircaseNoise": [1400]}
+EXTREMES |= {"opt_worst_case": [1e-307], "StaircaseNoise": [1400], "LaplaceNoise": [3e-308]}
 ACCEPTED = [
     ("upper", BOUND, [2**53, Fraction(10**40, 3), 8e300]),
     ("counts", ["Contributions", "plan"], [(1, 2), np.int8([1, 2]), np.uint64([1, 2])]),
@@ -365,10 +380,13 @@ ACCEPTED = [
     ("clipping", CLIPS, [ud.Clipping([0, 0], [10, 10]), ud.Clipping([0] * 3, [10] * 3)]),
     ("clipping", CLIPS, [ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)]),
     ("sums", [*DATA, "release_mean"], [[20 * (1 + 5e-10), -5e-10], [Fraction(1, 3), 4]]),
-    ("eps", BY_LAW, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(1e100)]),
+    ("budget", BOUNDED, [beyond.GaussianNoise(1e100)]),
+    ("budget", BY_LAW, [GAUSS, beyond.GaussianNoise(1e-100)]),
+    ("budget", ["beyond.opt_worst_case"], [1e-307]),
+    ("sensitivity", ["noise_scale"], [0, Fraction(1, 3), [[0.5], [2]]]),
     ("d", ["ball_error", "ball_threshold"], [1, 2**53]),
     ("sums", BALL[1:], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
-    ("eps", BALL[1:], ["0.5", Fraction(1, 3)]),
+    ("budget", BALL[1:], ["0.5", Fraction(1, 3)]),
     ("radius", ["clip_to_ball"], [0, Fraction(1, 3)]),
     ("weights", WEIGHED, [[1, 0], [5e-324, 1e308], [Fraction(1, 3), 2]]),
     ("total_width", WIDTHS, [0, 10**9, Fraction(1, 3)]),
@@ -378,9 +396,9 @@ ACCEPTED = [
     ("variance", ["gaussian_sums"], [100, None]),
     ("bias", ["noisy_error"], [[-(2**53), -107], [Fraction(2**1024 - 2**971), 0]]),
     ("law", ["capped_mean_error"], [LAW._replace(log_density=None)]),
-    ("eps", RELEASES, [GAUSS, ud.GaussianNoise(1e-100), ud.GaussianNoise(2.0**20)]),
+    ("budget", RELEASES, [beyond.GaussianNoise(2.0**20)]),
     *[("eps", [name], values) for name, values in EXTREMES.items()],
-    ("eps", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
+    ("budget", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
@@ -394,10 +412,10 @@ ACCEPTED = [
 
 def thresholds():
     for eps in (1e-9, 1400):
-        call("threshold", eps=eps, objective="l1", noise="staircase")
+        call("beyond.threshold", budget=beyond.StaircaseNoise(eps), objective="l1")
     for eps, objective in ((1e-100, "mse"), (1e300, "l1"), (1e-150, "mse")):
-        call("threshold", eps=eps, objective=objective)
-    call("threshold", eps=ud.GaussianNoise(1e100), objective="mse")
+        call("beyond.threshold", budget=eps, objective=objective)
+    call("beyond.threshold", budget=beyond.GaussianNoise(1e100), objective="mse")
 
 
 def promises_of_gaussian_noise():
@@ -406,7 +424,7 @@ def promises_of_gaussian_noise():
     for eps in ("1e-100", 1e100):
         GAUSS.approximate(eps, 1e-100)
     for sigma, eps in product((1e-100, 1e100), (3e-308, 1e308)):
-        ud.GaussianNoise(sigma).delta(eps)
+        beyond.GaussianNoise(sigma).delta(eps)
 
 
 ALSO_ACCEPTED = {
@@ -414,21 +432,21 @@ ALSO_ACCEPTED = {
     "the smallest float as bound": lambda: ud.Contributions([1], _checks.SMALLEST_NORMAL),
     "a largest sum near the largest float": lambda: ud.Contributions([1, 1], 8e307),
     "the largest whole number that is a float": lambda: EXACT.surplus(2**1024 - 2**971),
-    "wide staircase noise": lambda: call("clipped_mean", eps=1e-306, noise="staircase"),
+    "wide staircase noise": lambda: call("clipped_mean", budget=beyond.StaircaseNoise(1e-306)),
     "staircase noise for nothing": lambda: call(
-        "clipped_mean", total_width=0, centre=0, noise="staircase"
+        "clipped_mean", total_width=0, centre=0, budget=beyond.StaircaseNoise(1)
     ),
     "an exact width and a float as centre": lambda: call(
         "centred_clipping", users=EXACT, total_width=Fraction(1, 3), centre=0.1
     ),
     "extreme budgets of thresholds": thresholds,
-    "steep stairs": lambda: ud.StaircaseNoise(1400).mean_error([0, 1e300]),
+    "steep stairs": lambda: beyond.StaircaseNoise(1400).mean_error([0, 1e300]),
     "a sensitivity near the largest": lambda: GAUSS.mean_error(
         [0, 1e308], 2.0**1018 * (1 - 2**-53)
     ),
     "promises of Gaussian noise": promises_of_gaussian_noise,
-    "the widest noise": lambda: noise._noise_scale(_checks.LARGEST / 64, 1),
-    "a release with a small budget": lambda: call("private_mean", eps="1e-9", centre=0),
+    "the widest noise": lambda: ud.noise_scale(_checks.LARGEST / 64, 1),
+    "a release with a small budget": lambda: call("private_mean", budget="1e-9", centre=0),
     "a release in a wide range": lambda: call("private_mean", lower=-4e269, upper=4e269),
     "rows that are dropped": lambda: call(
         *PROTECTED_COUNTS, value=[NAN, 5, -4], missing="drop", outside="drop"
@@ -441,7 +459,7 @@ ALSO_ACCEPTED = {
     ),
     "an error just below half the range": lambda: result_of("plan", "smallest_eps")(5 - 1e-9),
     "a level just below 1": lambda: result_of("private_mean", "interval")(1 - 1e-9),
-    "a release of 10^15 samples": lambda: ud.release_mean(
+    "a release of 10^15 samples": lambda: release.release_mean(
         [3], ud.Contributions([10**15], 65), 1, total_width=Fraction(1, 3)
     ),
 }

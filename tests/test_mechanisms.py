@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BUDGETS, MEAN_ERRORS, SUMS, USERS, budgets, collections
+from strategies import BUDGETS, LAWS, MEAN_ERRORS, SUMS, USERS, budgets, collections
 
 import userdp as ud
+from userdp import beyond
 from userdp.audit import Recorder
 
 
@@ -61,14 +62,14 @@ def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
 @pytest.mark.parametrize("eps", BUDGETS)
 def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(eps):
     weights, most = [3, 0, 1, 1, 0.5, 1], 10 * 3 / 6.5
-    release = ud.weighted_mean(SUMS, USERS, weights, eps, rng=Recorder())
+    release = beyond.weighted_mean(SUMS, USERS, weights, eps, rng=Recorder())
     expected = np.average(SUMS / USERS.counts, weights=weights)
     assert float(release.value) == pytest.approx(expected, rel=1e-14)
     assert float(release.scale) == pytest.approx(most / eps, rel=1e-14)
-    for noise, law in (("laplace", ud.LaplaceNoise), ("staircase", ud.StaircaseNoise)):
-        error = ud.weighted_mean_error(SUMS, USERS, weights, eps, noise=noise)
+    for noise, law in (("laplace", beyond.LaplaceNoise), ("staircase", beyond.StaircaseNoise)):
+        error = beyond.weighted_mean_error(SUMS, USERS, weights, LAWS[noise](eps))
         assert error == pytest.approx(law(eps).mean_error(expected - SUMS.sum() / 14, most))
-    own = ud.weighted_mean_error(SUMS, USERS, USERS.counts, eps)
+    own = beyond.weighted_mean_error(SUMS, USERS, USERS.counts, eps)
     assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
 
 
@@ -77,7 +78,7 @@ def private_quantile(sums, users, eps, rng):
 
 
 def weighted_mean(sums, users, eps, rng):
-    return ud.weighted_mean(sums, users, users.counts, eps, rng=rng)
+    return beyond.weighted_mean(sums, users, users.counts, eps, rng=rng)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_constant_output_carries_no_noise():
 
 
 def weighted_error(sums, users, eps):
-    return ud.weighted_mean_error(sums, users, [2, 1], eps)
+    return beyond.weighted_mean_error(sums, users, [2, 1], eps)
 
 
 @pytest.mark.parametrize("mean_error", [*MEAN_ERRORS.values(), ud.akmv_error, weighted_error])
@@ -124,13 +125,15 @@ def test_leading_axes_of_errors_are_datasets(mean_error):
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, noise):
     users, sums, eps = ud.Contributions([4, 2, 1], 65), [200.0, 100.0, 3.0], 1.9
-    widths = {law: ud.threshold(users, eps, objective, law) for law in ("laplace", "staircase")}
+    widths = {
+        law: beyond.threshold(users, LAWS[law](eps), objective) for law in ("laplace", "staircase")
+    }
     assert len(set(widths.values())) == 2
-    common, options = (sums, users, widths[noise], eps), {"objective": objective, "noise": noise}
-    expected = ud.clipped_mean_error(*common, noise=noise)
-    assert ud.opt_worst_case_mean_error(sums, users, eps, **options) == expected
-    released = ud.clipped_mean(*common, noise=noise, rng=4)
-    assert ud.opt_worst_case(sums, users, eps, **options, rng=4) == released
+    law = LAWS[noise](eps)
+    expected = beyond.clipped_mean_error(sums, users, widths[noise], law)
+    assert beyond.opt_worst_case_mean_error(sums, users, law, objective=objective) == expected
+    released = beyond.clipped_mean(sums, users, widths[noise], law, rng=4)
+    assert beyond.opt_worst_case(sums, users, law, objective=objective, rng=4) == released
 
 
 @given(users=collections(), data=st.data())
@@ -144,8 +147,8 @@ def test_certificate_of_weights_is_the_worst_of_all_corners(users, data):
     bias = users.upper * max(abs(sum(p)) for p in itertools.product(*([0, p] for p in parts)))
     change = users.upper * max(weights) / W
     expected = bias + change / ud.model.read_eps(eps)
-    assert ud.weighted_worst_case_error(users, weights, eps) == expected
-    error = ud.weighted_worst_case_error(users, weights, eps, "l1", "staircase")
-    assert error == pytest.approx(float(ud.StaircaseNoise(eps).mean_error(bias, change)))
+    assert beyond.weighted_worst_case_error(users, weights, eps) == expected
+    error = beyond.weighted_worst_case_error(users, weights, beyond.StaircaseNoise(eps), "l1")
+    assert error == pytest.approx(float(beyond.StaircaseNoise(eps).mean_error(bias, change)))
     floats = ud.Contributions(users.counts, float(users.upper))
-    assert ud.weighted_worst_case_error(floats, weights, eps) == pytest.approx(float(expected))
+    assert beyond.weighted_worst_case_error(floats, weights, eps) == pytest.approx(float(expected))

@@ -12,33 +12,36 @@
 6. The audit: its pairs are neighbours, its figure is right for each pair, it sees faults.
 """
 
-import itertools
 import sys
 from fractions import Fraction
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
-from strategies import BUDGETS, SUMS, USERS
+from strategies import BUDGETS, LAWS, SUMS, USERS
 from traces import calls_of
 
 import userdp as ud
-from userdp import audit, mechanisms, noise
+from userdp import beyond, mechanisms
 from userdp._checks import LARGEST
+from userdp.audit import Noisy, Pairs, Recorder, akmv_log_ratio, quantile_log_ratio
+from userdp.audit import largest_log_ratio as largest_of_sums
+from userdp.beyond import audit
 from userdp.mechanisms import grid_steps, grid_sum
 
 
 # 1. The ruler
 @pytest.mark.parametrize("eps", [0.5, 2, 5])
 def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
-    law = ud.StaircaseNoise(eps)
+    law = beyond.StaircaseNoise(eps)
     shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
-    pairs = audit.Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
+    pairs = Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
     z = np.sort(np.concatenate([np.linspace(-9, 9, 9001), np.arange(9) + law.gamma - 1e-6]))
     expected = [np.max(law.log_density(z) - law.log_density(z + shift)) for shift in shifts]
 
     def release(sums, users, rng):
-        return [audit.Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
+        return [Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
 
     found = audit.mean_log_ratio(release, pairs, law)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -47,34 +50,43 @@ def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
 
 
 # 2. Mechanisms
-def clipped(sums, users, eps, width, centre, **options):
+def as_given(budget):
+    return budget
+
+
+def optimal(sums, users, eps, objective, law, **options):
+    return beyond.opt_worst_case(sums, users, law(eps), objective=objective, **options)
+
+
+def clipped(sums, users, budget, width, centre, law=as_given, **options):
     U = users.upper
-    return ud.clipped_mean(sums, users, width * U, eps, centre=centre * U, **options)
+    return beyond.clipped_mean(sums, users, width * U, law(budget), centre=centre * U, **options)
 
 
-def weighted(sums, users, eps, cap, **options):
-    return ud.weighted_mean(sums, users, np.minimum(users.counts, cap), eps, **options)
+def weighted(sums, users, eps, cap, law=as_given, **options):
+    return beyond.weighted_mean(sums, users, np.minimum(users.counts, cap), law(eps), **options)
 
 
 MEANS = {
     "laplace": ud.laplace,
+    "opt": ud.opt_worst_case,
     **{
-        f"opt {objective} {noise}": partial(ud.opt_worst_case, objective=objective, noise=noise)
-        for objective, noise in itertools.product(("bound", "l1", "mse"), ("laplace", "staircase"))
+        f"opt {objective} {law}": partial(optimal, objective=objective, law=LAWS[law])
+        for objective, law in product(("bound", "l1", "mse"), LAWS)
     },
     "clipped off centre": partial(clipped, width=1.7, centre=0.3),
     "clipped at the edge": partial(clipped, width=0.9, centre=1),
     "clipped wide": partial(clipped, width=1e3, centre=0.5),
-    "clipped staircase": partial(clipped, width=1.1, centre=0.2, noise="staircase"),
+    "clipped staircase": partial(clipped, width=1.1, centre=0.2, law=beyond.StaircaseNoise),
     "weighted": partial(weighted, cap=2.5),
-    "weighted staircase": partial(weighted, cap=1, noise="staircase"),
+    "weighted staircase": partial(weighted, cap=1, law=beyond.StaircaseNoise),
 }
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
 GAUSSIAN = {
-    "opt bound gaussian": ud.opt_worst_case,
-    "opt mse gaussian": partial(ud.opt_worst_case, objective="mse"),
+    "opt bound gaussian": beyond.opt_worst_case,
+    "opt mse gaussian": partial(beyond.opt_worst_case, objective="mse"),
     "clipped off centre gaussian": partial(clipped, width=1.7, centre=0.3),
-    "ball gaussian": ud.vectors.mean_in_ball,
+    "ball gaussian": beyond.mean_in_ball,
 }
 
 # (pairs, seed)
@@ -94,7 +106,7 @@ def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
 
-RELEASES = MEANS | GAUSSIAN | {"ball": ud.vectors.mean_in_ball}
+RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball}
 
 
 def ratio_of(name, eps):
@@ -102,19 +114,19 @@ def ratio_of(name, eps):
 
     For Gaussian noise it returns the rho that is spent.
     """
-    budget = ud.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
+    budget = beyond.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
     release = lambda sums, users, rng: RELEASES[name](sums, users, budget, rng=rng)  # noqa: E731
 
     def ratio(pairs):
         if name == "akmv":
-            return audit.akmv_log_ratio(pairs, eps)
+            return akmv_log_ratio(pairs, eps)
         if name in RANKS:
-            return audit.quantile_log_ratio(pairs, RANKS[name], eps)
+            return quantile_log_ratio(pairs, RANKS[name], eps)
         if name in GAUSSIAN:
             return audit.gaussian_rho(release, pairs)
         if name == "ball":
             return audit.ball_log_ratio(release, pairs)
-        law = ud.StaircaseNoise(eps) if "staircase" in name else None
+        law = beyond.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
     return ratio
@@ -128,15 +140,15 @@ def spent(name, eps, n_pairs, seed=1):
 
 @every_eps
 def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
-    ratio = lambda pairs: audit.quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
-    beyond = audit.largest_log_ratio(ratio, 500, rng=2)
-    assert REACHED * eps / 2 <= beyond <= eps / 2 * (1 + ROUNDING)
+    ratio = lambda pairs: quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
+    outside = audit.largest_log_ratio(ratio, 500, rng=2)
+    assert REACHED * eps / 2 <= outside <= eps / 2 * (1 + ROUNDING)
 
 
 def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
     first, second = np.zeros((2, 3)), np.array([[1e-9, 0, 0], [4, 0, 0]])
-    pairs = audit.Pairs(ud.Contributions([4, 1, 1], 1), first, second)
-    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
+    pairs = Pairs(ud.Contributions([4, 1, 1], 1), first, second)
+    np.testing.assert_allclose(akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
 
 
 MANY = ud.Contributions([40, *[3] * 20_000], 2)
@@ -154,9 +166,10 @@ def pairs_of_many(sums, d):
     pairs = np.array([[lowest, sums], [highest, lowest]])
     if d is not None:  # in all coordinates alike
         pairs = (pairs - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
-    return audit.Pairs(MANY, *pairs)
+    return Pairs(MANY, *pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
 @pytest.mark.parametrize("name", AUDITS)
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
@@ -230,7 +243,7 @@ def distribution(law, z):
 @every_eps
 def test_laplace_sampler_is_the_inverse_of_its_density(eps):
     """Numpy makes a Laplace variable of the uniform number that `random` would return."""
-    law = ud.LaplaceNoise(eps)
+    law = beyond.LaplaceNoise(eps)
     draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
     uniforms = np.random.default_rng(9).random(10_000)
     np.testing.assert_allclose(distribution(law, draws), uniforms, rtol=0, atol=1e-12)
@@ -242,19 +255,19 @@ def test_laplace_sampler_is_the_inverse_of_its_density(eps):
 @every_eps
 def test_staircase_sampler_is_the_inverse_of_its_density(eps):
     """Whole units by an exponential; then which part of a unit, and where in it."""
-    law = ud.StaircaseNoise(eps)
+    law = beyond.StaircaseNoise(eps)
     whole, chosen, place = np.meshgrid(
         np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
     )
-    beyond = chosen < law.gamma
+    outside = chosen < law.gamma
     for sign in (-1.0, 1.0):
-        rng = audit.Recorder(
+        rng = Recorder(
             exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
         )
         z = law.draw(2.0, whole.shape, rng) / 2.0
         assert rng.calls[0].numbers == (1 / eps,)
         assert rng.calls[-1].numbers == (-1.0, 1.0)
-        part = np.where(beyond, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
+        part = np.where(outside, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
         size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
         np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
 
@@ -276,7 +289,7 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
             cells = ud.quantile_cells(sums, pairs.users, rank, eps)
             many = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
             (cell, T), again = (
-                AKMV._draw_from(law, audit.Recorder(random=[levels, places]), shape)
+                AKMV._draw_from(law, Recorder(random=[levels, places]), shape)
                 for law in (cells, many)
             )
             np.testing.assert_array_equal((cell, T), again)
@@ -293,15 +306,16 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
 
 
 # 5. Calls
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.1, 2])
 @pytest.mark.parametrize("name", MEANS)
 def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
     """And a batch of datasets gets what each of them gets alone."""
     wanted = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
     for users, first, second in audit.hard_pairs(80, rng=5):
-        batch = MEANS[name](first, users, eps, rng=audit.Recorder())
+        batch = MEANS[name](first, users, eps, rng=Recorder())
         for alone, *pair in zip(batch, first, second, strict=True):
-            recorders = audit.Recorder(), audit.Recorder()
+            recorders = Recorder(), Recorder()
             made = [MEANS[name](x, users, eps, rng=r) for x, r in zip(pair, recorders, strict=True)]
             one, other = (rng.calls for rng in recorders)
             assert one == other
@@ -313,7 +327,7 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
 def test_what_is_called_does_not_tell_who_is_clipped(name):
     """Time is not promised, but no function is called for one user and not for another."""
     users = ud.Contributions([9, *[2] * 39], 1)
-    budget = ud.GaussianNoise(1) if name == "ball" else 0.5
+    budget = beyond.GaussianNoise(1) if name == "ball" else 0.5
     mechanism = (RELEASES | {"akmv": ud.akmv})[name]
     seen = []
     for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
@@ -328,7 +342,7 @@ def test_what_is_called_does_not_tell_who_is_clipped(name):
 # 6. The audit
 @pytest.mark.parametrize("law", ["laplace", "normal"])
 def test_recorder_answers_without_any_numbers_and_refuses_other_uses(law):
-    rng, one = audit.Recorder(), audit.Noisy(Fraction(0), Fraction(1))
+    rng, one = Recorder(), Noisy(Fraction(0), Fraction(1))
     draw = getattr(rng, law)
     assert (draw(), rng.exponential()) == (one, 1)
     assert draw(scale=[1.0, 1.0]).tolist() == draw(0.0, 1.0, (2,)).tolist() == [one] * 2
@@ -373,6 +387,7 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
         assert sum(len(pairs.first) for pairs in audit.hard_pairs(n)) == n
     found = audit.largest_log_ratio(figure, 250, rng=27)
     assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
+    assert found == largest_of_sums(figure, 250, rng=27)
     shares = [
         (2 * pairs.first + pairs.second).sum() / pairs.users.largest_sums.sum()
         for pairs in audit.hard_pairs(400, rng=3)
@@ -380,18 +395,18 @@ def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
     assert sum(shares) == pytest.approx(401.084920053, rel=1e-9)  # the same on every machine
 
 
-BALL = ud.vectors
-INF, GAMMA = np.inf, audit.Recorder.gamma
+BALL = beyond.vectors
+INF, GAMMA = np.inf, Recorder.gamma
 
 
-@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (ud.StaircaseNoise(1), 1)])
+@pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (beyond.StaircaseNoise(1), 1)])
 def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
     scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
-    pairs = audit.Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
+    pairs = Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
 
     def release(sums, users, rng):
         places = zip(sums[:, 0].astype(int), scales, strict=True)
-        return [audit.Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in places]
+        return [Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in places]
 
     spent = audit.mean_log_ratio(release, pairs, noise)
     assert spent.dtype == np.float64
@@ -406,7 +421,7 @@ def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
     first = rng.choice([0, 0.5, 1, 0.3], (60, 3)) * rng.choice([1, rng.random()], (60, 1))
     second = first.copy()
     second[np.arange(60), rng.integers(3, size=60)] = rng.random(60)
-    pairs = audit.Pairs(users, first * users.largest_sums, second * users.largest_sums)
+    pairs = Pairs(users, first * users.largest_sums, second * users.largest_sums)
     of_ranks, of_akmv = [], []
     for both in zip(pairs.first, pairs.second, strict=True):
         ends = np.unique([*both, users.largest_sums, [0, 0, 0]])
@@ -416,20 +431,21 @@ def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
         moved = np.subtract(*(np.minimum(sums, T[:, None]).sum(axis=1) for sums in both))
         ratio = np.subtract(*log_densities(ud.rank(eps), eps / 2))
         of_akmv.append(np.max(abs(ratio) + abs(moved) / (2 * T / eps)))
-    found = np.transpose([audit.quantile_log_ratio(pairs, rank, eps) for rank in ranks])
+    found = np.transpose([quantile_log_ratio(pairs, rank, eps) for rank in ranks])
     np.testing.assert_allclose(found, of_ranks, rtol=1e-12)
-    np.testing.assert_allclose(audit.akmv_log_ratio(pairs, eps), of_akmv, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(akmv_log_ratio(pairs, eps), of_akmv, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("budget", "figure"), [(2, audit.ball_log_ratio), (ud.GaussianNoise(0.4), audit.gaussian_rho)]
+    ("budget", "figure"),
+    [(2, audit.ball_log_ratio), (beyond.GaussianNoise(0.4), audit.gaussian_rho)],
 )
 def test_figures_of_balls_are_right_for_each_pair(budget, figure):
     """Compared with the clipped sums themselves."""
-    release = lambda sums, users, rng: ud.vectors.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
+    release = lambda sums, users, rng: beyond.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
     for pairs in audit.hard_pairs(60, rng=8, d=2):
-        T = float(ud.vectors.ball_threshold(pairs.users, budget, 2))
-        one, other = (ud.vectors.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
+        T = float(beyond.ball_threshold(pairs.users, budget, 2))
+        one, other = (beyond.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
         scale = max(T, 1e-300) * (1 / 2 if budget == 2 else 0.4)
         c = np.linalg.norm(one - other, axis=1) / scale
         expected = c if budget == 2 else c**2 / 2
@@ -440,7 +456,7 @@ def test_figures_of_balls_are_right_for_each_pair(budget, figure):
     ("figure", "budget", "pattern", "expected"),
     [
         (audit.ball_log_ratio, 2, [1, 0, 0], 5 / 16),
-        (audit.gaussian_rho, ud.GaussianNoise(1), [1, 1, 1], 25 / 512),
+        (audit.gaussian_rho, beyond.GaussianNoise(1), [1, 1, 1], 25 / 512),
     ],
 )
 def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pattern, expected):
@@ -450,22 +466,22 @@ def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pa
     second = np.multiply.outer([1, 1, 1, 1, 0], [[0, 0.375, 0.5]])
 
     def release(vectors, users, rng):
-        ud.vectors.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
-        noisy = np.frompyfunc(lambda x, scale: audit.Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
+        beyond.mean_in_ball(vectors, users, budget, rng=rng)  # for its calls
+        noisy = np.frompyfunc(lambda x, scale: Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
         return noisy(vectors[:, 0], scales[int(vectors.any())])
 
-    found = figure(release, audit.Pairs(ud.Contributions([1], 2), 0 * second, second))
+    found = figure(release, Pairs(ud.Contributions([1], 2), 0 * second, second))
     assert found.tolist() == [expected, INF, INF, INF, 0]
 
 
-DRAWN, CELLS = ud.GaussianNoise.draw, AKMV._cells_of
+DRAWN, CELLS = beyond.GaussianNoise.draw, AKMV._cells_of
 
 
-def half_of_the_scale(width, eps, scale=noise._noise_scale):
+def half_of_the_scale(width, eps, scale=ud.noise_scale):
     return scale(width / 2, eps)
 
 
-def stairs_of_less(law, sensitivity, *rest, draw=ud.StaircaseNoise.draw):
+def stairs_of_less(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
     return draw(law, sensitivity / 1.01, *rest)
 
 
@@ -479,9 +495,20 @@ def both(pure, gaussian):
 
 
 FAULTS = {
-    "half of the scale": (noise, "_noise_scale", half_of_the_scale, {"laplace": 2}),
+    "half of the scale": (
+        mechanisms,
+        "noise_scale",
+        half_of_the_scale,
+        {"laplace": 2, "opt": 2},
+    ),
+    "half of the scale of a law": (
+        beyond.noise,
+        "noise_scale",
+        half_of_the_scale,
+        {"opt l1 laplace": 2, "clipped off centre": 2, "weighted": 2},
+    ),
     # Not 2T/eps.
-    "half of AKMV's scale": (AKMV, "_noise_scale", half_of_the_scale, {"akmv": INF}),
+    "half of AKMV's scale": (AKMV, "noise_scale", half_of_the_scale, {"akmv": INF}),
     "clipped at the largest sum": (
         mechanisms,
         "grid_sum",
@@ -502,12 +529,12 @@ FAULTS = {
         {"akmv": 0.75},
     ),
     "stairs that are too narrow": (
-        ud.StaircaseNoise,
+        beyond.StaircaseNoise,
         "draw",
         stairs_of_less,
         {"opt bound staircase": 2},
     ),
-    "half of the scale in a ball": (BALL, "_noise_scale", half_of_the_scale, both(2, 1)),
+    "half of the scale in a ball": (BALL, "noise_scale", half_of_the_scale, both(2, 1)),
     "a smaller threshold, which is no fault": (
         BALL,
         "ball_threshold",
@@ -522,20 +549,20 @@ FAULTS = {
     ),
     "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
     "half of the width in a draw": (
-        ud.GaussianNoise,
+        beyond.GaussianNoise,
         "draw",
         lambda law, w, *rest: DRAWN(law, w / 2, *rest),
         both(1, 4),
     ),
-    "one draw for all coordinates": (ud.GaussianNoise, "draw", drawn_once, both(1, INF)),
+    "one draw for all coordinates": (beyond.GaussianNoise, "draw", drawn_once, both(1, INF)),
     "lengths of one dimension more": (
-        audit.Recorder,
+        Recorder,
         "gamma",
         lambda rng, d, *rest: GAMMA(rng, d + 1, *rest),
         both(INF, 1),
     ),
     "a direction that is no unit vector": (
-        audit.Recorder,
+        Recorder,
         "standard_normal",
         lambda _, size: np.ones(size),
         both(INF, 1),
@@ -574,5 +601,5 @@ def test_an_audit_sees_a_threshold_that_is_moved(monkeypatch, fault, first, seco
     drawn = AKMV._draw_from
     monkeypatch.setattr(AKMV, "_draw_from", moved)
     users = ud.Contributions([3, 2, 2], 1)
-    pairs = audit.Pairs(users, *(np.array([[of_one, 1, 0.25]]) for of_one in (first, second)))
-    assert audit.akmv_log_ratio(pairs, 1) == INF
+    pairs = Pairs(users, *(np.array([[of_one, 1, 0.25]]) for of_one in (first, second)))
+    assert akmv_log_ratio(pairs, 1) == INF

@@ -11,23 +11,24 @@ import numpy as np
 import pytest
 
 import userdp as ud
-from userdp import floor
+from userdp import beyond, release
 from userdp._search import NotFoundError, double, halve
+from userdp.beyond import floor
+from userdp.beyond.noise import LaplaceNoise
 from userdp.release import _noise, _planning
-from userdp.release._results import LaplaceNoise, noise_reach
+from userdp.release._intervals import noise_reach
 
-HOUSE = Path(ud.__file__).parent
+PACKAGE = Path(ud.__file__).parent
 TREES = {
-    str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8"))
-    for path in sorted(HOUSE.rglob("*.py"))
+    str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(PACKAGE.rglob("*.py"))
 }
 
 ENDS = {
-    "plotting/_tables.py": {
-        "_public_name": "each step unwraps one `functools.partial` of finitely many",
+    "release/_files.py": {
+        "_refuse_parts": "each step reads another block of a file, up to its end"
     },
-    "release/_files.py": {"_is_whole": "each step reads another block of a file, up to its end"},
-    "release/_sources.py": {"_steps_of": "each step takes one of finitely many parts"},
+    "release/_plans.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
 
@@ -115,28 +116,31 @@ def halved(moved, law, real=_noise.scale_of):
 RECORDS = {"user": ["a", "a", "b"], "value": [1.0, 2.0, 5.0]}
 BOUNDS = {"lower": 0, "upper": 6}
 SUMS = [3.0, 5.0], ud.Contributions([2, 1], 6)
-GAUSS = ud.GaussianNoise.zcdp(8)
+GAUSS = beyond.GaussianNoise.zcdp(8)
 RELEASES = {
-    "private_mean": (lambda: ud.private_mean(**RECORDS, **BOUNDS, eps=2.5), "eps=2.5"),
-    "private_mean, Gaussian": (lambda: ud.private_mean(**RECORDS, **BOUNDS, eps=GAUSS), "rho=8.0"),
-    "release_mean": (lambda: ud.release_mean(*SUMS, 2.5), "eps=2.5"),
+    "private_mean": (lambda: release.private_mean(**RECORDS, **BOUNDS, budget=2.5), "eps=2.5"),
+    "private_mean, Gaussian": (
+        lambda: release.private_mean(**RECORDS, **BOUNDS, budget=GAUSS),
+        "rho=8.0",
+    ),
+    "release_mean": (lambda: release.release_mean(*SUMS, 2.5), "eps=2.5"),
     "protected counts": (
-        lambda: ud.private_mean_protected_counts(**RECORDS, **BOUNDS, eps=2.5, cap=2),
+        lambda: release.private_mean_protected_counts(**RECORDS, **BOUNDS, eps=2.5, cap=2),
         "eps=1.25",
     ),
     "in a ball": (
-        lambda: ud.release.release_mean_in_ball([[1.0, 0], [0, 1.0]], SUMS[1], GAUSS),
+        lambda: release.release_mean_in_ball([[1.0, 0], [0, 1.0]], SUMS[1], GAUSS),
         "rho=8.0",
     ),
-    "Laplace noise": (lambda: ud.release.discrete_laplace(3, Fraction(5, 2)), "eps=2.5"),
-    "Gaussian noise": (lambda: ud.release.discrete_gaussian(3_000_000, GAUSS), "rho=8.0"),
+    "Laplace noise": (lambda: release.discrete_laplace(3, Fraction(5, 2)), "eps=2.5"),
+    "Gaussian noise": (lambda: release.discrete_gaussian(3_000_000, GAUSS), "rho=8.0"),
 }
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(release, monkeypatch):
-    make, budget = RELEASES[release]
+@pytest.mark.parametrize("mechanism", RELEASES)
+def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(mechanism, monkeypatch):
+    make, budget = RELEASES[mechanism]
     monkeypatch.setattr(_noise, "scale_of", halved)
     words = (
         rf"OpenDP's noise scale for {budget} was not found within 64 steps of a float: "
@@ -151,7 +155,7 @@ def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(release, monk
 def test_a_noise_that_costs_more_than_all_floats_is_refused(monkeypatch):
     monkeypatch.setattr(_noise, "scale_of", lambda *_: 0.0)
     with pytest.raises(NotFoundError, match=r"costs eps=inf"):
-        ud.private_mean(**RECORDS, **BOUNDS, eps=1)
+        release.private_mean(**RECORDS, **BOUNDS, budget=1)
 
 
 def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
@@ -161,7 +165,7 @@ def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
     for _ in range(200):
         moved = int(2.0 ** rng.uniform(0, 50))
         _noise.discrete_laplace(moved, Fraction(2.0 ** rng.uniform(-6, 10)))
-        _noise.discrete_gaussian(moved, ud.GaussianNoise.zcdp(2.0 ** rng.uniform(-12, 10)))
+        _noise.discrete_gaussian(moved, beyond.GaussianNoise.zcdp(2.0 ** rng.uniform(-12, 10)))
 
 
 class Stuck(np.random.Generator):
@@ -180,12 +184,12 @@ class NeverThere(LaplaceNoise):
 
 def stuck_plan(monkeypatch):
     monkeypatch.setattr(_planning, "optimal_error", lambda *_: inf)
-    ud.plan([2, 1], **BOUNDS, eps=1).smallest_eps(1)
+    release.plan([2, 1], **BOUNDS, eps=1).smallest_eps(1)
 
 
 def stuck_rho(monkeypatch):
-    monkeypatch.setattr("userdp.noise.sqrt", lambda x: x**0.5 / 2)
-    ud.GaussianNoise.zcdp(0.25)
+    monkeypatch.setattr("userdp.beyond.noise.sqrt", lambda x: x**0.5 / 2)
+    beyond.GaussianNoise.zcdp(0.25)
 
 
 def stuck_lattice(monkeypatch):
@@ -232,7 +236,7 @@ def test_bisections_end_with_neighbours_wherever_the_place_is():
     ids=["budget", "factor"],
 )
 def test_a_certificate_whose_check_would_not_end_is_refused(changed, rule):
-    certificate = ud.minimax_certificate(ud.Contributions([1], 1), 8)
+    certificate = beyond.minimax_certificate(ud.Contributions([1], 1), 8)
     assert certificate.source == "lattice"
     with pytest.raises(ValueError, match=rule):
         replace(certificate, **changed).check()

@@ -10,11 +10,11 @@ from typing import assert_type
 import pytest
 
 import userdp as ud
-from userdp import vectors
+from userdp import beyond
 
 FLOATS = ud.Contributions([4, 2, 1], upper=65)
 EXACT = ud.Contributions([4, 2, 1], upper=Fraction(65))
-HALF = ud.centred_clipping(EXACT, Fraction(100))
+HALF = beyond.centred_clipping(EXACT, Fraction(100))
 
 
 def test_users_know_the_type_of_their_bound() -> None:
@@ -33,30 +33,30 @@ def test_of_a_float_come_floats() -> None:
     results = [
         assert_type(ud.threshold(FLOATS, 1), float),
         assert_type(ud.threshold(FLOATS, 0.1), float),
-        assert_type(ud.threshold(FLOATS, 1, "mse"), float),
+        assert_type(beyond.threshold(FLOATS, 1, "mse"), float),
         assert_type(ud.optimal_error(FLOATS, 1), float),
-        assert_type(ud.optimal_error(FLOATS, 1, "l1"), float),
-        assert_type(ud.optimal_error(FLOATS, ud.GaussianNoise(1)), float),
+        assert_type(beyond.optimal_error(FLOATS, 1, "l1"), float),
+        assert_type(beyond.optimal_error(FLOATS, beyond.GaussianNoise(1)), float),
         assert_type(ud.symmetric_error(FLOATS, Fraction(65), 1), float),
-        assert_type(ud.projected_error(FLOATS, 65, 1), float),
+        assert_type(beyond.projected_error(FLOATS, 65, 1), float),
         assert_type(ud.sensitivity(FLOATS), float),
         assert_type(ud.sensitivity(FLOATS, HALF), float),
         assert_type(ud.worst_case_bias(FLOATS, HALF), float),
         assert_type(ud.printed_bias(FLOATS, HALF), float),
         assert_type(ud.worst_case_error(FLOATS, HALF, Fraction(1)), float),
-        assert_type(ud.weighted_worst_case_error(FLOATS, [2, 1, 1], 1), float),
-        assert_type(ud.smallest_bias(FLOATS, Fraction(1)), float),
-        assert_type(ud.minimax_lower_bound(FLOATS, 1), float),
-        assert_type(vectors.ball_threshold(FLOATS, 1, 2), float),
-        assert_type(vectors.ball_threshold(FLOATS, 0.1, 2), float),
-        assert_type(vectors.ball_error(FLOATS, 1, 2), float),
+        assert_type(beyond.weighted_worst_case_error(FLOATS, [2, 1, 1], 1), float),
+        assert_type(beyond.smallest_bias(FLOATS, Fraction(1)), float),
+        assert_type(beyond.minimax_lower_bound(FLOATS, 1), float),
+        assert_type(beyond.ball_threshold(FLOATS, 1, 2), float),
+        assert_type(beyond.ball_threshold(FLOATS, 0.1, 2), float),
+        assert_type(beyond.ball_error(FLOATS, 1, 2), float),
         assert_type(ud.optimal_solution(FLOATS, 1).total_width, float),
         assert_type(ud.optimal_solution(FLOATS, 1).lambda_width, float),
         assert_type(printed.total_width, float),
         assert_type(printed.lambda_width, float),
         assert_type(ud.kkt.solve_lp(EXACT, 1).total_width, float),
-        assert_type(ud.GaussianNoise(1).mean_size, float),
-        assert_type(ud.StaircaseNoise(1).mean_size, float),
+        assert_type(beyond.GaussianNoise(1).mean_size, float),
+        assert_type(beyond.StaircaseNoise(1).mean_size, float),
     ]
     assert {type(result) for result in results} == {float}
 
@@ -66,20 +66,20 @@ def test_of_a_fraction_come_fractions() -> None:
     results = [
         assert_type(ud.threshold(EXACT, 1), Fraction),
         assert_type(ud.threshold(EXACT, 0.1), Fraction),
-        assert_type(ud.threshold(EXACT, 1, "mse"), Fraction),
+        assert_type(beyond.threshold(EXACT, 1, "mse"), Fraction),
         assert_type(ud.optimal_error(EXACT, 1), Fraction),
-        assert_type(ud.optimal_error(EXACT, ud.GaussianNoise(1)), Fraction),
+        assert_type(beyond.optimal_error(EXACT, beyond.GaussianNoise(1)), Fraction),
         assert_type(ud.sensitivity(EXACT), Fraction),
-        assert_type(vectors.ball_threshold(EXACT, 1, 2), Fraction),
-        assert_type(vectors.ball_threshold(EXACT, 0.1, 2), Fraction),
-        assert_type(vectors.ball_error(EXACT, ud.GaussianNoise(1), 2), Fraction),
+        assert_type(beyond.ball_threshold(EXACT, 1, 2), Fraction),
+        assert_type(beyond.ball_threshold(EXACT, 0.1, 2), Fraction),
+        assert_type(beyond.ball_error(EXACT, beyond.GaussianNoise(1), 2), Fraction),
         assert_type(ud.sum_of_largest(FLOATS, 2), Fraction),
         assert_type(ud.optimal_solution(EXACT, 1).total_width, Fraction),
         assert_type(ud.optimal_solution(EXACT, 1).lambda_width, Fraction),
         assert_type(printed.total_width, Fraction),
         assert_type(printed.lambda_width, Fraction),
-        assert_type(ud.LaplaceNoise(1).mean_size, Fraction),
-        assert_type(ud.LaplaceNoise(1).scale, Fraction),
+        assert_type(beyond.LaplaceNoise(1).mean_size, Fraction),
+        assert_type(beyond.LaplaceNoise(1).scale, Fraction),
     ]
     assert {type(result) for result in results} == {Fraction}
 
@@ -88,16 +88,20 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
     wide = ud.Clipping([0.0, 0, 0], [65.0, 65, 65])
     results = {
         "objective": [
-            assert_type(ud.optimal_error(EXACT, 1, "mse"), Fraction | float),
-            assert_type(ud.optimal_error(EXACT, 1, "l1"), Fraction | float),
+            assert_type(beyond.optimal_error(EXACT, 1, "mse"), Fraction | float),
+            assert_type(beyond.optimal_error(EXACT, 1, "l1"), Fraction | float),
         ],
         "noise": [
             assert_type(ud.symmetric_error(EXACT, 65, 1), Fraction | float),
-            assert_type(ud.symmetric_error(EXACT, 65, 1, noise="staircase"), Fraction | float),
+            assert_type(
+                beyond.symmetric_error(EXACT, 65, beyond.StaircaseNoise(1)), Fraction | float
+            ),
         ],
         "law": [
             assert_type(ud.worst_case_error(EXACT, HALF, 1), Fraction | float),
-            assert_type(ud.worst_case_error(EXACT, HALF, ud.GaussianNoise(1)), Fraction | float),
+            assert_type(
+                beyond.worst_case_error(EXACT, HALF, beyond.GaussianNoise(1)), Fraction | float
+            ),
         ],
         "clipping": [
             assert_type(ud.sensitivity(EXACT, HALF), Fraction | float),
@@ -112,12 +116,14 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
             assert_type(ud.printed_bias(EXACT, wide), Fraction | float),
         ],
         "law and weights": [
-            assert_type(ud.weighted_worst_case_error(EXACT, [2, 1, 1], 1), Fraction | float),
-            assert_type(ud.weighted_worst_case_error(EXACT, [2, 1, 1], 1, "l1"), Fraction | float),
+            assert_type(beyond.weighted_worst_case_error(EXACT, [2, 1, 1], 1), Fraction | float),
+            assert_type(
+                beyond.weighted_worst_case_error(EXACT, [2, 1, 1], 1, "l1"), Fraction | float
+            ),
         ],
         "given sensitivity": [
-            assert_type(ud.smallest_bias(EXACT, 1), Fraction | float),
-            assert_type(ud.smallest_bias(EXACT, 1.5), Fraction | float),
+            assert_type(beyond.smallest_bias(EXACT, 1), Fraction | float),
+            assert_type(beyond.smallest_bias(EXACT, 1.5), Fraction | float),
         ],
     }
     for what, (exact, rounded) in results.items():

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 import userdp as ud
+from userdp import beyond
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 Numbers = list[Fraction]
@@ -274,7 +275,7 @@ class Certificate:
     loads: list[tuple[int, int, list[tuple[int, int]]]]
 
     @classmethod
-    def of(cls, floor: ud.FloorCertificate) -> Certificate:
+    def of(cls, floor: beyond.FloorCertificate) -> Certificate:
         """Deal the users to the blocks, and give each block of a dataset its level."""
         blocks: list[int] = []
         groups: list[int] = []
@@ -341,7 +342,9 @@ def cases(kind: str, n: int, seed: int) -> list[Case]:
 def book_floors(n: int, rng: Random) -> list[Case]:
     """Return the floors of eight equal users, and n drawn ones of the book's other collections."""
     stored = {
-        path.stem: [ud.FloorCertificate.from_json(line) for line in path.read_text().splitlines()]
+        path.stem: [
+            beyond.FloorCertificate.from_json(line) for line in path.read_text().splitlines()
+        ]
         for path in sorted((DATA / "floors").glob("*.jsonl"))
     }
     small = stored.pop("eight-equal")

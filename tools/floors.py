@@ -14,7 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 import userdp as ud
-from userdp.floor import _of_family
+from userdp import beyond
+from userdp.beyond.floor import _of_family
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 # By budget and number of users: two of them stand between the ends, whose range has so many cells.
@@ -35,7 +36,7 @@ def collections() -> dict[str, list[int]]:
     }
 
 
-def many_users() -> Iterator[ud.FloorCertificate]:
+def many_users() -> Iterator[beyond.FloorCertificate]:
     """Prove floors for more and more users with one sample each."""
     for eps, cells in BETWEEN.items():
         for n_users in (1, 2, 4, *cells):
@@ -44,10 +45,10 @@ def many_users() -> Iterator[ud.FloorCertificate]:
                 shape = (1, n_users - 2, 1), (1, 2, cells[n_users])
                 yield _of_family(users, eps, shape)
             else:
-                yield ud.minimax_certificate(users, eps)
+                yield beyond.minimax_certificate(users, eps)
 
 
-def write(path: Path, certificates: Iterable[ud.FloorCertificate]) -> None:
+def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:
     """Write certificates, one a line, and say what they prove."""
     lines = []
     for certificate in certificates:
@@ -64,7 +65,7 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     for name, counts in collections().items():
         users = ud.Contributions(counts, upper=Fraction(1))
-        proofs = (ud.minimax_certificate(users, eps) for eps in BUDGETS)
+        proofs = (beyond.minimax_certificate(users, eps) for eps in BUDGETS)
         write(folder / f"{name}.jsonl", proofs)
     write(folder / "many-users.jsonl", many_users())
 

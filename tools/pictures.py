@@ -2,7 +2,7 @@
 
 `drawn.py` notes what is drawn while a chapter runs. Each curve, bar, band and group of points must
 be in a table that is offered below the figure: in the rows and columns that its label names, and in
-the unit of the axis. A label names a column by its name or by what `book/columns.yml` puts in
+the unit of the axis. A label names a column by its name or by what `datapackage.json` puts in
 curved quotation marks in its description, and it names rows by a text in them or as in "ε = 0.5".
 The title of the axes may name rows, too. What has no label is named by what has its colour.
 
@@ -16,10 +16,11 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
-import dictionary
 import numpy as np
 import pandas as pd
-from execute import look_the_same
+
+from .execute import look_the_same
+from .ext import recorded
 
 ROUNDING = 5.1e-6
 """Tables have six significant digits."""
@@ -80,8 +81,8 @@ class Table:
     @classmethod
     def stored(cls, name):
         """Read a table of the book."""
-        about = {column.name: (column.says, column.unit) for column in dictionary.columns(name)}
-        return cls(name, pd.read_csv(dictionary.DATA / f"{name}.csv"), about)
+        about = {f["name"]: (f["description"], f.get("unit", "")) for f in recorded.fields(name)}
+        return cls(name, pd.read_csv(recorded.DATA / f"{name}.csv"), about)
 
     def __post_init__(self):
         self.numeric = [name for name in self.frame if self.about[name][1]]

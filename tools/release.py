@@ -19,9 +19,6 @@ from tempfile import TemporaryDirectory
 
 import userdp
 
-sys.path.append(str(Path(__file__).parent / "ext"))
-import citation
-
 VERSION = userdp.__version__
 NAME = f"userdp-companion-{VERSION}"
 TAG = f"v{VERSION}"
@@ -51,6 +48,20 @@ def hindrance():
 def write(name, data):
     """Write data as JSON to dist/."""
     (DIST / name).write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def stamped(text, day, commit):
+    """Return CITATION.cff with a day, a commit and the addresses that the environment has."""
+    repository = os.getenv("USERDP_REPOSITORY")
+    new = {
+        "date-released": day,
+        "commit": f"'{commit}'",  # without letters and quotes, it would be a number
+        "repository-code": repository,
+        "url": os.getenv("BOOK_URL") or repository,
+    }
+    new = {name: said for name, said in new.items() if said}
+    kept = [line for line in text.splitlines() if line.partition(":")[0] not in new]
+    return "\n".join([*kept, *(f"{name}: {said}" for name, said in new.items()), ""])
 
 
 def crate(zenodo):
@@ -94,7 +105,7 @@ def main():
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
         run(sys.executable, *BUILD.split(), f"--out-dir={DIST.resolve()}", cwd=folder)
-    citing = citation.stamped(Path("CITATION.cff").read_text("utf-8"), day, commit)
+    citing = stamped(Path("CITATION.cff").read_text("utf-8"), day, commit)
     (DIST / "CITATION.cff").write_text(citing, "utf-8")
     zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
     zenodo |= {"version": VERSION, "publication_date": day}

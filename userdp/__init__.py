@@ -1,12 +1,12 @@
-"""User-level differentially private means with a certificate of their worst-case error.
+"""The paper: worst-case optimal clipping for user-level differentially private means.
 
 The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
-User-Level Differentially Private Mean Estimation". Drawing and audits live apart, in
-`userdp.plotting` and `userdp.audit`: importing `userdp` loads numpy and `scipy.special` only.
+User-Level Differentially Private Mean Estimation", Sections II to IV. `userdp.beyond` has what the
+book adds, `userdp.release` the releases that may be published, and `userdp.audit` the audits of the
+mechanisms; none of them is imported here.
 """
 
 # A name imported as itself is one for export, to linters and type checkers.
-from userdp import vectors as vectors
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error
@@ -17,48 +17,28 @@ from userdp.akmv import quantile_log_density as quantile_log_density
 from userdp.akmv import simulate_akmv_error as simulate_akmv_error
 from userdp.experiments import error_sweep as error_sweep
 from userdp.experiments import mean_error_sweep as mean_error_sweep
-from userdp.floor import FloorCertificate as FloorCertificate
-from userdp.floor import minimax_certificate as minimax_certificate
-from userdp.frontier import minimax_lower_bound as minimax_lower_bound
-from userdp.frontier import optimality_factor as optimality_factor
-from userdp.frontier import smallest_bias as smallest_bias
 from userdp.kkt import kkt_certificate as kkt_certificate
 from userdp.kkt import optimal_solution as optimal_solution
 from userdp.kkt import printed_solution as printed_solution
-from userdp.mechanisms import clipped_mean as clipped_mean
-from userdp.mechanisms import clipped_mean_error as clipped_mean_error
+from userdp.kkt import solve_lp as solve_lp
 from userdp.mechanisms import laplace as laplace
 from userdp.mechanisms import laplace_mean_error as laplace_mean_error
 from userdp.mechanisms import opt_worst_case as opt_worst_case
 from userdp.mechanisms import opt_worst_case_mean_error as opt_worst_case_mean_error
-from userdp.mechanisms import weighted_mean as weighted_mean
-from userdp.mechanisms import weighted_mean_error as weighted_mean_error
-from userdp.mechanisms import weighted_worst_case_error as weighted_worst_case_error
 from userdp.model import Clipping as Clipping
 from userdp.model import Contributions as Contributions
 from userdp.model import extreme_collection as extreme_collection
 from userdp.model import geometric_collection as geometric_collection
 from userdp.model import rank as rank
-from userdp.noise import GaussianNoise as GaussianNoise
-from userdp.noise import LaplaceNoise as LaplaceNoise
-from userdp.noise import StaircaseNoise as StaircaseNoise
+from userdp.noise import noise_scale as noise_scale
 from userdp.noise import noisy_error as noisy_error
-from userdp.release import plan as plan
-from userdp.release import private_mean as private_mean
-from userdp.release import private_mean_protected_counts as private_mean_protected_counts
-from userdp.release import release_mean as release_mean
-from userdp.release import user_counts as user_counts
 from userdp.samplers import beta_sums as beta_sums
 from userdp.samplers import correlated_sums as correlated_sums
 from userdp.samplers import gaussian_sums as gaussian_sums
 from userdp.samplers import uniform_sums as uniform_sums
-from userdp.split import best_split as best_split
-from userdp.tradeoff import tradeoff as tradeoff
-from userdp.worstcase import centred_clipping as centred_clipping
 from userdp.worstcase import optimal_clipping as optimal_clipping
 from userdp.worstcase import optimal_error as optimal_error
 from userdp.worstcase import printed_bias as printed_bias
-from userdp.worstcase import projected_error as projected_error
 from userdp.worstcase import sensitivity as sensitivity
 from userdp.worstcase import sum_of_largest as sum_of_largest
 from userdp.worstcase import symmetric_error as symmetric_error

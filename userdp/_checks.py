@@ -1,7 +1,7 @@
 """Reading arguments: what is accepted, and what a refusal says.
 
 Every message names the argument, the rule it breaks and what broke it: a number or a short text as
-it is, of everything else the type and the shape. In the release wing that is all that a message
+it is, of everything else the type and the shape. In `userdp.release` that is all that a message
 may say; in the core `refuse_entries` also quotes the entry of an array.
 """
 

@@ -12,6 +12,9 @@ same way, even eps/2-DP). This is Algorithm 2 of Smith (2011) with its exponent 
 budget is eps; Section IV-C of the paper uses "a suitable modification" of it. `akmv` (Section IV-A)
 spends half of its budget on the threshold and half on the noise. Its errors are properties of
 datasets, computed from protected data; none of them is a private release.
+
+The parameters `sums`, `users`, `eps` and `rng`, the privacy unit and the shape of the results are
+those of `userdp.mechanisms`.
 """
 
 from __future__ import annotations
@@ -21,13 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expn
 
 from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
 from userdp.mechanisms import grid_sum
 from userdp.model import Contributions, Epsilon, _read_sums, rank, read_eps
-from userdp.noise import _noise_scale
+from userdp.noise import noise_scale
 
 
 class Cells(NamedTuple):
@@ -48,13 +50,11 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
-        The public counts and bound.
     rank : int
         Rank r of the target among the sums, 1 for the largest; above L it means L.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of this draw alone (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of this draw alone.
 
     Returns
     -------
@@ -131,13 +131,11 @@ def quantile_log_density(
     t : array_like of float, shape (...)
         Thresholds, in the unit of the sums; broadcast against the leading axes of `sums`.
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
-        The public counts and bound.
     rank : int
         Rank r of the target among the sums, 1 for the largest; above L it means L.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of this draw alone (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of this draw alone.
 
     Returns
     -------
@@ -182,15 +180,12 @@ def private_quantile(
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
-        The public counts and bound.
     rank : int
         Rank r of the target among the sums, 1 for the largest; above L it means L.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of this draw alone (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of this draw alone.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -201,7 +196,7 @@ def private_quantile(
     ------
     TypeError, ValueError
         If `sums` do not fit `users`, `rank` is not an integer of at least 1, `rng` is no source of
-        randomness; as `read_eps`.
+        randomness; if `eps` is no privacy budget.
 
     Examples
     --------
@@ -224,18 +219,14 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of T and of the noise together (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of T and of the noise together.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
     ndarray of float64, shape (...)
-        One release for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -253,7 +244,7 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
     total, moved = grid_sum(values, 0.0, T)
-    noise = generator.laplace(scale=_noise_scale(2 * moved, eps))
+    noise = generator.laplace(scale=noise_scale(2 * moved, eps))
     return (total + noise) / users.total
 
 
@@ -268,21 +259,18 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples sigma_l, in [0, U m_l].
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of the whole mechanism.
 
     Returns
     -------
     ndarray of float64, shape (...)
-        One error for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; as `read_eps`; if the noise scale overflows.
+        If `sums` do not fit `users`; if `eps` is no privacy budget; if the noise scale overflows.
 
     Examples
     --------
@@ -295,7 +283,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     cells = _cells_of(_read_sums(sums, users), users, rank(eps), read_eps(eps) / 4)
     mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
     bias = _sums_reaching(cells) - np.arange(users.n_users + 1) * mean_threshold
-    error = bias + _noise_scale(2 * mean_threshold, eps)
+    error = bias + noise_scale(2 * mean_threshold, eps)
     result: Floats = np.sum(cells.probability * error, axis=-1) / users.total
     return result
 
@@ -318,15 +306,12 @@ def simulate_akmv_error(
     Parameters
     ----------
     sums : array_like of float, shape (L,)
-        Each user's sum of samples sigma_l, in [0, U m_l].
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of the whole mechanism.
     n_trials : int
         Number of thresholds drawn, at least 2.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -337,7 +322,7 @@ def simulate_akmv_error(
     ------
     TypeError, ValueError
         If `sums` is not one dataset that fits `users`, `n_trials` is not an integer of at least 2,
-        or `rng` is no source of randomness; as `read_eps`.
+        or `rng` is not a source of randomness; if `eps` is no privacy budget.
 
     Examples
     --------
@@ -353,7 +338,7 @@ def simulate_akmv_error(
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     cell, threshold = _draw_from(cells, check.rng(rng), (n_trials,))
     clipped_away = _sums_reaching(cells)[cell] - cell * threshold
-    errors = (clipped_away + _noise_scale(2 * threshold, eps)) / users.total
+    errors = (clipped_away + noise_scale(2 * threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
@@ -381,10 +366,8 @@ def akmv_mean_error(
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
-        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
+    eps : Epsilon
         Privacy budget of T and of the noise together (dimensionless, public), as far as the shares
         below add up to one.
     threshold_share, noise_share : float, optional
@@ -398,7 +381,6 @@ def akmv_mean_error(
     Returns
     -------
     ndarray of float64, shape (...)
-        One error for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -441,19 +423,17 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     law : Cells
         The law of T, as `quantile_cells` returns it; its probabilities may be others.
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the noise alone (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of the noise alone.
 
     Returns
     -------
     ndarray of float64, shape (...)
-        One error for each dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
     TypeError, ValueError
-        If `law` is no Cells with L + 1 cells; as `read_eps`.
+        If `law` is no Cells with L + 1 cells; if `eps` is no privacy budget.
 
     Examples
     --------
@@ -524,6 +504,8 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
+    from scipy.special import expn  # needed nowhere else in the core
+
     near = np.minimum(x, 100)
     # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty far out.
     rest = np.zeros_like(x)

@@ -4,9 +4,8 @@ Nothing is sampled, and no mechanism is written a second time. A stand-in for nu
 answers the real mechanisms with a symbol in place of noise, so that a release comes back as its
 statistic plus a multiple of the noise, both exact; uniform numbers are scripted, so that a random
 threshold takes whatever value is wanted. Of these, and of the density of the private quantile, the
-largest log ratio over all outputs is known in closed form, and so are the Renyi divergences of
-Gaussian noise, which has no largest log ratio. Not imported by `userdp`: use it as
-``from userdp import audit``.
+largest log ratio over all outputs is known in closed form. Not imported by `userdp`: use it as
+``from userdp import audit``. `userdp.beyond.audit` audits other noise, and vectors.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from userdp import _checks as check
 from userdp._checks import Exact, Floats, RNGLike
 from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
 from userdp.model import Contributions, Epsilon, rank, read_eps
-from userdp.noise import StaircaseNoise
 
 __all__ = [
     "Call",
@@ -31,8 +29,6 @@ __all__ = [
     "Pairs",
     "Recorder",
     "akmv_log_ratio",
-    "ball_log_ratio",
-    "gaussian_rho",
     "hard_pairs",
     "largest_log_ratio",
     "mean_log_ratio",
@@ -93,8 +89,8 @@ class Recorder(np.random.Generator):
     Methods with a script return its values in turn. Without one, `laplace`, `normal` and `gamma`
     return noise of their scale as `Noisy`. `choice`, the sign of staircase noise, returns a `Noisy`
     of scale 1; `exponential` and `random` return the numbers that make it one whole unit.
-    `standard_normal`, a direction, returns the first axis. All other methods are refused: an audit
-    knows these draws only.
+    `standard_normal`, a direction, returns the first axis. Any other method raises an error,
+    because an audit knows these draws only.
 
     Parameters
     ----------
@@ -179,13 +175,12 @@ Release = Callable[[Floats, Contributions, Recorder], Any]
 """A mechanism of sums, users and a Generator, all its other arguments fixed."""
 
 
-def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None = None) -> Floats:
+def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
-    The statistic and the noise scale are those that the mechanism really uses. For Laplace noise
-    the largest log ratio is the distance of the statistics over the scale; for staircase noise it
-    is looked up in `log_density`, between all points at which one of the two densities jumps. Where
-    the scales of neighbours differ it is infinite.
+    The statistic and the scale of the Laplace noise are those that the mechanism really uses. The
+    largest log ratio is the distance of the statistics over the scale, or infinite if the scales of
+    neighbours differ.
 
     Parameters
     ----------
@@ -193,8 +188,6 @@ def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None 
         A mechanism with additive noise, called as ``release(sums, users, rng)``.
     pairs : Pairs
         Neighbouring datasets.
-    noise : StaircaseNoise, optional
-        The law of the noise, if it is not the Laplace law.
 
     Returns
     -------
@@ -209,99 +202,9 @@ def mean_log_ratio(release: Release, pairs: Pairs, noise: StaircaseNoise | None 
     """
     one = release(pairs.first, pairs.users, Recorder())
     other = release(pairs.second, pairs.users, Recorder())
-    shift = np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
-    return shift if noise is None else _staircase_log_ratio(noise, shift)
+    return np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
 
 
-def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
-    """Return the largest log ratio of the two densities of a vector with pure noise, for each pair.
-
-    Noise of a direction at random and of a length that follows the gamma law of shape d has a
-    density proportional to exp(-length / scale); the largest log ratio is the distance of the
-    statistics over the scale. Both are those that the mechanism really uses; if it draws other
-    noise, or its scales differ between neighbours, the result is infinite.
-
-    Parameters
-    ----------
-    release : callable
-        A mechanism such as `userdp.vectors.mean_in_ball` with a budget, called as
-        ``release(sums, users, rng)``.
-    pairs : Pairs
-        Neighbouring datasets of vectors, shape (n, L, d).
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    Examples
-    --------
-    >>> from userdp.vectors import mean_in_ball
-    >>> first = np.array([[[4.0, 0], [0, 1]]])
-    >>> pairs = Pairs(Contributions([4, 1], upper=2), first, first * [[-1], [1]])
-    >>> ball_log_ratio(lambda sums, users, rng: mean_in_ball(sums, users, 2, rng=rng), pairs)
-    array([2.])
-    """
-    n, _, d = pairs.first.shape
-    shift, calls = _shifts(release, pairs, np.identity(d)[0])
-    seen = [(call.name, call.numbers[:1], call.size) for call in calls]
-    pure = [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
-    return shift if seen == pure * 2 else np.full(n, np.inf)
-
-
-def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
-    """Return the zCDP that a release with Gaussian noise spends, for each pair of neighbours.
-
-    The release is of numbers or of vectors. With statistics at a distance of c standard deviations
-    the Renyi divergence of every order a is a c^2 / 2, so rho is c^2 / 2; for an eps, the delta
-    spent is ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it
-    infinite, and so does noise that is not independent in each coordinate, or of several standard
-    deviations.
-
-    Parameters
-    ----------
-    release : callable
-        A mechanism with Gaussian noise, called as ``release(sums, users, rng)``.
-    pairs : Pairs
-        Neighbouring datasets.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    Examples
-    --------
-    >>> from userdp import GaussianNoise, opt_worst_case
-    >>> law = GaussianNoise.zcdp(2)
-    >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
-    >>> gaussian_rho(lambda sums, users, rng: opt_worst_case(sums, users, law, rng=rng), pairs)
-    array([2.])
-    """
-    n = len(pairs.first)
-    shape = pairs.first.shape[2:]
-    shift, calls = _shifts(release, pairs, np.ones(shape))
-    seen = [(call.name, call.size) for call in calls]
-    gaussian = [("normal", (n, *shape))]
-    return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
-
-
-def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:
-    """Return how far apart noisy vectors are, in units of their scale, and all calls made for them.
-
-    Infinite where the scales of the coordinates are not one multiple of the pattern for both.
-    """
-    rng = Recorder()
-    shape = (2, len(pairs.first), pattern.size)
-    both = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
-    moved = np.linalg.norm(_DISTANCES(*both), axis=1)
-    scales = _SCALES(both)
-    scale, _ = scales[..., 0]
-    sound = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.where(moved > 0, moved / scale, 0.0)
-    return np.where(sound, shift, np.inf), rng.calls
-
-
-_DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
 _VALUES = np.vectorize(lambda noisy: float(noisy.value), otypes=[float])
 _SCALES = np.vectorize(lambda noisy: float(noisy.scale), otypes=[float])
 
@@ -313,18 +216,6 @@ def _shift(one: Noisy, other: Noisy) -> float:
     if one.scale != other.scale or one.scale == 0:
         return np.inf
     return float(abs((one.value - other.value) / one.scale))
-
-
-def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
-    distance = np.minimum(shift, 8.0)[:, None]
-    jumps = np.arange(12) + law.gamma
-    jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
-    edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1))
-    inside = (edges[:, 1:] + edges[:, :-1]) / 2
-    gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
-    # Rounding makes very narrow pieces; their middle may lie on the wrong side of a jump.
-    ratio = np.max(np.where(np.diff(edges) > _ROUNDING, gap, 0.0), axis=1)
-    return np.where(np.isinf(shift), np.inf, ratio)
 
 
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
@@ -339,8 +230,8 @@ def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
         Neighbouring datasets.
     rank : int
         Rank r of the target among the sums, 1 for the largest; above L it means L.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the quantile (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of the quantile.
 
     Returns
     -------
@@ -380,8 +271,8 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     ----------
     pairs : Pairs
         Neighbouring datasets.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the whole mechanism (dimensionless, public).
+    eps : Epsilon
+        Privacy budget of the whole mechanism.
 
     Returns
     -------
@@ -476,7 +367,7 @@ _COLLECTIONS: list[tuple[Any, float]] = [
 """Counts of users, and their bound. For a tuple (n, L), L counts below n are drawn."""
 
 
-def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
+def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
     """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
 
     The collections have random counts, equal users, many users, and a user with 10^15 samples
@@ -490,11 +381,6 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
     n_pairs : int
         How many.
     rng : Generator or seed, optional
-        Source of randomness.
-    d : int, optional
-        If given, pairs of vectors of d coordinates instead, in the ball of diameter U. The same
-        sums, less U m_l / 2, are the lengths along an axis, which is one for all users or one for
-        each. The replaced vector may turn.
 
     Yields
     ------
@@ -512,8 +398,7 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
         for m, upper in _COLLECTIONS
     ]
     for users, size in zip(drawn, sizes, strict=True):
-        pairs = _hard_pairs(users, size, generator)
-        yield pairs if d is None else _in_ball(pairs, d, generator)
+        yield _hard_pairs(users, size, generator)
 
 
 def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs:
@@ -542,24 +427,10 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     return Pairs(users, first, second)
 
 
-def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
-    way, turned = rng.standard_normal((2, *pairs.first.shape, d))
-    way[::2] = way[::2, :1]
-    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(way), 1))
-    ways = np.stack([way, np.where(turns[..., None], turned, way)])
-    reach = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
-    vectors = reach[..., None] * (ways / np.linalg.norm(ways, axis=-1, keepdims=True))
-    return Pairs(pairs.users, *vectors)
-
-
 def largest_log_ratio(
-    log_ratio: Callable[[Pairs], Floats],
-    n_pairs: int,
-    rng: RNGLike = None,
-    *,
-    d: int | None = None,
+    log_ratio: Callable[[Pairs], Floats], n_pairs: int, rng: RNGLike = None
 ) -> float:
-    """Return the largest of the log ratios, or of the rhos, that a function finds on `hard_pairs`.
+    """Return the largest of the log ratios that a function finds on `hard_pairs`.
 
     Parameters
     ----------
@@ -568,9 +439,6 @@ def largest_log_ratio(
     n_pairs : int
         How many pairs.
     rng : Generator or seed, optional
-        Source of randomness.
-    d : int, optional
-        If given, pairs of vectors of d coordinates.
 
     Returns
     -------
@@ -582,4 +450,4 @@ def largest_log_ratio(
     >>> round(largest_log_ratio(audit, 400, rng=0), 4)
     2.0
     """
-    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng, d=d))
+    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng))

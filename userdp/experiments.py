@@ -79,9 +79,9 @@ class Sweep:
         Raises
         ------
         ImportError
-            If pandas is not installed: the extra ``userdp[plot]``.
+            If pandas is not installed: the extra ``userdp[frame]``.
         """
-        pandas = check.load("pandas", "Frames are made with pandas", "plot")
+        pandas = check.load("pandas", "Frames are made with pandas", "frame")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
         rows = pandas.MultiIndex.from_product(named.values(), names=named)
         frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())
@@ -119,7 +119,6 @@ def error_sweep(
         Mechanisms by name, called as ``mechanism(sums, users, eps, rng=rng)`` with `sums` of shape
         (trials, L); each returns one release a dataset.
     users : Contributions
-        The public counts and bound.
     eps : iterable of float, Fraction, Decimal or str
         Privacy budgets of the releases (dimensionless, public).
     sampler : callable
@@ -186,7 +185,6 @@ def mean_error_sweep(
         Mean absolute errors by the name of the mechanism, called as ``mean_error(sums, users,
         eps)`` with `sums` of shape (trials, L); for instance `akmv_mean_error`.
     users : Contributions
-        The public counts and bound.
     eps : iterable of float, Fraction, Decimal or str
         Privacy budgets of the releases (dimensionless, public).
     sampler : callable

@@ -67,9 +67,7 @@ def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : Epsilon
 
     Returns
     -------
@@ -110,9 +108,7 @@ def printed_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the release (dimensionless, public).
+    eps : Epsilon
 
     Returns
     -------
@@ -144,9 +140,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget of the release (dimensionless, public).
+    eps : Epsilon
 
     Returns
     -------
@@ -157,7 +151,7 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions; as `read_eps`.
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
     RuntimeError
         If the solver fails.
 
@@ -196,9 +190,7 @@ def kkt_certificate(
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
-    eps : float, Fraction, Decimal or str
-        Privacy budget (dimensionless, public).
+    eps : Epsilon
     solution : Solution, optional
         What to check; without it, `optimal_solution`.
 
@@ -213,7 +205,7 @@ def kkt_certificate(
     Raises
     ------
     TypeError, ValueError
-        If `users` or `solution` is of another type; as `read_eps`.
+        If `users` or `solution` is of another type; if `eps` is no privacy budget.
 
     Examples
     --------

@@ -367,7 +367,7 @@ def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributi
     return Contributions(counts, upper)
 
 
-def read_eps(eps: Epsilon) -> Fraction:
+def read_eps(eps: Epsilon, name: str = "eps") -> Fraction:
     """Return the exact value of a privacy parameter.
 
     Parameters
@@ -375,6 +375,8 @@ def read_eps(eps: Epsilon) -> Fraction:
     eps : float, int, Fraction, Decimal or str
         Privacy budget of a release (dimensionless, public). A float stands for its binary value;
         a string must be a decimal number such as ``"0.1"``.
+    name : str, optional
+        What error messages call the argument.
 
     Returns
     -------
@@ -398,16 +400,16 @@ def read_eps(eps: Epsilon) -> Fraction:
     try:
         number = Decimal(eps) if isinstance(eps, str) else eps
     except InvalidOperation:
-        check.refuse_value("eps", rule, eps)
+        check.refuse_value(name, rule, eps)
     if not isinstance(number, Decimal | Fraction):
-        check.number("eps", number, numbers.Real, rule)
+        check.number(name, number, numbers.Real, rule)
         number = int(number) if isinstance(number, numbers.Integral) else float(number)
     # A comparison with a Decimal NaN would raise an error of its own.
     if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
-        check.refuse_value("eps", "positive and finite", eps)
+        check.refuse_value(name, "positive and finite", eps)
     # Compared before the conversion: Fraction(Decimal("1e-999999999")) would never end.
     if not check.SMALLEST_NORMAL <= number <= check.LARGEST:
-        check.refuse_value("eps", "within the range of normal floats", eps)
+        check.refuse_value(name, "within the range of normal floats", eps)
     return Fraction(number)
 
 
@@ -433,7 +435,7 @@ def rank(eps: Epsilon) -> int:
     Raises
     ------
     TypeError, ValueError
-        As `read_eps`.
+        If `eps` is no privacy budget.
 
     Examples
     --------

@@ -38,11 +38,9 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) ->
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
     n_trials : int
         Number of datasets, at least 1.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -52,8 +50,8 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) ->
     Raises
     ------
     TypeError, ValueError
-        If `users` is no Contributions, `n_trials` is not an integer of at least 1, or `rng` is no
-        source of randomness.
+        If `users` is not a Contributions instance, `n_trials` is not an integer of at least 1, or
+        `rng` is no source of randomness.
 
     Examples
     --------
@@ -77,14 +75,12 @@ def gaussian_sums(
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
     n_trials : int
         Number of datasets, at least 1.
     variance : float, optional
         Variance before truncation, at most U^2, in the squared unit of the samples. The number U/4
         without it; ``(U / 4)**2`` makes U/4 the standard deviation instead.
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -133,13 +129,11 @@ def beta_sums(
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
     n_trials : int
         Number of datasets, at least 1.
     a, b : float
         Positive shape parameters; the mean is U a / (a + b).
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------
@@ -176,13 +170,11 @@ def correlated_sums(
     Parameters
     ----------
     users : Contributions
-        The public counts and bound.
     n_trials : int
         Number of datasets, at least 1.
     correlation : float
         From 0 (the law of `uniform_sums`) to 1 (all samples of a user are equal).
     rng : Generator or seed, optional
-        Source of randomness.
 
     Returns
     -------

@@ -12,6 +12,7 @@ import pyarrow as pa
 from kinds import ENGINES, TABLES, rows_of
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import as_measurement
 
 COLUMNS = {
@@ -23,7 +24,7 @@ COLUMNS = {
 DATA = {"pandas", "polars, lazy", "Arrow", "DuckDB", *ENGINES}
 BOUNDS = {"usual": (-2.0, 6.0), "small": (0.1, 0.101)}
 EPS = {"small": 0.05, "text": "0.9", "large": Fraction(3)}
-BUDGETS = EPS | {"zCDP": ud.GaussianNoise.zcdp(0.3)}
+BUDGETS = EPS | {"zCDP": beyond.GaussianNoise.zcdp(0.3)}
 
 RULES = {
     "input": {*COLUMNS, *DATA},
@@ -106,13 +107,14 @@ def numbers_of(row):
 
 def release_of(row, users, values, folder):
     low, high, centre, width = numbers_of(row)
-    options = {"eps": BUDGETS[row["eps"]], "centre": centre}
+    options = {"eps" if row["entry"] == "protected" else "budget": BUDGETS[row["eps"]]}
+    options["centre"] = centre
     if row["entry"] != "protected":
         options |= {"objective": row["objective"], "total_width": width}
     if row["entry"] == "sums":
         counts, sums = sums_of(users, values)
         people, options["project"] = ud.Contributions(counts, high), row["project"]
-        return lambda: ud.release_mean(sums, people, **options)
+        return lambda: release.release_mean(sums, people, **options)
     options |= {"lower": low, "upper": high}
     if row["entry"] == "measurement":
         options |= {"data": {"user": users, "value": values}, "project": row["project"]}
@@ -126,8 +128,8 @@ def release_of(row, users, values, folder):
         options["data"] = TABLES[kind](rows_of(users, pa.array(values, of_values)), folder)
     if row["entry"] == "protected":
         options["reach"] = (high - low) / 8 if row["reach"] == "given" else None
-        return lambda: ud.private_mean_protected_counts(*columns, cap=row["cap"], **options)
-    return lambda: ud.private_mean(*columns, project=row["project"], **options)
+        return lambda: release.private_mean_protected_counts(*columns, cap=row["cap"], **options)
+    return lambda: release.private_mean(*columns, project=row["project"], **options)
 
 
 def sums_of(users, values):
@@ -192,15 +194,15 @@ def parts_of(row, users, values):
     low, high, _, width = numbers_of(row)
     counts = kept(row, users, values).groupby("user").size()
     people, law = ud.Contributions(counts, high - low), BUDGETS[row["eps"]]
-    widths = {1: ud.threshold(people, law, row["objective"]) if width is None else width}
+    widths = {1: beyond.threshold(people, law, row["objective"]) if width is None else width}
     if IN_PARTS.items() <= row.items():
-        split = ud.best_split(people, law)
+        split = beyond.best_split(people, law)
         widths = {int(part.users.counts.min()): part.total_width for part in split.parts}
     parts, above = [], inf
     for fewest, S in widths.items():
         some = counts[(fewest <= counts) & (counts < above)]
         above, part = fewest, ud.Contributions(some, high - low)
-        clipping = ud.centred_clipping(part, S, centre_of(row) - low)
+        clipping = beyond.centred_clipping(part, S, centre_of(row) - low)
         parts.append((some.index, part, float(S), clipping))
     return parts
 

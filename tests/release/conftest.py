@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from userdp import GaussianNoise
+from userdp.beyond import GaussianNoise
 from userdp.release import _noise as noise
 
 

@@ -27,6 +27,7 @@ import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import _engines as engines
 from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
@@ -35,8 +36,8 @@ from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
 
 
-def mean_of(user, value, *, lower=0, upper=10, eps=1, **options):
-    return ud.private_mean(user, value, lower=lower, upper=upper, eps=eps, **options)
+def mean_of(user, value, *, lower=0, upper=10, budget=1, **options):
+    return release.private_mean(user, value, lower=lower, upper=upper, budget=budget, **options)
 
 
 def of_table(data, **options):
@@ -52,7 +53,7 @@ def test_missing_users_are_not_users(users):
         with pytest.raises(ValueError, match="`user` must not be missing"):
             mean_of(users, values, missing=missing)
     with pytest.raises(ValueError, match="`user` must not be missing"):
-        ud.user_counts(users)
+        release.user_counts(users)
     assert protected_tally(users, values, lower=0, upper=1) == (4, 2, 1, 0, 0)
     with pytest.warns(UserWarning, match="not stated"):
         made = mean_of(users, values, missing="drop")
@@ -85,9 +86,9 @@ def stored(folder, users, name="t.parquet"):
 def test_a_file_is_the_one_of_that_name(tmp_path, name):
     stored(tmp_path, [1, 2, 3, 4], "ta.parquet")
     with pytest.raises(FileNotFoundError):
-        ud.user_counts("user", data=tmp_path / name)
+        release.user_counts("user", data=tmp_path / name)
     stored(tmp_path, [1, 2], name)
-    assert ud.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
+    assert release.user_counts("user", data=tmp_path / name).tolist() == [1, 1]
 
 
 def write(path, text):
@@ -98,18 +99,18 @@ def write(path, text):
 
 def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
     paths = [stored(tmp_path, [1, i], f"{i}.parquet") for i in (2, 3)]
-    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
-    assert ud.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
+    assert release.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert release.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
     texts = {"a.csv": "user,value\n1,5\n1,5\n", "b.csv": "value,user\n5,2\n5,3\n"}
     paths = [write(tmp_path / name, text) for name, text in texts.items()]
-    assert ud.user_counts("user", data=paths).tolist() == [2, 1, 1]
+    assert release.user_counts("user", data=paths).tolist() == [2, 1, 1]
 
 
 @pytest.mark.parametrize("store", [parquet, csv])
 @pytest.mark.parametrize("folder", ["value=3", "user=alice"])
 def test_names_of_folders_are_no_columns(tmp_path, opendp, folder, store):
     write(tmp_path / folder / "other", "")
-    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), eps=100)
+    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), budget=100)
     assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
 
 
@@ -126,7 +127,7 @@ def test_a_csv_file_is_what_its_commas_and_double_quotes_say(tmp_path, text):
     """Ids are text, whatever a sniffer of types and dialects may see in it."""
     user, _, _ = text.partition(",")
     data = write(tmp_path / "t.csv", text)
-    assert ud.user_counts(user, data=data).tolist() == TEXTS[text]
+    assert release.user_counts(user, data=data).tolist() == TEXTS[text]
 
 
 BROKEN = {
@@ -193,7 +194,7 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
     with read_tally("user", "value", path, Rules(read_grid(0, 10))) as tally:
         for query in REACH:
             with pytest.raises(duckdb.Error):
-                tally.connection.raw_sql(query.format(other=other))
+                tally.backend.connection.raw_sql(query.format(other=other))
 
 
 INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"
@@ -235,7 +236,7 @@ def test_what_is_no_file_here_of_one_kind_is_refused_and_a_path_is_shown(
     for store in (parquet, csv):
         store(rows_of([1], [1]), tmp_path, f"t.{store.__name__}")
     with pytest.raises(kind, match=f"^`data` must be {words}") as refusal:
-        ud.user_counts("user", data=data)
+        release.user_counts("user", data=data)
     assert refusal.value.__context__ is None
 
 
@@ -263,7 +264,7 @@ def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
     path = write(tmp_path / "t.csv", "user,value\na,1\n")
     (tmp_path / "sub").mkdir()
     with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
-        ud.user_counts("user", data=[path, again(path)])
+        release.user_counts("user", data=[path, again(path)])
 
 
 # Two files whose columns DuckDB would cast to one type, and so make one user of two.
@@ -302,9 +303,9 @@ def test_files_of_different_types_are_refused(tmp_path, first, second, kind, oth
         f"and of type {other} in '.*two.parquet'"
     )
     with pytest.raises(TypeError, match=words):
-        ud.user_counts("user", data=[one, two])
+        release.user_counts("user", data=[one, two])
     with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
-        ud.user_counts("user", data=ds.dataset([one, two]))
+        release.user_counts("user", data=ds.dataset([one, two]))
     with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
         mean_of("value", "user", data=[one, two])
 
@@ -343,7 +344,7 @@ def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path,
     """Of A and a the second is a_1 there: then the third is not what it says."""
     path = headed(tmp_path / f"t.{ending}", "A,a,a_1,value")
     with pytest.raises(ValueError, match="`user` must be the name of a column of `data`"):
-        ud.user_counts("a_1", data=path)
+        release.user_counts("a_1", data=path)
     spaced = write(tmp_path / "spaced.csv", "\ufeffuser, value,,\na,1,,\na,2,,\n")
     assert of_table(spaced).n_records == 2
 
@@ -366,7 +367,7 @@ def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, s
             of_table(data)
         if name == "user":
             with pytest.raises(ValueError, match=words):
-                ud.user_counts("user", data=data)
+                release.user_counts("user", data=data)
     assert of_table(parquet(rows_of(short, short), tmp_path)).n_users == 1
 
 
@@ -408,9 +409,9 @@ def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
     """All is text there: only what is empty is nobody."""
     names = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "<NA>"]
     text = "user,value\n" + "".join(f"{name},1\n" for name in names)
-    assert ud.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
+    assert release.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
     with pytest.raises(ValueError, match="`user` must not be missing"):
-        ud.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
+        release.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
 
 
 # 5. Ids never pass through floats, and nothing makes two of them one.
@@ -431,14 +432,14 @@ APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
 @pytest.mark.parametrize("kind", TABLES)
 def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
     data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
-    assert ud.user_counts("user", data=data).tolist() == [1, 1, 1]
+    assert release.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "Ibis", "Parquet"])
 def test_floats_are_ids_where_they_are_whole_numbers(tmp_path, kind):
     def counts_of(users):
         rows = rows_of(np.array(users), np.ones(2))
-        return ud.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
+        return release.user_counts("user", data=TABLES[kind](rows, tmp_path)).tolist()
 
     assert counts_of([-0.0, 0.0]) == [2]
     for odd in (1.5, np.inf):
@@ -496,12 +497,12 @@ def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
 
 def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
     """So the counts are of the rows that are added up, and these of values of one moment."""
-    made = of_table(shop.table("noisy"), eps=5)
+    made = of_table(shop.table("noisy"), budget=5)
     (asked,) = opendp.asked
     assert 0 <= made.mean <= 10
     assert abs(asked.total) <= 50 * asked.moved
     for sampled in (shop.table("sampled"), shop.con.sql("SELECT * FROM sampled")):
-        made = of_table(sampled, eps=5)
+        made = of_table(sampled, budget=5)
         assert 300 < made.n_records < 700
         assert made.mean == pytest.approx(5)
 
@@ -518,7 +519,7 @@ def tables_of(connection):
 
 def test_nothing_stays_behind(shop, opendp):
     of_table(shop.table("t"))
-    ud.user_counts("user", data=shop.table("t"))
+    release.user_counts("user", data=shop.table("t"))
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
         of_table(shop.table("t"), upper=1)
     assert tables_of(shop) == []
@@ -565,6 +566,7 @@ def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypat
     assert (opendp.asked, os.listdir(tmp_path)) == ([], ["many.parquet"])
 
 
+@pytest.mark.slow
 def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memory(tmp_path):
     folder = tmp_path / "spilled"
     connection = ibis.duckdb.connect(memory_limit="150MB", threads=1, temp_directory=str(folder))
@@ -594,19 +596,21 @@ def test_an_engine_that_dies_between_two_questions_releases_nothing(
 
 
 STOPPED = """
-import os, signal, threading, ibis, opendp.prelude, userdp
+import os, signal, threading, ibis, opendp.prelude
+from userdp import release
 from userdp.release import _mean
 _mean.draw = lambda *_: print("released")
 shop = ibis.duckdb.connect(threads=1)
 shop.raw_sql("CREATE VIEW slow AS SELECT i % 50 AS user, 5.0 AS value FROM range(20000000000) r(i)")
 threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT]).start()
 try:
-    userdp.private_mean("user", "value", data=shop.table("slow"), lower=0, upper=10, eps=1)
+    release.private_mean("user", "value", data=shop.table("slow"), lower=0, upper=10, budget=1)
 except KeyboardInterrupt as stop:
     print(stop, shop.raw_sql("SELECT count(*) FROM duckdb_tables()").fetchall())
 """
 
 
+@pytest.mark.slow
 def test_a_call_that_is_stopped_releases_nothing():
     """As Ctrl-C stops it, in the midst of the scan."""
     told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
@@ -639,6 +643,7 @@ def test_literals_reach_duckdb_exactly():
     assert list(row.values()) == numbers.tolist()
 
 
+@pytest.mark.slow
 def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
     rng = np.random.default_rng(33)
     for _ in range(20):
@@ -647,9 +652,9 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
         values = np.r_[lower, upper, rng.uniform(lower, upper, 200)].clip(lower, upper)
         values[5:9] = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf), -np.inf, 1e300
         table = pa.table({"user": rng.integers(0, 20, 202), "value": values})
-        bounds = {"lower": lower, "upper": upper, "eps": 2, "outside": "clamp"}
+        bounds = {"lower": lower, "upper": upper, "budget": 2, "outside": "clamp"}
         a, b = (
-            ud.private_mean("user", "value", data=data, **bounds)
+            release.private_mean("user", "value", data=data, **bounds)
             for data in (table, ibis.memtable(table))
         )
         assert a == b
@@ -660,11 +665,12 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
 def test_intervals_cover_where_floats_are_coarse(lower, opendp):
     bounds = {"lower": lower, "upper": lower + 2}
     values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
-    made = mean_of(np.arange(500), values, **bounds, eps=100)
+    made = mean_of(np.arange(500), values, **bounds, budget=100)
     exact = sum(map(Fraction, values.tolist())) / 500
     assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
 
 
+@pytest.mark.slow
 def test_threads_share_a_connection_and_a_memtable(shop):
     table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
     stored = shop.table("t")
@@ -682,16 +688,16 @@ def test_threads_share_a_relation_of_duckdb():
 
 # 10. Nothing protected prints or serialises.
 def test_sums_of_a_release_are_not_quoted():
-    users, law = ud.Contributions([2, 1], 10), ud.GaussianNoise(1)
+    users, law = ud.Contributions([2, 1], 10), beyond.GaussianNoise(1)
     odd = [77.125, "secret", np.nan, np.inf, None]
     numbers = [*([x, 1.0] for x in odd), [1.0], np.array([[1.0, 2.0]] * 3)]
     vectors = [*([[x, 1.0], [0.5, 0.5]] for x in odd), [[0.5, 0.5]] * 3, [1.0, 1.0]]
     vectors += [np.zeros((3, 2, 2)), np.ma.masked_array(np.zeros((2, 2)), mask=True)]
-    calls = [(ud.release_mean, sums, 1) for sums in numbers]
+    calls = [(release.release_mean, sums, 1) for sums in numbers]
     calls += [(release_mean_in_ball, sums, law) for sums in vectors]
-    for release, sums, budget in calls:
+    for mechanism, sums, budget in calls:
         with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
-            release(sums, users, budget)
+            mechanism(sums, users, budget)
         for told in ("77.125", "secret", "nan", "inf", "[1"):
             assert told not in str(refusal.value)
         assert refusal.value.__context__ is None
@@ -699,13 +705,15 @@ def test_sums_of_a_release_are_not_quoted():
 
 def test_what_may_be_published_fits_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
-    few = ud.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
-    budgets = (1, 1e-6, ud.GaussianNoise(2), ud.GaussianNoise(1e-3))
-    results = [few, *(mean_of(users, values, eps=eps) for eps in budgets)]
-    people, law = ud.Contributions([2, 1], upper=2), ud.GaussianNoise(2)
+    few = release.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
+    budgets = (1, 1e-6, beyond.GaussianNoise(2), beyond.GaussianNoise(1e-3))
+    results = [few, *(mean_of(users, values, budget=budget) for budget in budgets)]
+    people, law = ud.Contributions([2, 1], upper=2), beyond.GaussianNoise(2)
     results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
     led, alike = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41
-    results += [in_parts := ud.release_mean(alike, led, eps, objective="l1") for eps in (3, law)]
+    results += [
+        in_parts := release.release_mean(alike, led, eps, objective="l1") for eps in (3, law)
+    ]
     assert len(in_parts.parts) == 2
     for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):

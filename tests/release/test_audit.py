@@ -21,10 +21,19 @@ from scipy import stats
 from traces import calls_of
 
 import userdp as ud
+from userdp import beyond
 from userdp.release import release_mean_in_ball
 
 NAMES = ["interval", "noise_interval", "weight_interval", "public", "public_json", "_repr_html_"]
-NAMED = [pytest.param(row, id=" ".join(map(str, row.values()))) for row in conf.ROWS]
+ENGINES = {"DuckDB", *conf.ENGINES}
+NAMED = [
+    pytest.param(
+        row,
+        id=" ".join(map(str, row.values())),
+        marks=[pytest.mark.slow] * (row.get("input") in ENGINES),
+    )
+    for row in conf.ROWS
+]
 every_row = pytest.mark.parametrize("row", NAMED)
 
 
@@ -60,6 +69,7 @@ def kinds_of(row, rng, dropped=1):
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
+@pytest.mark.slow
 @every_row
 def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     opendp = OpenDP(monkeypatch, ANSWERS[conf.ROWS.index(row) % len(ANSWERS)])
@@ -135,13 +145,13 @@ def check_mean(row, made, users, values, asked, answers):
     assert made.mean == pytest.approx(mean, rel=1e-13, abs=within), told
 
 
-def averaged(part, lower, noisy, beyond):
+def averaged(part, lower, noisy, outside):
     """Return the mean of the noise where it led beyond all means of clipped users."""
     _, people, _, clipping = part
     ends = [lower + people.counts @ end / people.total for end in (clipping.lower, clipping.upper)]
     if noisy < ends[0]:
-        return ends[0] - beyond
-    return ends[1] + beyond if noisy > ends[1] else noisy
+        return ends[0] - outside
+    return ends[1] + outside if noisy > ends[1] else noisy
 
 
 def check_certificate(row, made, users, values):
@@ -160,11 +170,11 @@ def check_certificate(row, made, users, values):
         share = people.total / counts.sum()
         widths.append(min(S, 2 * people.max_count * width))  # no sum reaches further
         its_bias = share * ud.worst_case_bias(people, clipping)
-        errors = [ud.worst_case_error(people, clipping, law, kind) for kind in ("bound", "l1")]
+        errors = [beyond.worst_case_error(people, clipping, law, kind) for kind in ("bound", "l1")]
         if row["project"]:
             errors = np.minimum(errors, width)
             if row["centre"] == "middle":
-                errors[1] = min(errors[1], ud.projected_error(people, S, law))
+                errors[1] = min(errors[1], beyond.projected_error(people, S, law))
         bias, bound, error = np.add([bias, bound, error], [its_bias, *np.multiply(share, errors)])
         ends = zip(people.counts, clipping.lower + low, clipping.upper + low, strict=True)
         clips += sorted({*ends}, reverse=True)
@@ -329,6 +339,7 @@ def drawn_again(made, numbers, scale):
     return numbers
 
 
+@pytest.mark.slow
 @with_every_noise
 def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
     """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""
@@ -338,6 +349,7 @@ def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
         np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
 
+@pytest.mark.slow
 @with_every_noise
 def test_releases_follow_the_law(entry, eps, tmp_path):
     """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
@@ -366,6 +378,7 @@ def with_every_size(test):
     return pytest.mark.parametrize("alike", VALUES.values(), ids=VALUES)(test)
 
 
+@pytest.mark.slow
 @with_every_size
 @pytest.mark.parametrize(("entry", "kind", "eps"), LARGE)
 def test_large_tables_are_clipped_and_noised_like_small_ones(
@@ -391,7 +404,7 @@ def test_large_tables_are_clipped_and_noised_like_small_ones(
 def test_long_vectors_of_many_users_are_clipped_and_noised_like_short_ones(
     n_users, d, alike, monkeypatch
 ):
-    law, rng = ud.GaussianNoise(0.1), np.random.default_rng(d)
+    law, rng = beyond.GaussianNoise(0.1), np.random.default_rng(d)
     noise = np.arange(1, d + 1) * 10**6
     opendp = OpenDP(monkeypatch, lambda _, total: (total + noise).tolist())
     users = ud.Contributions([9, *[2] * (n_users - 1)], upper=2.0)
@@ -426,7 +439,7 @@ def test_what_is_called_does_not_tell_who_is_clipped(entry, monkeypatch, tmp_pat
         shares = np.repeat(ends, [5, 195])
         if entry == "vectors":
             sums = (2 * shares[::5] - 1)[:, None] * [[1.0, 0.0]] * vectors.counts[:, None]
-            release = partial(release_mean_in_ball, sums, vectors, ud.GaussianNoise(1))
+            release = partial(release_mean_in_ball, sums, vectors, beyond.GaussianNoise(1))
         else:
             release = conf.release_of(row, users, low + shares * (high - low), tmp_path)
         seen[who] = calls_of(release)

@@ -20,12 +20,12 @@ BRANCHES = (
 )
 """Syntax that decides whether something happens, or how often."""
 
-ROOMS = (_noise, _mean, _protected, _vectors)
-TREES = {room: ast.parse(inspect.getsource(room)) for room in ROOMS}
+MODULES = (_noise, _mean, _protected, _vectors)
+TREES = {module: ast.parse(inspect.getsource(module)) for module in MODULES}
 
 
-def functions_of(room):
-    nodes = ast.walk(TREES[room])
+def functions_of(module):
+    nodes = ast.walk(TREES[module])
     return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
@@ -56,17 +56,17 @@ DRAWING = {
 
 def test_every_total_gets_its_noise_once():
     found = {
-        (room, name): sum(calls_in(function)[draw] for draw in DRAWS)
-        for room in ROOMS
-        for name, function in functions_of(room).items()
+        (module, name): sum(calls_in(function)[draw] for draw in DRAWS)
+        for module in MODULES
+        for name, function in functions_of(module).items()
     }
     assert {place: n for place, n in found.items() if n} == DRAWING
 
 
-@pytest.mark.parametrize(("room", "name"), DRAWING, ids=[name for _, name in DRAWING])
-def test_noise_is_drawn_under_no_condition(room, name):
+@pytest.mark.parametrize(("module", "name"), DRAWING, ids=[name for _, name in DRAWING])
+def test_noise_is_drawn_under_no_condition(module, name):
     """By a statement of the function's body itself, whose result is not replaced."""
-    function = functions_of(room)[name]
+    function = functions_of(module)[name]
     drawn = []
     for statement in function.body:
         if DRAWS & calls_in(statement).keys():
@@ -74,7 +74,7 @@ def test_noise_is_drawn_under_no_condition(room, name):
             assert isinstance(statement.value, ast.Call)
             assert statement.value.func.id in DRAWS
             drawn += [target.id for target in statement.targets]
-    assert len(drawn) == DRAWING[room, name]
+    assert len(drawn) == DRAWING[module, name]
     names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
     stored = Counter(node.id for node in names if isinstance(node.ctx, ast.Store))
     assert [stored[each] for each in drawn] == [1] * len(drawn)
@@ -134,8 +134,8 @@ def names_in(condition):
     return set().union(*map(names_in, ast.iter_child_nodes(condition)))
 
 
-@pytest.mark.parametrize(("room", "name"), ENTRIES, ids=[name for _, name in ENTRIES])
-def test_conditions_are_on_public_settings(room, name):
-    function = functions_of(room)[name]
+@pytest.mark.parametrize(("module", "name"), ENTRIES, ids=[name for _, name in ENTRIES])
+def test_conditions_are_on_public_settings(module, name):
+    function = functions_of(module)[name]
     found = set().union(*map(names_in, conditions_in(function)))
-    assert found == ENTRIES[room, name]
+    assert found == ENTRIES[module, name]

@@ -17,9 +17,10 @@ import pyarrow as pa
 import pytest
 from kinds import TABLES, rows_of
 
-import userdp as ud
+from userdp import release
 from userdp.release import _engines as engines
 from userdp.release import _tally
+from userdp.release._backends import DuckDB
 from userdp.release._grid import HALF, Grid, Window, in_steps
 from userdp.release._rows import users_of
 from userdp.release._sources import read_tally
@@ -92,6 +93,7 @@ def check(tally_of):
             assert tally.weighted_total(window, cap) == (total * a_unit, weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("kind", TABLES)
 def test_small_table(kind, users, tmp_path):
@@ -135,6 +137,7 @@ def random_problem(rng):
     return rng.integers(0, 9, n), values, Grid(lower, upper, bits), window
 
 
+@pytest.mark.slow
 def test_totals_are_those_of_whole_numbers():
     rng = np.random.default_rng(71)
     for i in range(400):
@@ -165,6 +168,7 @@ def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
                 assert made == floor(exact + Fraction(1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numpy", "DuckDB"])
 def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
     """Of 2^23 records at the top level, as of every part of them."""
@@ -252,7 +256,9 @@ def test_the_calling_process_has_no_array_of_all_users(opendp):
             f"FROM range({n} + 5) r(i)"
         )
         tracemalloc.start()
-        made = ud.private_mean("user", "value", data=shop.table("t"), lower=0, upper=2, eps=1)
+        made = release.private_mean(
+            "user", "value", data=shop.table("t"), lower=0, upper=2, budget=1
+        )
         held[n] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert (made.n_users, made.n_records) == (n, n + 5)
@@ -266,6 +272,7 @@ def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
         users_of(Survey((1, most + 1), (3, 1), 0), GRID)
 
 
+@pytest.mark.slow
 def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():
     rng = np.random.default_rng(77)
     for i in range(150):
@@ -389,7 +396,7 @@ def called_by_duckdb():
 
 
 def test_the_functions_that_queries_call_are_known():
-    assert called_by_duckdb() == engines.FUNCTIONS["duckdb"]
+    assert called_by_duckdb() == DuckDB.functions
 
 
 PLACES = {
@@ -402,10 +409,11 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
     """One named least(a, b) with the result a would switch clipping off."""
-    for name in sorted(engines.FUNCTIONS["duckdb"]):
+    for name in sorted(DuckDB.functions):
         connection = ibis.duckdb.connect()
         table = table_of_types(connection)
         connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))
@@ -431,6 +439,7 @@ def test_functions_of_python_with_these_names_are_refused(name):
         everything_asked(table)
 
 
+@pytest.mark.slow
 def test_other_macros_are_none_of_our_business():
     connection = ibis.duckdb.connect()
     connection.raw_sql("CREATE MACRO clean(a) AS trim(a)")
@@ -452,7 +461,7 @@ def test_no_collation_merges_users(collation, place):
     users = ["a", "A", "\u00e9", "e\u0301", "e", "\\x41", "a "]
     connection.con.executemany("INSERT INTO t VALUES (?, 1)", [[user] for user in users])
     for data in (connection.table("t"), connection.con.table("t")):
-        assert ud.user_counts("user", data=data).tolist() == [1] * len(users)
+        assert release.user_counts("user", data=data).tolist() == [1] * len(users)
 
 
 # Settings of a session.
@@ -572,6 +581,7 @@ def usual_answers():
     return small_answers(connection.table("t"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", CHANGED)
 def test_settings_of_a_session_change_no_answer(setting, usual_answers):
     assert [isinstance(answer, str) for answer in usual_answers] == [False, False, False, True]

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from kinds import chunks, objects
 
-import userdp as ud
+from userdp import release
 from userdp.release._columns import EXACT_BELOW
 
 # What Ibis does behind the scenes with a frame of pandas.
@@ -168,6 +168,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "holder"), CASES)
 def test_the_last_float_below_the_edge_is_an_id_and_the_edge_is_not(kind, holder, tmp_path):
     _, hold = HOLDERS[holder]
@@ -182,7 +183,7 @@ def test_the_last_float_below_the_edge_is_an_id_and_the_edge_is_not(kind, holder
 
 def count_in(hold, kind, folder, ids):
     user, data = hold(kind, ids, folder)
-    return ud.user_counts(user, data=data).tolist()
+    return release.user_counts(user, data=data).tolist()
 
 
 @pytest.mark.parametrize("kind", EDGE)

@@ -17,15 +17,16 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import _noise as noise
 from userdp.release import release_mean_in_ball
 from userdp.release._vectors import _steps_in_radius, whole_vectors
 
-LAW = ud.GaussianNoise.zcdp(0.3)
+LAW = beyond.GaussianNoise.zcdp(0.3)
 VECTORS = ud.Contributions([4, 2, 1, 1], upper=2)
 GOOD = [[3.0, 1.0], [0.0, 2.0], [1.0, 0.0], [-0.6, 0.8]]
-REACH = ud.vectors.ball_threshold(VECTORS, LAW, 2) / 2
-KEPT = ud.vectors.clip_to_ball(GOOD, REACH).sum(axis=0) / 8
+REACH = beyond.ball_threshold(VECTORS, LAW, 2) / 2
+KEPT = beyond.clip_to_ball(GOOD, REACH).sum(axis=0) / 8
 
 
 @given(hnp.arrays(float, (7, 5), elements=st.floats(-(2.0**93), 2.0**93)), st.integers(8, 40))
@@ -54,7 +55,7 @@ def test_long_vectors_keep_direction_and_nearly_all_of_the_length(d):
 def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, seed):
     """Exactly, from anywhere in its ball; by nearly all of it from one end to the other."""
     rng = np.random.default_rng(seed)
-    d, law = int(rng.integers(1, 6)), ud.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
+    d, law = int(rng.integers(1, 6)), beyond.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
     users = ud.Contributions([9, *rng.integers(1, 9, size=7)], upper=float(rng.uniform(0.1, 9)))
     ends = rng.normal(size=(8, d))
     ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
@@ -69,7 +70,7 @@ def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, see
         first, second = ({**vars(each), "mean": None} for each in made)
         assert first == second
     assert between >= moved**2 * (1 - 1e-6)
-    T = ud.vectors.ball_threshold(users, law, d)
+    T = beyond.ball_threshold(users, law, d)
     assert (made[0].radius, moved > 0) == (T / 2, T > 0)
 
 
@@ -78,7 +79,7 @@ def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
     opendp.added = added
     made = release_mean_in_ball(GOOD, VECTORS, LAW)
     ((moved, _, total),) = opendp.asked
-    unit, guarantee = made.sensitivity / moved, ud.vectors.ball_error(VECTORS, LAW, 2)
+    unit, guarantee = made.sensitivity / moved, beyond.ball_error(VECTORS, LAW, 2)
     assert (made.radius, made.sensitivity) == (REACH, REACH / 4)
     assert made.noise_scale == pytest.approx(LAW.sigma * REACH / 4, rel=1e-9)
     np.testing.assert_array_equal(made.mean, np.add(total, added) * unit)
@@ -92,7 +93,7 @@ def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
 
 def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
     users = ud.Contributions([2] * 40, 12)
-    made = release_mean_in_ball(np.full((40, 2), 3.0), users, ud.GaussianNoise.zcdp(0.5))
+    made = release_mean_in_ball(np.full((40, 2), 3.0), users, beyond.GaussianNoise.zcdp(0.5))
     shown = dict(re.split("  +", line, maxsplit=1) for line in repr(made).splitlines())
     assert shown == {
         "private mean": f"2 coordinates, of length {np.hypot(1.5, 1.5):.6g}",
@@ -107,22 +108,22 @@ def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
 
 
 def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing():
-    made = release_mean_in_ball(GOOD, VECTORS, ud.GaussianNoise(9))
+    made = release_mean_in_ball(GOOD, VECTORS, beyond.GaussianNoise(9))
     assert (made.rho, made.delta(0.1), made.sensitivity, made.noise_scale) == (0, 0, 0, 0)
     assert (made.mean.tolist(), made.worst_case_error) == ([0, 0], 1)
     assert "nothing is learnt" in made.promise
 
 
 def test_what_is_no_law_and_too_much_noise_are_refused():
-    for law in (1, "zcdp", ud.LaplaceNoise(1), None):
-        with pytest.raises(TypeError, match=r"a userdp\.GaussianNoise, got law of type"):
+    for law in (1, "zcdp", beyond.LaplaceNoise(1), None):
+        with pytest.raises(TypeError, match=r"a userdp\.beyond\.GaussianNoise, got law of type"):
             release_mean_in_ball(GOOD, VECTORS, law)
     with pytest.raises(TypeError, match=r"`users` must be a userdp.Contributions"):
         release_mean_in_ball(GOOD, [4, 2, 1, 1], LAW)
     many = ud.Contributions([2**50] * 4, upper=2)
-    release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**40))
+    release_mean_in_ball(GOOD, many, beyond.GaussianNoise(2.0**40))
     with pytest.raises(ValueError, match=r"sigma of at most 2\^40 .* got sigma="):
-        release_mean_in_ball(GOOD, many, ud.GaussianNoise(2.0**40 * 1.001))
+        release_mean_in_ball(GOOD, many, beyond.GaussianNoise(2.0**40 * 1.001))
 
 
 def test_vectors_are_read_once(opendp):
@@ -151,7 +152,7 @@ def test_vectors_are_read_once(opendp):
     ],
 )
 def test_steps_are_as_many_as_64_bits_allow(n_users, d, sigma, bits):
-    assert _steps_in_radius(n_users, d, ud.GaussianNoise(sigma)) == 2**bits
+    assert _steps_in_radius(n_users, d, beyond.GaussianNoise(sigma)) == 2**bits
 
 
 # Whole numbers rounded at random: the lemma on (eps, delta)
@@ -191,7 +192,7 @@ def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
 @pytest.mark.parametrize("moved", [1, 3, 40, 2000])
 def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
     """The delta of the discrete law, summed over whole numbers."""
-    law = ud.GaussianNoise.approximate(eps, delta)
+    law = beyond.GaussianNoise.approximate(eps, delta)
     scale = noise.scale_of(moved, law)
     assert scale == hypot(moved * law.sigma, 4)
     k = np.arange(-12 * int(scale) - 2 * moved, 12 * int(scale) + 2 * moved)
@@ -202,16 +203,16 @@ def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
 
 
 def test_numbers_with_gaussian_noise_say_what_they_promise():
-    law = ud.GaussianNoise.approximate(1, 1e-6)
-    records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "eps": law}
-    made = ud.private_mean(*records, **options, total_width=6)
+    law = beyond.GaussianNoise.approximate(1, 1e-6)
+    records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "budget": law}
+    made = release.private_mean(*records, **options, total_width=6)
     assert (made.sigma, made.delta(1)) == (law.sigma, law.delta(1))
     assert f"rho = {made.rho:.6g} (zCDP), user-level" in repr(made)
     assert "standard deviation" in repr(made)
-    pure = ud.private_mean(*records, **options | {"eps": 3})
+    pure = release.private_mean(*records, **options | {"budget": 3})
     assert (pure.sigma, pure.delta(3), pure.delta(9)) == (None, 0, 0)
     assert pure.delta(2) == pytest.approx(1 - np.exp(-1))  # no eps-DP mechanism spends more
     with pytest.warns(UserWarning, match="not stated"):
-        assert ud.private_mean(*records, **options, outside="drop").delta(9) == 1
-    made = ud.private_mean(["a"], [1.0], **options)  # nothing is learnt
+        assert release.private_mean(*records, **options, outside="drop").delta(9) == 1
+    made = release.private_mean(["a"], [1.0], **options)  # nothing is learnt
     assert (made.rho, made.delta(0.1), made.noise_scale) == (0, 0, 0)

@@ -24,7 +24,7 @@ from kinds import (
     WRAPPED,
 )
 
-import userdp as ud
+from userdp import release
 from userdp.release import protected_tally
 
 pytestmark = [
@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:`eps` is not stated:UserWarning"),
 ]
 
-BOUNDS = {"lower": 0, "upper": 2, "eps": 1}
+BOUNDS = {"lower": 0, "upper": 2}
 
 # Rows of each user, by outcome: users are told apart, or the holder's own library, or a file of
 # text, has changed the entries before anybody could look.
@@ -400,6 +400,7 @@ def test_every_kind_has_its_row_and_every_exception_its_holder():
     assert {holder for group in GROUPS.values() for holder in group} <= HOLDERS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "holder", "outcome"), EVERY_CELL)
 def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp):
     entries, hold = (ENTRIES | WITH_NULL)[kind], HOLDERS[holder]
@@ -448,6 +449,7 @@ def outcome_of(shop, frame, wrap):
         return str(refusal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, shop):
@@ -460,6 +462,7 @@ def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, sh
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
 def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(wrap, shop):
     for kind in kinds_for(wrap):
@@ -477,16 +480,18 @@ def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them
 
 
 def counts_of(user, value, data):
-    return ud.user_counts(user, data=data).tolist()
+    return release.user_counts(user, data=data).tolist()
 
 
 def mean_of(user, value, data, **options):
-    return ud.private_mean(user, value, data=data, **BOUNDS, **options)
+    return release.private_mean(user, value, data=data, budget=1, **BOUNDS, **options)
 
 
 def weight_of(user, value, data, **options):
     """Return how many users there are: none counts for more than one record."""
-    made = ud.private_mean_protected_counts(user, value, data=data, cap=1, **BOUNDS, **options)
+    made = release.private_mean_protected_counts(
+        user, value, data=data, eps=1, cap=1, **BOUNDS, **options
+    )
     return made.noisy_weight
 
 

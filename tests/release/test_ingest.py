@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 from kinds import TABLES, csv, parquet, rows_of
 
-import userdp as ud
+from userdp import release
 from userdp.release._files import _show_bar
 from userdp.release._grid import read_grid
 from userdp.release._sources import read_tally
@@ -37,6 +37,7 @@ def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
         survey_of(*names.values(), table(pa.table(ROWS), tmp_path))
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("name", ["column_names", "columns", "size", "user name", 'a"b'])
 def test_a_column_may_have_any_name(table, name, tmp_path):
@@ -44,7 +45,7 @@ def test_a_column_may_have_any_name(table, name, tmp_path):
     rows = pa.table({name: ["a", "b", "a"], "value": [1.0, 9.0, 2.0], "else": [1, 2, 3]})
     data = table(rows, tmp_path)
     assert survey_of(name, "value", data)[:2] == ((1, 2), (1, 1))
-    assert ud.user_counts(name, data=data).tolist() == [2, 1]
+    assert release.user_counts(name, data=data).tolist() == [2, 1]
 
 
 def broken_dataset(folder):
@@ -204,7 +205,7 @@ def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
 
 def test_large_whole_numbers_of_duckdb_are_told_apart():
     rows = duckdb.sql("select (2::hugeint ** 120)::hugeint + i % 2 as who from range(3) r(i)")
-    assert ud.user_counts("who", data=rows).tolist() == [2, 1]
+    assert release.user_counts("who", data=rows).tolist() == [2, 1]
 
 
 LINKS = {"t.parquet": parquet, "t.csv": csv, "t.csv.gz": csv}
@@ -217,7 +218,7 @@ def test_the_kind_of_a_file_is_the_one_that_its_link_names(name, store, tmp_path
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / name
     link.symlink_to(stored.rename(tmp_path / "2f7a"))
-    assert ud.user_counts("who", data=link).tolist() == [2, 1]
+    assert release.user_counts("who", data=link).tolist() == [2, 1]
     assert survey_of("who", "what", link).outside == 1
 
 
@@ -227,13 +228,43 @@ def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
     parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
     paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
     with pytest.raises(ValueError, match=r"got user='who', for '.*b.parquet'[.]$"):
-        ud.user_counts("who", data=ds.dataset(paths))
+        release.user_counts("who", data=ds.dataset(paths))
     (tmp_path / "who=x" / "a.parquet").unlink()
-    assert ud.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [3]
+    assert release.user_counts("who", data=ds.dataset(tmp_path, partitioning="hive")).tolist() == [
+        3
+    ]
+
+
+def in_duckdb(path=":memory:"):
+    return ibis.duckdb.connect(path).sql("SELECT 'a' AS who, 1.5::DOUBLE AS what")
+
+
+def in_polars():
+    return ibis.polars.connect({"t": pl.DataFrame({"who": ["a"], "what": [1.5]})}).table("t")
 
 
 def test_an_engine_that_is_not_tested_is_refused():
-    table = ibis.polars.connect({"t": pl.DataFrame(ROWS)}).table("t")
+    with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
+        survey_of("who", "what", in_polars())
+
+
+ENGINELESS = {
+    "two databases": lambda folder: in_duckdb(folder / "t.duckdb").union(in_duckdb()),
+    "two engines": lambda _: in_duckdb().union(in_polars()),
+    "no engine": lambda _: ibis.table({"who": "string", "what": "float64"}, name="t"),
+}
+
+
+@pytest.mark.parametrize("make", ENGINELESS.values(), ids=ENGINELESS)
+def test_a_table_of_several_engines_or_of_none_is_refused(make, tmp_path):
+    with pytest.raises(ValueError, match=r"^`data` must be an Ibis table of one engine[.]"):
+        survey_of("who", "what", make(tmp_path))
+
+
+def test_a_table_in_memory_is_read_by_the_default_engine_if_that_is_tested(monkeypatch):
+    table = ibis.memtable(pa.table(ROWS))
+    assert survey_of("who", "what", table).counts.tolist() == [2, 1]
+    monkeypatch.setattr(ibis.options, "default_backend", ibis.polars.connect())
     with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
         survey_of("who", "what", table)
 
@@ -245,10 +276,12 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
         made.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
     connection = connect(path, read_only=True)
     with pytest.raises(TypeError, match=r"be a table, got a connection: pass connection\.table\("):
-        ud.user_counts("who", data=connection)
+        release.user_counts("who", data=connection)
     table = connection.table("t")
-    assert ud.user_counts("who", data=table).tolist() == [3, 3, 3]
-    assert ud.private_mean("who", "what", lower=0, upper=9, eps=1, data=table).n_records == 9
+    assert release.user_counts("who", data=table).tolist() == [3, 3, 3]
+    assert (
+        release.private_mean("who", "what", lower=0, upper=9, budget=1, data=table).n_records == 9
+    )
 
 
 def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
@@ -275,7 +308,7 @@ def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
 
 def test_files_are_let_go_of(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
-        engine = tally.connection
+        engine = tally.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
     with pytest.raises(duckdb.ConnectionException, match="closed"):
         engine.raw_sql("SELECT 1")
@@ -301,6 +334,8 @@ def test_decimals_become_the_nearest_floats(opendp):
     """Also where dividing by a power of ten would not."""
     table = ibis.duckdb.connect().sql("select 'a' as who, 0.3::decimal(38, 30) as what")
     rows = table.union(table)
-    made = ud.private_mean("who", "what", lower=0, upper=1, eps=9, data=rows, project=False)
-    floats = ud.private_mean(["a"] * 2, np.full(2, 0.3), lower=0, upper=1, eps=9, project=False)
+    made = release.private_mean("who", "what", lower=0, upper=1, budget=9, data=rows, project=False)
+    floats = release.private_mean(
+        ["a"] * 2, np.full(2, 0.3), lower=0, upper=1, budget=9, project=False
+    )
     assert made == floats

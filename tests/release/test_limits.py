@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import _engines, discrete_laplace
 from userdp.release._grid import Window, in_steps, read_grid
 from userdp.release._noise import shift_for
@@ -122,7 +123,7 @@ def test_protected_totals_of_an_engine_are_cut_off_beyond_2_62(sign):
 
 
 def test_steps_become_coarser_beyond_the_last_total_and_scale_that_fit():
-    law = ud.LaplaceNoise(1)
+    law = beyond.LaplaceNoise(1)
     assert [shift_for(2**61 + more, 1, law) for more in (-1, 0)] == [0, 1]
     assert [shift_for(0, 2**56 + more, law) for more in (-1, 0)] == [0, 1]
     assert [shift_for(0, 2 * (2**56) + more, law) for more in (-2, -1, 0)] == [1, 2, 2]
@@ -132,20 +133,20 @@ COLUMNS = {"user": [1, 2], "value": [0.0, 0.0]}
 
 
 def accepted(**changed):
-    return ud.private_mean(
-        **COLUMNS, **{"lower": 0, "upper": 1, "eps": 1, "outside": "clamp"} | changed
+    return release.private_mean(
+        **COLUMNS, **{"lower": 0, "upper": 1, "budget": 1, "outside": "clamp"} | changed
     )
 
 
 def with_cap(cap, eps=1):
     how = {"lower": 0, "upper": 1, "eps": eps, "cap": cap}
-    return ud.private_mean_protected_counts(**COLUMNS, **how)
+    return release.private_mean_protected_counts(**COLUMNS, **how)
 
 
 # A setting that is only just accepted, and its neighbour.
 EDGES = {
-    "a small budget": (lambda x: accepted(eps=x), 2.0**-40, 0),
-    "a large sigma": (lambda x: accepted(eps=ud.GaussianNoise(x)), 2.0**40, inf),
+    "a small budget": (lambda x: accepted(budget=x), 2.0**-40, 0),
+    "a large sigma": (lambda x: accepted(budget=beyond.GaussianNoise(x)), 2.0**40, inf),
     "a small range": (lambda x: accepted(upper=x), nextafter(1e-280, 1), 0),
     "a large range": (lambda x: accepted(upper=x), nextafter(1e270, 0), inf),
     "a range of 8 bits": (lambda x: accepted(lower=2.0**45, upper=x), 2.0**45 + 2, 0),
@@ -153,11 +154,13 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize(("call", "edge", "beyond"), EDGES.values(), ids=EDGES)
-def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, beyond, opendp):
+@pytest.mark.parametrize(("call", "edge", "outside"), EDGES.values(), ids=EDGES)
+def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, outside, opendp):
     call(edge)
-    with pytest.raises(ValueError, match=r"^`(eps|upper)` must be"):
-        call(nextafter(edge, beyond))
+    with pytest.raises(
+        ValueError, match=r"^`(budget|eps|upper)` must be .* got (budget|sigma|eps|upper)="
+    ):
+        call(nextafter(edge, outside))
 
 
 def test_a_cap_is_at_most_2_31(opendp):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from kinds import COLUMNS, TABLES, TYPED, rows_of
 
-import userdp as ud
+from userdp import release
 
 N_USERS = 70_000
 IDS = [*range(N_USERS), N_USERS - 1]
@@ -24,18 +24,19 @@ def check_counts(counts):
 
 @pytest.mark.parametrize(("kind", "holder"), HELD)
 def test_many_users_are_told_apart(kind, holder):
-    check_counts(ud.user_counts(HOLDERS[kind][holder](KINDS[kind])))
+    check_counts(release.user_counts(HOLDERS[kind][holder](KINDS[kind])))
 
 
 @pytest.mark.parametrize(
     "dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float64, "U5", "S5"]
 )
 def test_many_users_in_arrays_are_told_apart(dtype):
-    check_counts(ud.user_counts(np.array(IDS, dtype)))
+    check_counts(release.user_counts(np.array(IDS, dtype)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_many_users_of_a_table_are_told_apart(table, kind, tmp_path):
     rows = rows_of(pa.array(KINDS[kind]), np.ones(len(IDS)))
-    check_counts(ud.user_counts("user", data=table(rows, tmp_path)))
+    check_counts(release.user_counts("user", data=table(rows, tmp_path)))

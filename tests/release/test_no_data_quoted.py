@@ -1,6 +1,6 @@
-"""No refusal of the release wing quotes data: they are put in the place of every argument.
+"""No refusal of `userdp.release` quotes data: they are put in the place of every argument.
 
-The functions are those that the wing exports, the methods those of its results, and the arguments
+The functions are those that it exports, the methods those of its results, and the arguments
 those of their signatures: whatever is new is tried at once. A number by itself in the place of a
 setting that is one number, or a word in the place of a name, may be quoted: nobody can tell it from
 a setting.
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
-from userdp import release
+from userdp import beyond, release
 
 PLANTED = ["77.125", "617, 8", "617/8", "secret"]
 ROWS = {"user": ["secret", "secret", "b"], "value": [77.125, 2.0, -77.125]}
@@ -88,7 +88,7 @@ def files(folder):
     return [folder / name for name in contents]
 
 
-USERS, LAW = ud.Contributions([2, 1, 1], 10), ud.GaussianNoise(1)
+USERS, LAW = ud.Contributions([2, 1, 1], 10), beyond.GaussianNoise(1)
 GOOD = {
     "user": ["a", "a", "b"],
     "value": [1.0, 2.0, 3.0],
@@ -139,7 +139,7 @@ def results():
 
 
 def functions():
-    """Whatever of the wing takes arguments: what it exports, and the methods of its results."""
+    """Whatever of it takes arguments: what it exports, and the methods of its results."""
     found = {}
     for name in release.__all__:
         thing = getattr(release, name)
@@ -201,13 +201,14 @@ def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
     """`data` is the one argument that may be a text, and no name."""
     for bad in ("secret", "77.125", ["secret"], ["secret", "77.125"], [77.125, "secret"]):
         with pytest.raises((TypeError, ValueError), match=r"^`data` must be") as refusal:
-            ud.user_counts("user", data=bad)
+            release.user_counts("user", data=bad)
         assert not planted_in(refusal.value)
 
 
+@pytest.mark.slow
 def test_data_for_opendp_are_not_quoted(tmp_path):
     """OpenDP shows the words of what fails in a measurement, and in the domain of one."""
-    measurement = release.as_measurement(**NAMED, lower=0, upper=10, eps=1)
+    measurement = release.as_measurement(**NAMED, lower=0, upper=10, budget=1)
     errors = []
     for bad in [*holders(), *files(tmp_path), *BARE]:
         for take in (measurement, measurement.input_domain.member):
@@ -220,7 +221,7 @@ def test_data_for_opendp_are_not_quoted(tmp_path):
 
 
 SERIES = pd.Series([77.125, 2.0])
-BOUNDS = {"lower": 0, "upper": 100, "eps": 1}
+BOUNDS = {"lower": 0, "upper": 100, "budget": 1}
 SHAPED = "of type Series and shape (2,)"
 SLIPS = {
     "values beside a table": (
@@ -237,8 +238,8 @@ SLIPS = {
         "address pass a list of files, or an Ibis table), got data of type str.",
     ),
     "a series as budget": (
-        {"eps": SERIES},
-        f"`eps` must be a real number or the text of a decimal number, got eps {SHAPED}.",
+        {"budget": SERIES},
+        f"`budget` must be a real number or the text of a decimal number, got budget {SHAPED}.",
     ),
     "a series as centre": (
         {"centre": SERIES},
@@ -253,7 +254,10 @@ SLIPS = {
         {"objective": SERIES},
         f"`objective` must be one of 'bound', 'l1', 'mse', got objective {SHAPED}.",
     ),
-    "a budget below zero": ({"eps": -1.0}, "`eps` must be positive and finite, got eps=-1.0."),
+    "a budget below zero": (
+        {"budget": -1.0},
+        "`budget` must be positive and finite, got budget=-1.0.",
+    ),
     "a bound too low": ({"upper": -3}, "`upper` must be above lower=0.0, got upper=-3."),
     "a column that is not there": (
         {"value": "speed"},
@@ -270,7 +274,7 @@ SLIPS = {
 def test_a_slip_is_refused_in_words_that_help(slip):
     changed, words = SLIPS[slip]
     with pytest.raises((TypeError, ValueError)) as refusal:
-        ud.private_mean(**NAMED | BOUNDS | changed)
+        release.private_mean(**NAMED | BOUNDS | changed)
     assert str(refusal.value).startswith(words)
 
 
@@ -278,12 +282,12 @@ def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
     with pytest.raises(
         TypeError, match=r"`users` must be a userdp\.Contributions, got users of type"
     ):
-        ud.release_mean(USERS, [77.125, 2.0, 1.0], 1)
+        release.release_mean(USERS, [77.125, 2.0, 1.0], 1)
     with pytest.raises(TypeError, match=r"`user` must be the name of a column .* shape \(2,\)"):
-        release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, eps=1)
+        release.as_measurement([77.125, 2.0], "value", data=FRAME, lower=0, upper=10, budget=1)
     with pytest.raises(
-        TypeError, match=r"`law` must be a userdp\.GaussianNoise, got law of type list"
+        TypeError, match=r"`law` must be a userdp\.beyond\.GaussianNoise, got law of type list"
     ):
         release.release_mean_in_ball([[1.0]], USERS, [77.125])
     with pytest.raises(TypeError, match="missing a required argument: 'upper'"):
-        ud.private_mean([1], [2.0], lower=0, eps=1)
+        release.private_mean([1], [2.0], lower=0, budget=1)

@@ -11,12 +11,12 @@ import pytest
 from scipy import integrate, stats
 
 import userdp as ud
-from userdp import audit
+from userdp import audit, beyond, release
 from userdp.release import as_measurement
-from userdp.release._results import OfPart, _sum_reach, noise_reach, parts_reach
+from userdp.release._intervals import OfPart, _sum_reach, noise_reach, parts_reach
 
 LED = ud.Contributions([60, 50, *[1] * 40], 1)
-LAWS = {"Laplace": 3, "zCDP": ud.GaussianNoise.zcdp(3)}
+LAWS = {"Laplace": 3, "zCDP": beyond.GaussianNoise.zcdp(3)}
 every_law = pytest.mark.parametrize("eps", LAWS.values(), ids=LAWS)
 
 
@@ -26,19 +26,19 @@ def table_of(counts, value):
     return {"user": users, "value": np.full(users.size, value)}
 
 
-def release(sums, users=LED, eps=3, **options):
-    return ud.release_mean(sums, users, eps, objective="l1", **options)
+def mechanism(sums, users=LED, budget=3, **options):
+    return release.release_mean(sums, users, budget, objective="l1", **options)
 
 
 def test_only_what_is_left_to_the_release_is_in_parts(opendp):
     sums = 0.5 * LED.counts
-    made = release(sums)
+    made = mechanism(sums)
     assert [part[:3] for part in made.parts] == [(50, 2, 110), (1, 40, 40)]
     assert len(opendp.asked) == 2
     fixed = [{"centre": 0.5}, {"total_width": made.total_width}, {"project": False}]
-    others = [release(sums, **options) for options in fixed]
-    others += [ud.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
-    others += [release([0.5] * 9, ud.Contributions([1] * 9, 1))]
+    others = [mechanism(sums, **options) for options in fixed]
+    others += [release.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
+    others += [mechanism([0.5] * 9, ud.Contributions([1] * 9, 1))]
     for other in others:
         assert other.parts == ()
         assert "parts" not in other.public()
@@ -54,9 +54,9 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     values = rng.integers(0, 257, users.size) / 256
     sums = np.bincount(users, values)
     opendp.added = 12345678
-    made = release(sums, eps=eps)
-    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
-    table = ud.private_mean(users, values, **options)
+    made = mechanism(sums, budget=eps)
+    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
+    table = release.private_mean(users, values, **options)
     data = {"user": users, "value": values}
     told = as_measurement("user", "value", data=data, **options)(data)
     assert len(made.parts) == 2
@@ -65,26 +65,28 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
 
 
+@pytest.mark.slow
 def test_heavy_users_are_counted_to_the_heaviest(opendp):
     """Each user's sum is in one of the totals, all of it if it is not clipped."""
     middle = 0.5 * LED.counts
-    release(middle)
+    mechanism(middle)
     for user in range(LED.n_users):
         sums = middle.copy()
         sums[user] += 0.125  # few users are clipped by so little
-        release(sums)
+        mechanism(sums)
         before, after = opendp.asked[:2], opendp.asked[-2:]
         moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
         expected = round(0.125 * 2**40)
         assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
 def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
     """Exactly; and in each part some pair uses all of the budget."""
     spent, reached = {0: Fraction(0), 1: Fraction(0)}, 0
     for users, first, second in audit.hard_pairs(120, rng=29):
-        split = ud.best_split(users, eps)
+        split = beyond.best_split(users, eps)
         if split.heavy_from is None:
             continue
         reached += 1
@@ -92,7 +94,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
             moved_user = int(np.argmax(pair[0] != pair[1]))
             is_heavy = users.counts[moved_user] >= split.heavy_from
             for sums in pair:
-                release(sums, users, eps)
+                mechanism(sums, users, eps)
             one, other = opendp.asked[-4:-2], opendp.asked[-2:]
             for part, (a, b) in enumerate(zip(one, other, strict=True)):
                 assert (a.moved, a.budget) == (b.moved, b.budget)
@@ -109,7 +111,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 def test_what_is_spent_is_what_the_parts_spend_most(eps):
     dp.enable_features("contrib")
     data = table_of(LED.counts, 0.5)
-    options = {"lower": 0, "upper": 1, "eps": eps, "objective": "l1"}
+    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
     measurement = as_measurement("user", "value", data=data, **options)
     made = measurement(data)
     spent = made.eps if eps == 3 else made.rho
@@ -123,7 +125,7 @@ def test_what_is_spent_is_what_the_parts_spend_most(eps):
 
 def test_what_a_part_does_not_tell_costs_nothing(opendp):
     """A budget so small that the others' part is the middle; all is spent on the heavy one."""
-    made = release([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
+    made = mechanism([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
     heavy, light = made.parts
     assert (light.total_width, light.noise_scale) == (0, 0)
     assert light.worst_case_bias == 1 / 202
@@ -131,7 +133,7 @@ def test_what_a_part_does_not_tell_costs_nothing(opendp):
     assert made.eps == pytest.approx(1e-9)
     assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
     assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
-    how = {"lower": 0, "upper": 1, "eps": 1e-9, "objective": "l1"}
+    how = {"lower": 0, "upper": 1, "budget": 1e-9, "objective": "l1"}
     of = {"data": table_of([100, 1], 0.5)}
     assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(1e-9)
 
@@ -146,10 +148,11 @@ def mean_error(scales, off, truth, law):
     return abs(np.add.outer(*parts) - truth).mean()
 
 
+@pytest.mark.slow
 @every_law
 def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
     """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""
-    made = release(0.5 * LED.counts, eps=eps)
+    made = mechanism(0.5 * LED.counts, budget=eps)
     law = stats.laplace if eps == 3 else stats.norm
     shares = np.array([part.n_records for part in made.parts]) / 150
     scales = [part.noise_scale / share for part, share in zip(made.parts, shares, strict=True)]
@@ -158,7 +161,7 @@ def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
         for second in (0, 0.5, 1):
             for light in (0, 10, 20, 30, 40):
                 sums = [60 * first, 50 * second, *[1] * light, *[0] * (40 - light)]
-                assert abs(release(sums, eps=eps).mean - sum(sums) / 150) < 1  # no noise
+                assert abs(mechanism(sums, budget=eps).mean - sum(sums) / 150) < 1  # no noise
                 asked = opendp.asked[-2:]
                 clipped = [
                     0.5 + ask.total * scale / (ask.moved * law_scale(eps)) * correct(ask, eps)
@@ -182,14 +185,14 @@ def correct(asked, eps):
 
 def test_the_certificate_is_the_sum_of_the_parts(opendp):
     for eps in LAWS.values():
-        made, split = release(0.5 * LED.counts, eps=eps), ud.best_split(LED, eps)
+        made, split = mechanism(0.5 * LED.counts, budget=eps), beyond.best_split(LED, eps)
         assert made.worst_case_error == pytest.approx(split.error + made.rounding, rel=1e-9)
         by_hand = 0
         for part, users in zip(made.parts, ([60, 50], [1] * 40), strict=True):
             of_part = ud.Contributions(users, 1)
             share = of_part.total / 150
-            by_hand += share * ud.projected_error(of_part, part.total_width, eps)
-            clipping = ud.centred_clipping(of_part, part.total_width)
+            by_hand += share * beyond.projected_error(of_part, part.total_width, eps)
+            clipping = beyond.centred_clipping(of_part, part.total_width)
             bias = share * ud.worst_case_bias(of_part, clipping)
             assert part.worst_case_bias == pytest.approx(bias)
             change = share * float(ud.sensitivity(of_part, clipping))
@@ -204,16 +207,16 @@ def test_projected_error_counts_steps_that_are_coarse(opendp):
     """The noise is for a width in whole steps; the theory is for the one that is stated."""
     users, eps = ud.Contributions([2**42], 1), 2.0**-38
     for width in np.linspace(0.1, 0.9, 9) * 2**42:
-        made = ud.release_mean([2.0**41], users, eps, total_width=width)
-        theory = ud.projected_error(users, made.total_width, eps)
+        made = release.release_mean([2.0**41], users, eps, total_width=width)
+        theory = beyond.projected_error(users, made.total_width, eps)
         step = made.noise_scale * eps / opendp.asked[-1].moved
         assert theory <= made.worst_case_error - made.rounding <= theory + 1.1 * step / eps
     # All of the range, of a user with a few records less: there the noise is for more than that.
     users, eps = ud.Contributions([2**42 - 12_345], 1), 2.0**-24
-    made = ud.release_mean([0.0], users, eps, total_width=2**42)
+    made = release.release_mean([0.0], users, eps, total_width=2**42)
     more = made.noise_scale - 1 / eps
     assert more > 1e-4
-    theory = ud.projected_error(users, made.total_width, eps)
+    theory = beyond.projected_error(users, made.total_width, eps)
     assert made.worst_case_error - made.rounding == pytest.approx(theory + more, abs=1e-9)
 
 
@@ -223,8 +226,8 @@ def test_projected_error_counts_steps_that_are_coarse(opendp):
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
 @pytest.mark.parametrize("other", [1.0, 0.999999, 0.5, 0.01, 1e-9, 0.0])
 def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, other):
-    reach = _sum_reach(ud.LaplaceNoise(1), 2.0, 2 * other, level)
-    assert reach == _sum_reach(ud.LaplaceNoise(1), 2 * other, 2.0, level)
+    reach = _sum_reach(beyond.LaplaceNoise(1), 2.0, 2 * other, level)
+    assert reach == _sum_reach(beyond.LaplaceNoise(1), 2 * other, 2.0, level)
 
     def chance(x):
         rest = 1.0 if x >= reach else np.exp(-(reach - x) / (2 * other)) if other else 0.0
@@ -233,7 +236,7 @@ def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, ot
     ends = [0, max(reach - 80 * other, 0), reach]
     below = sum(integrate.quad(chance, *pair)[0] for pair in pairwise(ends))
     assert below + exp(-reach / 2) == pytest.approx(1 - level, abs=1e-8)
-    gauss = _sum_reach(ud.GaussianNoise(1), 2.0, 2 * other, level)
+    gauss = _sum_reach(beyond.GaussianNoise(1), 2.0, 2 * other, level)
 
     def density(x):
         rest = stats.norm.cdf((gauss - x) / (2 * other)) * 2 - 1 if other else 1.0
@@ -246,7 +249,7 @@ def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, ot
 
 
 def test_the_smallest_of_three_bounds_is_taken():
-    law, level = ud.LaplaceNoise(1), 0.9
+    law, level = beyond.LaplaceNoise(1), 0.9
     small, wide = OfPart(scale=0.01, bias=0.02, most=0.03), OfPart(0.1, 0.3, most=0.97)
     both = 0.32 + _sum_reach(law, 0.01, 0.1, level)
     one = 0.03 + noise_reach(law, 0.1, 0.3, level)
@@ -262,7 +265,7 @@ def test_the_smallest_of_three_bounds_is_taken():
 def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, opendp):
     """Where the biases of both parts add up, where they cancel, and where they are none."""
     users = ud.Contributions(counts, 1)
-    made = release(0.5 * users.counts, users, eps)
+    made = mechanism(0.5 * users.counts, users, eps)
     law = stats.laplace if eps == 3 else stats.norm
     places = (np.arange(800) + 0.5) / 800
     shares = np.array([part.n_records for part in made.parts]) / users.total
@@ -273,7 +276,7 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
     known = [
         OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in made.parts
     ]
-    of = ud.LaplaceNoise(1) if eps == 3 else ud.GaussianNoise(1)
+    of = beyond.LaplaceNoise(1) if eps == 3 else beyond.GaussianNoise(1)
     reach = parts_reach(of, *known, level) + made.rounding
     assert high - low == pytest.approx(min(2 * reach, 1), rel=1e-9)
     reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + made.rounding
@@ -294,8 +297,8 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
 def test_a_part_is_never_farther_off_than_its_share(opendp):
     """One user with a tenth of the records: that bounds the error better than the noise does."""
     users = ud.Contributions([100, *[1] * 900], 1)
-    low, high = release(0.5 * users.counts, users, 1).interval()
-    light = noise_reach(ud.LaplaceNoise(1), 1e-3, 0.0, 0.95)
+    low, high = mechanism(0.5 * users.counts, users, 1).interval()
+    light = noise_reach(beyond.LaplaceNoise(1), 1e-3, 0.0, 0.95)
     assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
 
 
@@ -303,16 +306,18 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
     """A share of the distance of the bounds, wherever these are."""
     counts = [100, *[1] * 900]
     users = np.repeat(np.arange(901), counts)
-    options = {"eps": 1, "objective": "l1"}
-    low, high = ud.private_mean(users, np.full(1000, 0.5), lower=0, upper=1, **options).interval()
-    moved = ud.private_mean(users, np.full(1000, 3.5), lower=2, upper=5, **options)
+    options = {"budget": 1, "objective": "l1"}
+    low, high = release.private_mean(
+        users, np.full(1000, 0.5), lower=0, upper=1, **options
+    ).interval()
+    moved = release.private_mean(users, np.full(1000, 3.5), lower=2, upper=5, **options)
     assert len(moved.parts) == 2
     assert moved.interval() == pytest.approx((2 + 3 * low, 2 + 3 * high))
 
 
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
     opendp.added = 2**60
-    made = release(0.5 * LED.counts)
+    made = mechanism(0.5 * LED.counts)
     assert made.mean == 1
     low, high = made.interval()
     assert 0 < low < high == 1
@@ -322,7 +327,7 @@ def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
 
 
 def test_a_release_in_parts_is_shown_as_one(opendp):
-    made = release(0.5 * LED.counts)
+    made = mechanism(0.5 * LED.counts)
     heavy, light = made.parts
     (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (

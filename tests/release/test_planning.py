@@ -2,66 +2,71 @@
 
 import json
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import counts
+from strategies import LAWS, counts
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release._planning import RELEASED, STRATEGIES
-from userdp.release._results import readable
+from userdp.release._wording import readable
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
 PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
-PLAN = ud.plan(COUNTS, lower=15, upper=65, eps=EPS)
+PLAN = release.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
 def test_rows_are_the_worst_cases():
     pairs = [(eps, name) for eps in EPS for name in [*STRATEGIES, RELEASED]]
-    rows = ud.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
+    rows = release.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
     for row, (eps, name) in zip(rows, pairs, strict=True):
         assert (row.eps, row.strategy) == (float(eps), name)
-        assert row.floor == ud.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+        assert (
+            row.floor == beyond.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
+        )
         if name == RELEASED:
             continue  # below
         noise = "staircase" if "staircase" in name else "laplace"
         clipping = {
             "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
             "OPT-worst-case": ud.optimal_clipping(PEOPLE, eps),
-        }.get(name, ud.optimal_clipping(PEOPLE, eps, "l1", noise))
+        }.get(name, beyond.optimal_clipping(PEOPLE, LAWS[noise](eps), "l1"))
         for kind, error in (("bound", row.bound), ("l1", row.l1)):
-            assert error == pytest.approx(ud.worst_case_error(PEOPLE, clipping, eps, kind, noise))
+            assert error == pytest.approx(
+                beyond.worst_case_error(PEOPLE, clipping, LAWS[noise](eps), kind)
+            )
 
 
 def same_kind(error, objective):
     return error**2 if objective == "mse" else error
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
 def test_recommended_is_what_the_release_promises(counts, objective, share):
     """And no choice of a plan, no width and no private mechanism promises less."""
-    prospects = ud.plan(counts, lower=1, upper=3, eps=2)
+    prospects = release.plan(counts, lower=1, upper=3, eps=2)
     users, error = prospects.users, same_kind(2 * share, objective)
     (cheapest,) = prospects.recommend(objective, error=error)
     assert cheapest.eps == prospects.smallest_eps(error, objective)
-    least = ud.optimal_error(users, cheapest.eps, objective)
+    least = beyond.optimal_error(users, cheapest.eps, objective)
     assert cheapest.guarantee <= least <= error == pytest.approx(least)
-    assert ud.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
+    assert beyond.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
     for advice in (*prospects.recommend(objective), cheapest):
-        clipping = ud.optimal_clipping(users, advice.eps, advice.objective)
-        made = ud.worst_case_error(users, clipping, advice.eps, objective)
+        clipping = beyond.optimal_clipping(users, advice.eps, advice.objective)
+        made = beyond.worst_case_error(users, clipping, advice.eps, objective)
         if objective == "l1":
             assert advice.guarantee <= made
         else:
             assert made == pytest.approx(advice.guarantee)
-            assert advice.total_width == ud.threshold(users, advice.eps, objective)
+            assert advice.total_width == beyond.threshold(users, advice.eps, objective)
         rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
         for row in rows if objective != "mse" else []:
             assert advice.guarantee <= getattr(row, objective) * (1 + 1e-9)
-        closed = ud.minimax_lower_bound(users, advice.eps)
+        closed = beyond.minimax_lower_bound(users, advice.eps)
         assert advice.floor >= same_kind(closed, objective)
         assert {row.floor for row in rows} <= {closed}
         assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
@@ -72,16 +77,17 @@ LED = [60, *[1] * 40]
 """One user has most of the records."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("users", "eps"), [(LED, 0.3), (LED, 1.5), (LED, 6), ([2] * 9, 1)])
 def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps, opendp):
     people = ud.Contributions(users, 50)
-    prospects = ud.plan(users, lower=15, upper=65, eps=eps)
+    prospects = release.plan(users, lower=15, upper=65, eps=eps)
     (row,) = (row for row in prospects.rows if row.strategy == RELEASED)
     (advice,) = prospects.recommend()
-    made = ud.release_mean(0.7 * people.largest_sums, people, eps, objective="l1")
+    made = release.release_mean(0.7 * people.largest_sums, people, eps, objective="l1")
     close = {"rel": 1e-9, "abs": 2 * made.rounding}
     assert row.l1 == advice.guarantee == pytest.approx(made.worst_case_error, **close)
-    assert row.l1 == ud.best_split(people, eps).error
+    assert row.l1 == beyond.best_split(people, eps).error
     assert made.worst_case_bound == pytest.approx(min(row.bound, 50), **close)
     assert row.total_width == advice.total_width == pytest.approx(made.total_width, abs=1e-9)
     assert advice.strategy == RELEASED
@@ -92,26 +98,29 @@ def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps,
     assert bool(made.parts) == (users is LED and eps > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_floor_of_an_advice_is_certified(objective):
     """Two users with five samples, nine with two: the closed bound is far below."""
-    prospects = ud.plan([5] * 2 + [2] * 9, lower=0, upper=3, eps=1)
+    prospects = release.plan([5] * 2 + [2] * 9, lower=0, upper=3, eps=1)
     (advice,) = prospects.recommend(objective)
-    certificate = ud.minimax_certificate(prospects.users, 1)
+    certificate = beyond.minimax_certificate(prospects.users, 1)
     assert advice.floor == same_kind(float(certificate.check()), objective)
     assert advice.floor > same_kind(1.4 * prospects.rows[0].floor, objective)
 
 
 def test_floor_of_a_budget_without_certificate_is_the_closed_one():
-    (advice,) = ud.plan([3, 1], lower=0, upper=1, eps=70).recommend()
-    assert advice.floor == ud.minimax_lower_bound(ud.Contributions([3, 1], 1), 70) > 0
+    (advice,) = release.plan([3, 1], lower=0, upper=1, eps=70).recommend()
+    assert advice.floor == beyond.minimax_lower_bound(ud.Contributions([3, 1], 1), 70) > 0
 
 
+@pytest.mark.slow
 def test_a_bar_is_told_each_budget(told):
-    ud.plan([2, 1], lower=0, upper=1, eps=[6, 7, 8]).recommend()
+    release.plan([2, 1], lower=0, upper=1, eps=[6, 7, 8]).recommend()
     assert told == [3, None, None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_recommendation_is_data(objective):
     """Names of rows, what `private_mean` takes, and plain values: JSON."""
@@ -119,7 +128,7 @@ def test_recommendation_is_data(objective):
     assert json.loads(json.dumps(made)) == made
     assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
     assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES, RELEASED}
-    (advice,) = ud.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
+    (advice,) = release.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
     assert (advice.floor, advice.factor) == (0, np.inf)
 
 
@@ -128,19 +137,19 @@ def test_error_of_the_middle_needs_no_budget():
         with pytest.raises(ValueError, match=f"`error` must be less than {error}, the error of"):
             PLAN.smallest_eps(error, objective)
         assert PLAN.smallest_eps(error * (1 - 1e-6), objective) < 0.02
-    many = ud.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
+    many = release.plan(np.ones(10**6, int), lower=0, upper=1, eps=1)
     assert many.smallest_eps(0.4999, "bound") == pytest.approx(1 / (0.4999 * 10**6), rel=1e-8)
-    assert 1e300 < ud.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300) < 1e303
+    assert 1e300 < release.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300) < 1e303
 
 
 def test_one_budget_and_several_of_them():
     for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), np.array(1.0), iter(["1"])):
-        made = ud.plan([3, 1], lower=0, upper=1, eps=eps)
+        made = release.plan([3, 1], lower=0, upper=1, eps=eps)
         assert [row.eps for row in made.rows] == [1.0] * (len(STRATEGIES) + 1)
 
 
 def test_plan_is_shown_as_a_table():
-    shown = ud.plan([4, 1], lower=0, upper=65, eps=1)
+    shown = release.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(shown).splitlines() == [
         "eps  strategy               total width  bound  worst-case l1  no mechanism below",
         "1    Laplace                260          52     52             16.41",
@@ -152,18 +161,5 @@ def test_plan_is_shown_as_a_table():
     start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
     assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
     assert "</th><th scope='col'>" in shown._repr_html_()
-    assert "435,200" in repr(ud.plan([544], lower=0, upper=800, eps=1))
+    assert "435,200" in repr(release.plan([544], lower=0, upper=800, eps=1))
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
-
-
-def test_plan_draws_its_numbers():
-    given = plt.figure().add_subplot()
-    ax = PLAN.plot(given)
-    assert ax is given
-    for line, name in zip(ax.get_lines(), [*STRATEGIES, RELEASED], strict=True):
-        drawn = [[row.eps, row.l1] for row in PLAN.rows if row.strategy == name]
-        assert (line.get_label(), line.get_xydata().tolist()) == (name, drawn)
-    (below,) = ax.collections
-    assert {row.floor for row in PLAN.rows} <= set(below.get_paths()[0].vertices[:, 1])
-    assert PLAN.plot().figure is not ax.figure
-    plt.close("all")

@@ -13,11 +13,12 @@ import pytest
 from scipy import stats
 
 import userdp as ud
-from userdp._rounding import downwards, upwards
+from userdp import beyond, release
+from userdp.beyond._rounding import downwards, upwards
 from userdp.release import as_measurement, protected_tally
 from userdp.release._grid import Grid, read_grid
+from userdp.release._intervals import noise_reach
 from userdp.release._mean import Choices, decide
-from userdp.release._results import noise_reach
 
 GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
@@ -25,7 +26,7 @@ USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 def test_the_mean_is_released_and_noise_asked_for_what_the_heaviest_user_can_move(opendp):
     """At this budget nobody is clipped; `opendp` adds nothing."""
-    made = ud.private_mean(USERS, VALUES, lower=1, upper=7, eps=4)
+    made = release.private_mean(USERS, VALUES, lower=1, upper=7, budget=4)
     assert made.mean == pytest.approx(np.mean(VALUES), abs=made.rounding)
     assert made.worst_case_bias == pytest.approx(0, abs=made.rounding)
     (asked,) = opendp.asked
@@ -45,7 +46,7 @@ ODD_ROWS = {
 def test_rows_that_are_not_as_they_should_be_are_refused(opendp, row, words):
     users, values = zip(("a", 3.0), row, strict=True)
     with pytest.raises(ValueError, match=words):
-        ud.private_mean(users, values, lower=1, upper=7, eps=4)
+        release.private_mean(users, values, lower=1, upper=7, budget=4)
     assert opendp.asked == [], "noise was drawn, though a row was to be refused"
 
 
@@ -58,7 +59,7 @@ def test_levels_are_decided_by_the_bounds_alone():
 
 def window_of(counts, eps, bits=40):
     grid = Grid(0.0, 1.0, bits)
-    law = ud.LaplaceNoise(eps)
+    law = beyond.LaplaceNoise(eps)
     users = ud.Contributions(counts, 1.0)
     width = 2.0 * users.max_count  # nobody is clipped
     (how,) = decide(users, Choices(grid, law, grid.top // 2, "bound", width, True))
@@ -89,12 +90,13 @@ def test_steps_are_as_coarse_as_sums_and_noise_of_64_bits_ask_for(counts, eps, s
 
 def test_rounding_is_counted_where_steps_are_coarse():
     users, values, eps = np.zeros(4000), np.ones(4000), 2.0**-34
-    made = ud.private_mean(users, values, lower=0, upper=1, eps=eps, total_width=2000.0)
+    made = release.private_mean(users, values, lower=0, upper=1, budget=eps, total_width=2000.0)
     coarse = 2.0 ** (window_of([4000], eps).shift - 40)
     fine = (0.5 + 2**-10) * 2.0**-40
     assert made.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
 
 
+@pytest.mark.slow
 def test_projection_adds_to_no_error(opendp):
     """Nor does averaging beyond; and neither loses the mean from an interval that holds it."""
     rng, moved, averaged = np.random.default_rng(84), 0, 0
@@ -104,9 +106,9 @@ def test_projection_adds_to_no_error(opendp):
         users = rng.integers(0, rng.integers(1, 12), n)
         values = lower + (upper - lower) * rng.integers(0, 257, n) / 256  # exact in floats
         opendp.added = int(rng.integers(-(2**44), 2**44))
-        bounds = {"lower": lower, "upper": upper, "eps": 0.7}
-        kept = ud.private_mean(users, values, **bounds)
-        plain = ud.private_mean(users, values, **bounds, project=False)
+        bounds = {"lower": lower, "upper": upper, "budget": 0.7}
+        kept = release.private_mean(users, values, **bounds)
+        plain = release.private_mean(users, values, **bounds, project=False)
         truth, middle = values.mean(), (lower + upper) / 2
         noisy = middle + (opendp.asked[-1].total + opendp.added) * (upper - lower) / 2**40 / n
         assert kept.mean == pytest.approx(min(max(noisy, lower), upper), rel=1e-14)
@@ -115,33 +117,35 @@ def test_projection_adds_to_no_error(opendp):
         if plain.noise_scale == 0:  # so that no number comes out but one
             continue
         low, high = plain.clipped_range
-        beyond = plain.noise_scale * (noisy > high) - plain.noise_scale * (noisy < low)
-        near = min(max(noisy, low), high) if beyond else noisy
-        assert plain.mean == pytest.approx(near + beyond, abs=1e-9)
-        averaged += beyond != 0
+        outside = plain.noise_scale * (noisy > high) - plain.noise_scale * (noisy < low)
+        near = min(max(noisy, low), high) if outside else noisy
+        assert plain.mean == pytest.approx(near + outside, abs=1e-9)
+        averaged += outside != 0
         assert kept.worst_case_bound == min(plain.worst_case_bound, upper - lower)
         people = ud.Contributions(np.bincount(users)[np.unique(users)], upper - lower)
-        theory = ud.projected_error(people, kept.total_width, 0.7) + kept.rounding
+        theory = beyond.projected_error(people, kept.total_width, 0.7) + kept.rounding
         assert kept.worst_case_error == pytest.approx(theory, rel=1e-12)
         assert theory < plain.worst_case_error
         for level in (0.1, 0.5, 0.99):
-            reach = noise_reach(ud.LaplaceNoise(1), plain.noise_scale, plain.worst_case_bias, level)
+            reach = noise_reach(
+                beyond.LaplaceNoise(1), plain.noise_scale, plain.worst_case_bias, level
+            )
             projected, unprojected = kept.interval(level), plain.interval(level)
             assert lower <= projected[0] <= kept.mean <= projected[1] <= upper
             if abs(noisy - truth) <= reach:
                 assert projected[0] <= truth <= projected[1]
                 assert unprojected[0] <= truth <= unprojected[1]
-            wide = max(reach, plain.worst_case_bias) if beyond else reach
+            wide = max(reach, plain.worst_case_bias) if outside else reach
             assert unprojected == pytest.approx((near - wide, near + wide), abs=1e-9)
     assert min(moved, averaged) > 20
 
 
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
-@pytest.mark.parametrize("eps", [0.3, 2.5, ud.GaussianNoise(0.8)])
+@pytest.mark.parametrize("eps", [0.3, 2.5, beyond.GaussianNoise(0.8)])
 @pytest.mark.parametrize("unit", [1, 2.0**-60])
 def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
     values, options = np.array(VALUES) * unit, {"objective": "l1", "project": False}
-    made = ud.private_mean(USERS, values, lower=0, upper=6 * unit, eps=eps, **options)
+    made = release.private_mean(USERS, values, lower=0, upper=6 * unit, budget=eps, **options)
     assert made.worst_case_bias > 0.01 * unit
     for (low, high), bias in (
         (made.interval(level), made.worst_case_bias),
@@ -154,14 +158,14 @@ def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
 
 
 def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
-    made = ud.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, eps=0.5)
+    made = release.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, budget=0.5)
     assert (made.mean, made.noise_scale, made.total_width, made.eps) == (0.5, 0, 0, 0)
     assert "nothing is learnt" in made.public()["promise"]
     assert (made.interval(), made.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
 
 
 def test_a_result_is_published_in_numbers_that_json_knows():
-    made = ud.private_mean(USERS, VALUES, lower=0, upper=6, eps=1)
+    made = release.private_mean(USERS, VALUES, lower=0, upper=6, budget=1)
     with pytest.raises(ValueError, match="JSON"):
         dataclasses.replace(made, mean=np.inf).public_json()
     with pytest.raises(AttributeError):
@@ -170,7 +174,7 @@ def test_a_result_is_published_in_numbers_that_json_knows():
 
 def test_the_warning_points_at_the_caller():
     with pytest.warns(UserWarning, match="not stated") as caught:
-        ud.private_mean(["a"], [1.0], lower=0, upper=10, eps=1, missing="drop")
+        release.private_mean(["a"], [1.0], lower=0, upper=10, budget=1, missing="drop")
     assert caught[0].filename == __file__
 
 
@@ -178,19 +182,19 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     dp.enable_features("contrib", "honest-but-curious")
     table = {"user": list("aaabbc"), "value": [5.0] * 6, "other": [1.0] * 6}
     options = {"user": "user", "value": "value", "data": table, "lower": 0, "upper": 10}
-    one, other = (as_measurement(eps=eps, **options) for eps in (1, 2))
+    one, other = (as_measurement(budget=eps, **options) for eps in (1, 2))
     assert (one.input_metric, one.output_measure) == (dp.change_one_distance(), dp.max_divergence())
     both = dp.c.make_composition([one, other])
     assert [both.map(d) for d in (0, 1, 2)] == [0, 3, 6]
-    law = as_measurement(eps=ud.GaussianNoise.zcdp(0.3), total_width=6, **options)
+    law = as_measurement(budget=beyond.GaussianNoise.zcdp(0.3), total_width=6, **options)
     assert law.output_measure == dp.zero_concentrated_divergence()
     assert dp.c.make_composition([law, law]).map(1) == pytest.approx(0.6)
     assert [made.eps for made in both(table)] == [1, 2] == [one.map(1), other.map(1)]
     opendp.added = 2**60
     assert one(table).mean == 10
-    law = ud.GaussianNoise(1)
-    assert as_measurement(eps=law, project=False, **options)(table).mean > 1000
-    assert as_measurement(eps=1, project=False, **options)(table).mean == pytest.approx(
+    law = beyond.GaussianNoise(1)
+    assert as_measurement(budget=law, project=False, **options)(table).mean > 1000
+    assert as_measurement(budget=1, project=False, **options)(table).mean == pytest.approx(
         55 / 6 + 10 / 3
     )
 
@@ -216,15 +220,16 @@ HOLDERS_OF_TRIPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1"])
 @pytest.mark.parametrize("hold", HOLDERS_OF_TRIPS.values(), ids=HOLDERS_OF_TRIPS)
 def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(
     hold, objective, tmp_path, opendp
 ):
-    how = OF_TRIPS | {"eps": 3, "objective": objective}
+    how = OF_TRIPS | {"budget": 3, "objective": objective}
     rows = trips()
     measurement = as_measurement("bus", "speed", data=rows, **how)
-    expected = ud.private_mean("bus", "speed", data=rows, **how).mean
+    expected = release.private_mean("bus", "speed", data=rows, **how).mean
     table = hold(rows, tmp_path)
     assert measurement(table).mean == expected
     assert measurement.input_domain.member(table)
@@ -239,21 +244,21 @@ def test_counts_and_sums_of_one_groupby_are_released_as_the_table_is(opendp):
         by_bus = rows.groupby("bus", sort=order != 2).speed.agg(["size", "sum"])
         users = ud.Contributions(by_bus["size"], upper=65)
         assert users.counts.tolist() == by_bus["size"].tolist()
-        made = ud.release_mean(by_bus["sum"], users, eps=3)
-        table = ud.private_mean("bus", "speed", data=rows, **OF_TRIPS, eps=3)
+        made = release.release_mean(by_bus["sum"], users, budget=3)
+        table = release.private_mean("bus", "speed", data=rows, **OF_TRIPS, budget=3)
         assert made.mean == pytest.approx(table.mean, abs=2 * table.rounding)
 
 
 def test_measurements_of_several_columns_compose_also_adaptively():
     dp.enable_features("contrib", "honest-but-curious")
     rows = trips().assign(fuel=lambda rows: rows.speed / 10)
-    speed = as_measurement("bus", "speed", data=rows, **OF_TRIPS, eps=1)
-    fuel = as_measurement("bus", "fuel", data=rows, lower=0, upper=7, eps=0.5)
+    speed = as_measurement("bus", "speed", data=rows, **OF_TRIPS, budget=1)
+    fuel = as_measurement("bus", "fuel", data=rows, lower=0, upper=7, budget=0.5)
     assert dp.c.make_composition([speed, fuel]).map(1) == 1.5
     space = speed.input_domain, speed.input_metric, speed.output_measure
     ask = dp.c.make_fully_adaptive_composition(*space)(rows)
     assert ask(speed).eps + ask(fuel).eps == ask.privacy_loss(1) == 1.5
-    fewer = as_measurement("bus", "speed", data=rows[1:], **OF_TRIPS, eps=1)
+    fewer = as_measurement("bus", "speed", data=rows[1:], **OF_TRIPS, budget=1)
     assert fewer.input_domain != speed.input_domain
     with pytest.raises(dp.OpenDPException, match="domains must be the same"):
         dp.c.make_composition([speed, fewer])
@@ -261,7 +266,7 @@ def test_measurements_of_several_columns_compose_also_adaptively():
 
 def test_a_table_of_other_users_is_not_in_the_domain(opendp):
     rows = trips()
-    measurement = as_measurement("bus", "speed", data=rows, **OF_TRIPS, eps=1)
+    measurement = as_measurement("bus", "speed", data=rows, **OF_TRIPS, budget=1)
     added = pd.DataFrame({"bus": [None], "speed": [3.0]})
     for other in (rows[1:], pd.concat([rows, rows[:1]]), pd.concat([rows, added])):
         assert not measurement.input_domain.member(other)
@@ -282,7 +287,7 @@ BAD = [np.nan, None, np.inf, -np.inf, 1e300, -1e300, -1.0, 65.0001]
 def test_whatever_a_value_is_a_measurement_releases_in_silence(bad, hold, opendp):
     """A refusal or a warning would tell about values; warnings are errors here."""
     good = {"bus": list("aaabb"), "speed": [30.0, 31.0, 32.0, 5.0, 6.0]}
-    measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, eps=4)
+    measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, budget=4)
     table = good | {"speed": [bad, *good["speed"][1:]]}
     made = measurement(hold(table))
     moved = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
@@ -294,7 +299,7 @@ def test_whatever_a_value_is_a_measurement_releases_in_silence(bad, hold, opendp
 
 def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
     users = ud.Contributions(np.full(4097, 2**20), 1)
-    ud.release_mean(users.counts * 1.0, users, eps=1, total_width=777_777.7)
+    release.release_mean(users.counts * 1.0, users, budget=1, total_width=777_777.7)
     ((moved, _, total),) = opendp.asked
     assert total == 4097 * (moved // 2) != float(total)
 
@@ -304,18 +309,18 @@ def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
 )
 def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
-    options = {"lower": 0, "upper": 10, "eps": 1, "outside": "drop", "data": data}
+    options = {"lower": 0, "upper": 10, "outside": "drop", "data": data}
     with pytest.warns(UserWarning, match="not stated"):
-        made = ud.private_mean("user", "value", total_width=100, **options)
+        made = release.private_mean("user", "value", budget=1, total_width=100, **options)
     assert (made.n_users, made.n_records) == (1, 2)
     ((moved, _, total),) = opendp.asked
     assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
-    few = ud.private_mean_protected_counts("user", "value", cap=3, **options)
+    few = release.private_mean_protected_counts("user", "value", eps=1, cap=3, **options)
     assert few.noisy_weight == 2
     assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
     options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
     with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
-        ud.private_mean("user", "value", **options)
+        release.private_mean("user", "value", budget=1, **options)
 
 
 def test_rows_of_a_table_are_tallied():
@@ -328,7 +333,7 @@ def test_rows_of_a_table_are_tallied():
 
 def test_result_is_shown_as_a_table(opendp):
     rules = {"lower": 0, "upper": 6, "outside": "clamp", "missing": "centre"}
-    made = ud.private_mean(list("aabb"), [1.0, 7, 3, 4], eps=3, **rules)
+    made = release.private_mean(list("aabb"), [1.0, 7, 3, 4], budget=3, **rules)
     low, high = made.interval()
     assert repr(made).splitlines() == [
         f"private mean                {made.mean:.6g}",
@@ -347,16 +352,16 @@ def test_result_is_shown_as_a_table(opendp):
 
 
 ROUNDED = [
-    ({"eps": 3}, 1),
-    ({"eps": ud.GaussianNoise.zcdp(3), "project": False}, 1),
-    ({"eps": 3, "project": False}, 2),
+    ({"budget": 3}, 1),
+    ({"budget": beyond.GaussianNoise.zcdp(3), "project": False}, 1),
+    ({"budget": 3, "project": False}, 2),
 ]
 
 
 @pytest.mark.parametrize(("options", "times"), ROUNDED, ids=["projected", "Gaussian", "Laplace"])
 def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
     """Twice where a release may be at the end of the clipped range, which is rounded as well."""
-    made = ud.private_mean(np.arange(90), np.full(90, 0.5), lower=0, upper=1, **options)
+    made = release.private_mean(np.arange(90), np.full(90, 0.5), lower=0, upper=1, **options)
     rounded = dataclasses.replace(made, rounding=made.rounding + 0.125)
     low, high = made.interval()
     expected = low - 0.125 * times, high + 0.125 * times
@@ -367,7 +372,7 @@ def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
 @pytest.mark.parametrize("rule", ["refuse", "drop"])
 def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
     rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule}
-    made = ud.private_mean(list("aabb"), [1.0, 6, 3, 4], eps=3, **rules)
+    made = release.private_mean(list("aabb"), [1.0, 6, 3, 4], budget=3, **rules)
     (error,) = (line for line in repr(made).splitlines() if line.startswith("error"))
     assert error.endswith("bias 0)")
 
@@ -376,7 +381,7 @@ def test_measurement_moves_by_what_its_noise_covers(opendp):
     def table(end):
         return {"user": list("aaaabc"), "value": [end] * 4 + [1.0, 6.0]}
 
-    options = {"lower": 0, "upper": 6, "eps": 1, "centre": 2, "total_width": 9}
+    options = {"lower": 0, "upper": 6, "budget": 1, "centre": 2, "total_width": 9}
     measurement = as_measurement("user", "value", data=table(1.0), **options)
     for end in [-1e300, -5.0, 0.0, 0.75, 6.0, 1e300, np.inf, np.nan]:
         measurement(table(end))

@@ -8,12 +8,11 @@ import sys
 import duckdb
 import pytest
 
-from userdp.release._files import open_files
+from userdp.release._files import ParquetFiles
 
 # DuckDB's bar, if it is on, appears after two seconds: here at once. (To say so would turn it on.)
 READING = """
-import userdp
-from userdp.release import _files
+from userdp.release import _files, user_counts
 show_bar = _files._show_bar
 def show_bar_at_once(connection, wanted):
     show_bar(connection, wanted)
@@ -21,7 +20,7 @@ def show_bar_at_once(connection, wanted):
     if shown:
         connection.raw_sql("SET progress_bar_time = 1")
 _files._show_bar = show_bar_at_once
-print(len(userdp.user_counts("user", data="many.parquet")), "users")
+print(len(user_counts("user", data="many.parquet")), "users")
 """
 
 WAYS = {"a script": ["reading.py"], "a command": ["-c", READING]}
@@ -52,6 +51,7 @@ def printed_on_a_terminal(command, folder):
     return b"".join(parts).decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_is_read_with_a_bar_on_a_terminal_only(folder, way):
     """In a pipe DuckDB would draw one of itself, where no script runs."""
@@ -74,6 +74,7 @@ def test_whether_there_is_a_bar_follows_the_standard_output(tmp_path, monkeypatc
     path = tmp_path / "t.parquet"
     duckdb.sql(f"COPY (SELECT 1 AS user) TO '{path}'")
     monkeypatch.setattr(sys, "stdout", None if stream is None else Stream())
-    connection = open_files(path, "user", None)._find_backend()
+    files = ParquetFiles("user", None, path)
+    files.check()
     ask = "SELECT current_setting('enable_progress_bar')"
-    assert connection.raw_sql(ask).fetchall() == [(bar,)]
+    assert files.backend.connection.raw_sql(ask).fetchall() == [(bar,)]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import userdp as ud
+from userdp import release
 from userdp.release import _protected as protected
 
 MADE = protected.ProtectedCountsMean(
@@ -27,7 +27,7 @@ WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 def test_grid_of_protected_counts(opendp):
     def made(eps, cap, **options):
         options = {"lower": 1e6, "upper": 1e6 + 24, "eps": eps, "cap": cap} | options
-        return ud.private_mean_protected_counts(["a", "b"], [1e6, 1e6 + 20], **options)
+        return release.private_mean_protected_counts(["a", "b"], [1e6, 1e6 + 20], **options)
 
     # Bounds of these digits have levels of 37 bits; the scale of the noise fits 56.
     for eps, cap, bits in ((1, 2, 24), (1, 2**31, 24), (0.25, 2**31, 22)):
@@ -47,7 +47,7 @@ def made_of(lists, eps=1, cap=3, **options):
     users = [i for i, own in enumerate(lists) for _ in own]
     values = [float(x) for own in lists for x in own]
     options = {"lower": 0, "upper": 24, "eps": eps, "cap": cap} | options
-    return ud.private_mean_protected_counts(users, values, **options)
+    return release.private_mean_protected_counts(users, values, **options)
 
 
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
@@ -136,7 +136,7 @@ def test_a_table_of_nobody_is_released_by_an_engine_as_by_arrays(opendp):
     table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
     options = {"lower": 0, "upper": 1, "eps": 1, "cap": 2}
     made = [
-        ud.private_mean_protected_counts("user", "value", data=data, **options)
+        release.private_mean_protected_counts("user", "value", data=data, **options)
         for data in (table, ibis.memtable(table))
     ]
     assert made[0].public() == made[1].public()

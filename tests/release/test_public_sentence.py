@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import release_mean_in_ball
-from userdp.release._results import at_most, in_words
+from userdp.release._wording import at_most, in_words
 
 TABLE = {"lower": 0, "upper": 65}
 USERS = np.repeat(np.arange(60), 4)
@@ -15,7 +16,7 @@ VALUES = np.full(240, 26.0)
 
 
 def test_it_says_mean_error_interval_and_budget(opendp):
-    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     # Of equal users the best clipping is none; one of 60 moves the mean by 65/60 at most.
     assert made.worst_case_error == pytest.approx(65 / 60)
     low, high = made.interval()
@@ -33,10 +34,10 @@ WORDS = {
     "no unit": ({}, r"off by at most 1\.1, whatever"),
     "clamped": ({"outside": "clamp"}, r"\(values beyond the bounds count as the nearer bound\):"),
     "centred": ({"missing": "centre"}, r"\(missing values count as a number that was fixed"),
-    "of the odds": ({"eps": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
-    "of a large budget": ({"eps": 12}, r"more than e\^12 times"),
+    "of the odds": ({"budget": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
+    "of a large budget": ({"budget": 12}, r"more than e\^12 times"),
     "of Gaussian noise": (
-        {"eps": ud.GaussianNoise.zcdp(0.125)},
+        {"budget": beyond.GaussianNoise.zcdp(0.125)},
         r"of each of the users \(.*, rho = 0\.125 in zCDP\)\.$",
     ),
     "of nothing": ({"total_width": 0}, r"would be the same whatever the records were\.$"),
@@ -45,13 +46,13 @@ WORDS = {
 
 @pytest.mark.parametrize(("how", "words"), WORDS.values(), ids=WORDS)
 def test_it_says_what_was_chosen(how, words, opendp):
-    made = ud.private_mean(USERS, VALUES, **TABLE | {"eps": 1} | how)
+    made = release.private_mean(USERS, VALUES, **TABLE | {"budget": 1} | how)
     assert re.search(words, made.public_sentence())
 
 
 @pytest.mark.filterwarnings("ignore:.eps. is not stated")
 def test_it_promises_nothing_where_rows_were_dropped(opendp):
-    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1, missing="drop", outside="drop")
+    made = release.private_mean(USERS, VALUES, **TABLE, budget=1, missing="drop", outside="drop")
     text = made.public_sentence()
     assert "left out; rows without a value or a user were left out)" in text
     assert "A budget of privacy is not stated" in text
@@ -59,7 +60,7 @@ def test_it_promises_nothing_where_rows_were_dropped(opendp):
 
 
 def test_of_protected_counts_it_says_no_count(opendp):
-    made = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    made = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = made.public_sentence("km/h")
     assert "in which none of the users counts for more than 2 records" in text
     assert "protects the values and the number of the records of each of the users" in text
@@ -68,7 +69,7 @@ def test_of_protected_counts_it_says_no_count(opendp):
 
 def test_of_vectors_it_says_the_length_of_the_error(opendp):
     users = ud.Contributions([4] * 60, 65)
-    made = release_mean_in_ball(np.ones((60, 2)), users, ud.GaussianNoise.zcdp(0.5))
+    made = release_mean_in_ball(np.ones((60, 2)), users, beyond.GaussianNoise.zcdp(0.5))
     assert f"off by at most {at_most(made.worst_case_error)} m/s" in made.public_sentence("m/s")
 
 
@@ -91,23 +92,23 @@ def test_digits_follow_the_error_and_never_flatter():
 
 
 def test_readers_read_their_own_words(opendp):
-    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     text = made.public_sentence("min", users="patients", records="visits")
     assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min: ")
     assert "whatever the visits are" in text
     assert "Noise protects the values of the visits of each of the patients: " in text
-    hidden = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    hidden = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = hidden.public_sentence("min", users="patients", records="visits")
     assert "in which none of the patients counts for more than 2 visits is" in text
     assert "Noise protects the values and the number of the visits of each of the patients" in text
 
 
 def test_where_everybody_counts_once_it_says_so(opendp):
-    each = ud.private_mean(np.arange(60), VALUES[:60], **TABLE, eps=1, outside="clamp")
+    each = release.private_mean(np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp")
     text = each.public_sentence(users="patients")
     assert text.startswith("The mean of one value each of 60 patients is 26.0 (values beyond")
     assert "the mean so counted is from" in text
-    once = ud.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
+    once = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
     assert once.public_sentence(users="patients", records="visits").startswith(
         "The mean in which each of the patients counts once, by the average of their own visits, "
     )
@@ -115,6 +116,6 @@ def test_where_everybody_counts_once_it_says_so(opendp):
 
 @pytest.mark.parametrize("name", ["unit", "users", "records"])
 def test_words_are_text(name, opendp):
-    made = ud.private_mean(USERS, VALUES, **TABLE, eps=1)
+    made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     with pytest.raises(TypeError, match=f"`{name}` must be text, got {name} of type int"):
         made.public_sentence(**{name: 3})

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import userdp as ud
-from userdp._rounding import downwards, factor_of, upwards
-from userdp.release import _noise, release_mean_in_ball
-from userdp.release._results import Words, at_most, in_words, readable
+from userdp import beyond, release
+from userdp.beyond._rounding import downwards, factor_of, upwards
+from userdp.release import _noise, _wording, release_mean_in_ball
+from userdp.release._wording import Words, at_most, in_words, readable
 
 N = 2000
 RNG = np.random.default_rng(20260725)
@@ -35,14 +36,14 @@ def results():
         "upper": 65,
     }
     users = ud.Contributions([3] * 30, 65)
-    law = ud.GaussianNoise.zcdp(0.5)
+    law = beyond.GaussianNoise.zcdp(0.5)
     return {
-        "private mean": ud.private_mean(**table, eps=1),
-        "in parts": ud.release_mean(
+        "private mean": release.private_mean(**table, budget=1),
+        "in parts": release.release_mean(
             [500.0] + [5.0] * 40, ud.Contributions([100] + [1] * 40, 10), 3, objective="l1"
         ),
-        "protected counts": ud.private_mean_protected_counts(**table, eps=1, cap=3),
-        "Gaussian": ud.private_mean(**table, eps=law),
+        "protected counts": release.private_mean_protected_counts(**table, eps=1, cap=3),
+        "Gaussian": release.private_mean(**table, budget=law),
         "in a ball": release_mean_in_ball(np.ones((30, 2)), users, law),
     }
 
@@ -77,6 +78,7 @@ def check_budget(text, budget):
     assert Fraction(text) < Fraction(budget) * (1 + Fraction(1, 10**5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results):
     made = results[kind]
@@ -84,7 +86,7 @@ def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results
     for i, budget in enumerate(map(float, BUDGETS)):
         one = dataclasses.replace(made, **{currency: budget})
         # The parts of a sentence and of a table that speak of privacy; of some, the whole.
-        sentence, *tables = one._of_the_privacy(WORDS), one._spent()
+        sentence, *tables = _wording._privacy(one, WORDS), _wording._spent(one)
         if i % 40 == 0:
             assert sentence in one.public_sentence()
             tables += [repr(one), re.sub("<[^>]*>", " ", one._repr_html_())]
@@ -126,7 +128,7 @@ def test_what_opendp_accounts_is_at_least_what_its_noise_spends(monkeypatch):
         moved = int(2.0 ** rng.uniform(0, 15))
         noise = _noise.discrete_laplace(moved, Fraction(budget))
         assert moved / Fraction(asked[-1]) <= Fraction(noise.map(moved)) <= Fraction(budget)
-        law = ud.GaussianNoise.zcdp(budget)
+        law = beyond.GaussianNoise.zcdp(budget)
         noise = _noise.discrete_gaussian(moved, law)
         assert (moved / Fraction(asked[-1])) ** 2 / 2 <= Fraction(noise.map(moved))
         assert Fraction(noise.map(moved)) <= law.spends <= Fraction(budget)
@@ -140,7 +142,7 @@ def test_every_delta_is_at_least_the_true_one(results):
         asked = budget * rng.choice([1, 1 - 2.0**-52, rng.random(), 1 - 1e-9])
         gap = Fraction(budget) - Fraction(asked)
         one = dataclasses.replace(made, eps=budget)
-        law = ud.LaplaceNoise(budget)
+        law = beyond.LaplaceNoise(budget)
         for delta in (one.delta(asked), law.delta(asked)):
             assert 0 <= delta <= 1
             if gap > 60:  # the series would be long, and e^-60 is nothing here
@@ -169,9 +171,9 @@ def test_errors_are_rounded_upwards_and_intervals_outwards():
 
 def test_a_plan_rounds_budgets_and_guarantees_upwards_and_its_floor_downwards():
     counts = [40] * 5 + [10] * 50 + [2] * 500
-    prospects = ud.plan(counts, lower=0, upper=65, eps=[0.0123456, 0.3, 1.00001])
+    prospects = release.plan(counts, lower=0, upper=65, eps=[0.0123456, 0.3, 1.00001])
     _, shown = prospects._shown()
-    wide = ud.plan(counts, lower=0, upper=65e6, eps=[0.0123456, 0.3, 1.00001])
+    wide = release.plan(counts, lower=0, upper=65e6, eps=[0.0123456, 0.3, 1.00001])
     for made, lines in ((prospects, shown), (wide, wide._shown()[1])):
         for row, (eps, _, _, bound, l1, floor) in zip(made.rows, lines, strict=True):
             numbers = [float(text.replace(",", "")) for text in (eps, bound, l1, floor)]

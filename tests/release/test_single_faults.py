@@ -12,6 +12,7 @@ import pytest
 from kinds import COLUMNS, ENGINES, TABLES, rows_of
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release._columns import Ids
 from userdp.release._grid import Window, read_grid
 from userdp.release._sources import read_tally
@@ -67,8 +68,8 @@ def held(holder, users, values, folder):
 
 
 def total_of(opendp, columns, **rules):
-    how = {"lower": LOWER, "upper": UPPER, "eps": 1, "total_width": 100, "project": False}
-    made = ud.private_mean(**columns, **how, **rules)
+    how = {"lower": LOWER, "upper": UPPER, "budget": 1, "total_width": 100, "project": False}
+    made = release.private_mean(**columns, **how, **rules)
     return opendp.asked[-1].total, made.n_records, made.n_users
 
 
@@ -144,6 +145,7 @@ def test_a_fault_alone_is_found_in_every_block_of_arrays(kind, place, rows):
 IN_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", IN_DUCKDB)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fault_alone_is_found_in_every_block_of_duckdb(kind, place):
@@ -185,9 +187,9 @@ def test_one_odd_sum_is_refused(kind, place):
     sums = [4.0, 7.5, 3.0]
     sums[place] = SUMS[kind](PEOPLE.counts[place])
     with pytest.raises(ValueError, match=r"^`sums` must"):
-        ud.release_mean(sums, PEOPLE, 1)
+        release.release_mean(sums, PEOPLE, 1)
     vectors = np.zeros((3, 2))
     size = nan if kind == "missing" else 5 * PEOPLE.counts[place] * (1 + 1e-6)
     vectors[place, place % 2] = -size if kind == "below" else size
     with pytest.raises(ValueError, match=r"^`sums` must"):
-        ud.release.release_mean_in_ball(vectors, PEOPLE, ud.GaussianNoise(1))
+        release.release_mean_in_ball(vectors, PEOPLE, beyond.GaussianNoise(1))

@@ -16,16 +16,17 @@ import pandas as pd
 import pytest
 from page_functions import functions_of
 
-import userdp as ud
+from userdp import release
+from userdp.beyond.split import _split_at
 from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
+from userdp.release._backends import Spark
 from userdp.release._grid import Grid, Window
 from userdp.release._sources import read_tally
 from userdp.release._tally import Rules
-from userdp.split import _split_at
 
 ROOT = Path(__file__).resolve().parents[2]
-RECIPE = ROOT / "benchmarks" / "recipes" / "spark.py"
+RECIPE = ROOT / "tools" / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
 NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no longer have"
@@ -148,8 +149,8 @@ RELEASES = [
 @pytest.mark.parametrize(("sources", "user", "value", "options"), RELEASES, indirect=["sources"])
 def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
     rows, _, *dirt = sources[0]
-    options = {"lower": LOWER, "upper": UPPER, "eps": 0.7} | options
-    made = answers(sources, lambda data: ud.private_mean(user, value, data=data, **options))
+    options = {"lower": LOWER, "upper": UPPER, "budget": 0.7} | options
+    made = answers(sources, lambda data: release.private_mean(user, value, data=data, **options))
     if any(dirt) and "missing" not in options:
         assert "`value` must not be missing" in made
         return
@@ -168,14 +169,18 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
         "userdp.release._mean.best_split",
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
-    options = {"lower": LOWER, "upper": UPPER, "eps": eps, "objective": "l1"} | DROP | CLAMP
-    made = answers(sources, lambda data: ud.private_mean("text", "double", data=data, **options))
+    options = {"lower": LOWER, "upper": UPPER, "budget": eps, "objective": "l1"} | DROP | CLAMP
+    made = answers(
+        sources, lambda data: release.private_mean("text", "double", data=data, **options)
+    )
     heavy, light = made.parts
     assert heavy.fewest > 9
     assert light.n_users > 90
     assert len(opendp.asked) == 6
     assert len(set(opendp.asked[::2])) == len(set(opendp.asked[1::2])) == 1
-    whole = ud.private_mean("text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options)
+    whole = release.private_mean(
+        "text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options
+    )
     assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
 
 
@@ -190,10 +195,12 @@ def test_other_answers_are_the_same(sources, opendp):
     assert tally == sources[0]
     answers(
         sources,
-        lambda data: ud.private_mean_protected_counts(*columns, data=data, **options, **DROP),
+        lambda data: release.private_mean_protected_counts(*columns, data=data, **options, **DROP),
     )
     for user in ("integer", "text"):
-        found = answers(sources, lambda data, user=user: ud.user_counts(user, data=data).tolist())
+        found = answers(
+            sources, lambda data, user=user: release.user_counts(user, data=data).tolist()
+        )
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
 
 
@@ -206,7 +213,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
     def counts_of(*ids):
         path = tmp_path / f"{len([*tmp_path.iterdir()])}.parquet"
         pq.write_table(pa.table({"user": np.array(ids, kind), "value": [1.0] * len(ids)}), path)
-        return ud.user_counts("user", data=spark.read_parquet(path)).tolist()
+        return release.user_counts("user", data=spark.read_parquet(path)).tolist()
 
     assert counts_of(edge - 1, edge - 2, edge - 1, 1 - edge) == [2, 1, 1]
     for odd in (edge, edge + 2, -edge):
@@ -216,7 +223,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
 
 def dropping(data):
     options = BOUNDS | CLAMP | DROP
-    return ud.private_mean("text", "double", eps=0.7, data=data, **options)
+    return release.private_mean("text", "double", budget=0.7, data=data, **options)
 
 
 @every_source
@@ -246,14 +253,14 @@ def test_spark_reads_a_table_once_and_gathers_partial_sums_only(sources, spark, 
     """No window, no sort, and what meets on one partition has been added up before."""
     from ibis.expr.types import Expr
 
-    plans, fetch, keep = [], Expr.to_pyarrow, engines.TallyInEngine._keep
+    plans, fetch, keep = [], Expr.to_pyarrow, Spark.keep
 
     def note(question):
         plan = spark.raw_sql(spark.compile(question))._jdf.queryExecution()
         plans.append(plan.executedPlan().toString())
         return question
 
-    monkeypatch.setattr(engines.TallyInEngine, "_keep", lambda self, q: keep(self, note(q)))
+    monkeypatch.setattr(Spark, "keep", lambda self, q, name: keep(self, note(q), name))
     monkeypatch.setattr(Expr, "to_pyarrow", lambda question, **kind: fetch(note(question), **kind))
     dropping(sources[1]["Spark"])
     for plan in plans:
@@ -269,7 +276,7 @@ def test_nothing_stays_in_spark(sources, spark):
     before = spark.list_tables()
     dropping(sources[1]["Spark"])
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
-        ud.private_mean("text", "double", lower=0, upper=1, eps=1, data=sources[1]["Spark"])
+        release.private_mean("text", "double", lower=0, upper=1, budget=1, data=sources[1]["Spark"])
     assert spark.list_tables() == before
 
 
@@ -335,7 +342,7 @@ def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
     import ibis
 
     assert everything_asked(session)
-    for name in sorted(engines.FUNCTIONS["pyspark"]):
+    for name in sorted(Spark.functions):
         connection = ibis.pyspark.connect(session._session.newSession())
         connection.raw_sql(
             "CREATE TEMPORARY VIEW small AS SELECT 'a' AS text, 1D AS double, 3 AS whole"
@@ -367,8 +374,8 @@ def test_no_other_function_of_spark_is_called(session, monkeypatch):
     before = everything_asked(session)
     own = own_functions(session)
     called = called_in(sent) & own - {"decimal"}  # which is a type there
-    assert called | {"between"} == engines.FUNCTIONS["pyspark"]
-    for name in own - engines.FUNCTIONS["pyspark"]:
+    assert called | {"between"} == Spark.functions
+    for name in own - Spark.functions:
         register(session, name)
     assert everything_asked(session) == before
 
@@ -404,4 +411,4 @@ def test_a_collation_of_spark_merges_no_users(session):
         "CREATE TEMPORARY VIEW collated AS "
         "SELECT text COLLATE UTF8_LCASE AS text, double FROM small WHERE text IS NOT NULL"
     )
-    assert ud.user_counts("text", data=session.table("collated")).tolist() == [2, 1, 1]
+    assert release.user_counts("text", data=session.table("collated")).tolist() == [2, 1, 1]

@@ -21,7 +21,7 @@ from kinds import TABLES, parquet, rows_of
 from test_no_data_quoted import FUNCTIONS, NAMED, TABLE, usual
 
 import userdp as ud
-from userdp import release
+from userdp import beyond, release
 from userdp.release import _engines, _mean, _noise, _protected, _vectors
 from userdp.release._quiet import quietly
 
@@ -89,14 +89,14 @@ SUMS, USERS = [40.0, 7.125, 3.0], ud.Contributions([4, 2, 1], 10)
 PLACE = {"lower": 0, "upper": 10}
 BY_ROWS = ["a", "a", "b"], [1.0, 2.0, 3.0]
 RELEASES = {
-    "private_mean": lambda how: ud.private_mean(*BY_ROWS, **PLACE, eps=1, **how),
-    "private_mean of a table": lambda how: ud.private_mean(**NAMED, **PLACE, eps=1, **how),
-    "protected counts": lambda how: ud.private_mean_protected_counts(
+    "private_mean": lambda how: release.private_mean(*BY_ROWS, **PLACE, budget=1, **how),
+    "private_mean of a table": lambda how: release.private_mean(**NAMED, **PLACE, budget=1, **how),
+    "protected counts": lambda how: release.private_mean_protected_counts(
         *BY_ROWS, **PLACE, eps=1, cap=2, **how
     ),
-    "release_mean": lambda _: ud.release_mean(SUMS, USERS, 1),
+    "release_mean": lambda _: release.release_mean(SUMS, USERS, 1),
     "vectors": lambda _: release.release_mean_in_ball(
-        [[1.0, 2.0], [0.5, 0.25], [0.125, 0.0]], USERS, ud.GaussianNoise(1)
+        [[1.0, 2.0], [0.5, 0.25], [0.125, 0.0]], USERS, beyond.GaussianNoise(1)
     ),
 }
 FAILURES = {
@@ -146,7 +146,7 @@ def test_no_total_hangs_on_an_error_in_a_measurement(failure, monkeypatch):
 
     monkeypatch.setattr(_mean, "noisy_total", fail)
     monkeypatch.setattr(_mean, "_release_table", watched)
-    measurement = release.as_measurement(**NAMED, **PLACE, eps=1)
+    measurement = release.as_measurement(**NAMED, **PLACE, budget=1)
     with pytest.raises(Exception):  # noqa: B017, PT011 (OpenDP has its own)
         measurement(TABLE)
     check_nothing_hangs_on(*seen)
@@ -158,7 +158,7 @@ def test_no_total_hangs_on_the_warning_of_dropped_rows(table, rule, tmp_path):
     """Which is an error under `python -W error`, and comes when the totals are known."""
     data = table(rows_of(["a", "a", "b"], [1.0, 2.0, 3.0]), tmp_path)
     with warnings.catch_warnings(action="error"), refused(UserWarning):
-        ud.private_mean("user", "value", data=data, **PLACE, eps=1, **{rule: "drop"})
+        release.private_mean("user", "value", data=data, **PLACE, budget=1, **{rule: "drop"})
 
 
 # Rows that are refused, or that an engine stumbles over: their words may quote data.
@@ -178,16 +178,16 @@ def test_no_row_hangs_on_its_refusal(table, kind, tmp_path):
     if (table, kind) == ("CSV", "users that are odd"):
         pytest.skip("an id in a CSV file is text")
     with refused():
-        ud.private_mean("user", "value", data=data, **PLACE, eps=1)
+        release.private_mean("user", "value", data=data, **PLACE, budget=1)
     with refused():
-        ud.private_mean_protected_counts("user", "value", data=data, **PLACE, eps=1, cap=1)
+        release.private_mean_protected_counts("user", "value", data=data, **PLACE, eps=1, cap=1)
 
 
 def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_path):
     query = "select 'a' as user, error('secret')::double as value"
     failing = ibis.duckdb.connect().sql(query)
     with refused(ValueError):
-        ud.private_mean("user", "value", data=failing, **PLACE, eps=1)
+        release.private_mean("user", "value", data=failing, **PLACE, budget=1)
     path = parquet(rows_of(*BY_ROWS), tmp_path)
 
     def stop(call, rule):
@@ -198,7 +198,7 @@ def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_pat
 
     monkeypatch.setattr(_engines, "quietly", stop)
     with refused(KeyboardInterrupt):
-        ud.private_mean("user", "value", data=path, **PLACE, eps=1)
+        release.private_mean("user", "value", data=path, **PLACE, budget=1)
 
 
 @pytest.mark.parametrize("library", ["opendp.prelude", "ibis", "pyarrow"])
@@ -207,7 +207,7 @@ def test_no_row_hangs_on_a_library_that_is_missing(library, monkeypatch, tmp_pat
     data = {"opendp.prelude": TABLE, "ibis": path, "pyarrow": pl.DataFrame(TABLE)}[library]
     monkeypatch.setitem(sys.modules, library, None)
     with refused(ImportError):
-        ud.private_mean("user", "value", data=data, **PLACE, eps=1)
+        release.private_mean("user", "value", data=data, **PLACE, budget=1)
 
 
 def test_no_total_hangs_on_noise_that_cannot_be_made(monkeypatch):
@@ -218,4 +218,4 @@ def test_no_total_hangs_on_noise_that_cannot_be_made(monkeypatch):
 
     monkeypatch.setattr(_noise, "_least", fail)
     with refused(ValueError):
-        ud.private_mean(*BY_ROWS, **PLACE, eps=1)
+        release.private_mean(*BY_ROWS, **PLACE, budget=1)

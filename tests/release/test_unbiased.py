@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import as_measurement
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
@@ -102,7 +103,7 @@ def test_the_mean_beyond_an_end_where_floats_end():
 
 def decided(counts, centre, width, eps, bits=40):
     grid = Grid(0.0, 1.0, bits)
-    users, law = ud.Contributions(counts, 1.0), ud.LaplaceNoise(eps)
+    users, law = ud.Contributions(counts, 1.0), beyond.LaplaceNoise(eps)
     (how,) = decide(users, Choices(grid, law, round(centre * grid.top), "bound", width, False))
     return how
 
@@ -115,20 +116,20 @@ def test_the_ends_are_reached_by_the_datasets_at_the_bounds(centre, width, eps, 
     how = decided(counts, centre, width, eps)
     assert how.window.shift == (12 if eps < 1 else 0)  # so that half a step is 2^-29 of the width
     users = np.repeat(np.arange(7), counts)
-    options = {"lower": 0, "upper": 1, "eps": eps, "total_width": width, "centre": centre}
+    options = {"lower": 0, "upper": 1, "budget": eps, "total_width": width, "centre": centre}
     for end in (0.0, 1.0):
-        made = ud.private_mean(users, np.full(18, end), project=False, **options)
-        kept = ud.private_mean(users, np.full(18, end), **options)
+        made = release.private_mean(users, np.full(18, end), project=False, **options)
+        kept = release.private_mean(users, np.full(18, end), **options)
         assert opendp.asked[-1].total == opendp.asked[-2].total == how.reachable[int(end)]
         assert made.mean == pytest.approx(made.clipped_range[int(end)], abs=made.rounding)
         assert kept.clipped_range == made.clipped_range
     low, high = how.reachable
     for added, off in ((high - low, 0), (high - low + 1, 1), (2**62, 1)):
         opendp.added = added  # on the dataset at the lower bound
-        made = ud.private_mean(users, np.zeros(18), project=False, **options)
-        beyond = mean_beyond(how.window.moved / eps) * off
+        made = release.private_mean(users, np.zeros(18), project=False, **options)
+        outside = mean_beyond(how.window.moved / eps) * off
         share = how.step / 18
-        assert made.mean == pytest.approx(centre + (high + beyond) * share, rel=1e-12, abs=1e-12)
+        assert made.mean == pytest.approx(centre + (high + outside) * share, rel=1e-12, abs=1e-12)
 
 
 def test_sums_rounded_in_floats_are_reachable_too(opendp):
@@ -140,7 +141,7 @@ def test_sums_rounded_in_floats_are_reachable_too(opendp):
             tally = TallyOfSums(users.counts * end, users.counts, read_grid(0.0, 1.0))
             total = tally.clipped_total(how.window)
             before += not how.reachable[0] <= total <= how.reachable[1]
-            ud.release_mean(users.counts * end, users, 2, centre=centre, total_width=10.0**5)
+            release.release_mean(users.counts * end, users, 2, centre=centre, total_width=10.0**5)
             assert how.reachable[0] <= opendp.asked[-1].total <= how.reachable[1]
     assert before > 0
 
@@ -152,7 +153,7 @@ FIVES = {"user": list("aaabbc"), "value": [5.0] * 6}
 
 def test_gaussian_noise_keeps_what_it_has(opendp):
     opendp.added = 2**50
-    options = {"lower": 0, "upper": 10, "eps": ud.GaussianNoise(1), "project": False}
+    options = {"lower": 0, "upper": 10, "budget": beyond.GaussianNoise(1), "project": False}
     made = as_measurement("user", "value", data=FIVES, **options)(FIVES)
     assert made.mean == 5 + 2**50 * 10 / 2**40 / 6
     assert made.noise_interval()[1] > made.mean > made.clipped_range[1]
@@ -160,7 +161,7 @@ def test_gaussian_noise_keeps_what_it_has(opendp):
 
 
 def test_it_is_said_what_became_of_the_noise(opendp):
-    options = {"lower": 0, "upper": 10, "eps": 1}
+    options = {"lower": 0, "upper": 10, "budget": 1}
     options |= {"user": "user", "value": "value", "data": FIVES}
     made = as_measurement(project=False, **options)(FIVES)
     assert made.clipped_range == pytest.approx((5 / 6, 55 / 6))
@@ -174,12 +175,13 @@ def test_it_is_said_what_became_of_the_noise(opendp):
     assert made.public().keys() == kept.public().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.05, 0.4, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp):
     """Of all outcomes, on the datasets that lie farthest from their clipped means."""
-    options = {"lower": 0, "upper": 1, "eps": 0.7, "total_width": 2.0, "project": False}
-    made = ud.private_mean([0] * 6 + [1, 1, 2], [0.5] * 9, **options)
+    options = {"lower": 0, "upper": 1, "budget": 0.7, "total_width": 2.0, "project": False}
+    made = release.private_mean([0] * 6 + [1, 1, 2], [0.5] * 9, **options)
     low, high = made.clipped_range
     bias, scale = made.worst_case_bias, made.noise_scale
     t = low + where * (high - low)
@@ -198,9 +200,10 @@ def test_intervals_hold_the_mean_at_least_with_their_level(level, where, opendp)
     assert held[0] <= 600 * level + 1 or where != 0.5 or level > 0.5
 
 
+@pytest.mark.slow
 def test_opendps_noise_is_unbiased_and_bounded():
     """On the dataset at the upper bound: of noise that is projected the mean would be far off."""
-    options = {"lower": 0, "upper": 1, "eps": 0.5, "total_width": 1.0, "project": False}
+    options = {"lower": 0, "upper": 1, "budget": 0.5, "total_width": 1.0, "project": False}
     one = {"user": [0], "value": [1.0]}
     measurement = as_measurement("user", "value", data=one, **options)
     made = np.array([measurement(one).mean for _ in range(2000)])

@@ -12,16 +12,16 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-import userdp as ud
+from userdp import release
 
-RANGE = {"lower": 0, "upper": 65, "eps": 1}
+RANGE = {"lower": 0, "upper": 65}
 NOT_THERE = "`value` must be the name of a column of `data`"
 MORE_THAN_ONE = "`value` must be the name of one column of `data` only"
 
 
 def refused(kind, words, user, value, **how):
     with pytest.raises(kind, match=f"^{words}"):
-        ud.private_mean(user, value, **RANGE | how)
+        release.private_mean(user, value, budget=1, **RANGE, **how)
 
 
 def stored(folder, names, ending):
@@ -58,7 +58,7 @@ def test_a_column_of_values_in_capitals_that_another_one_repeats(tmp_path, endin
 def test_columns_of_a_frame_may_differ_by_case_only(opendp):
     frame = {"user": [1, 2], "value": [3.0, 4.0], "VALUE": [5.0, 6.0]}
     for name in ("value", "VALUE"):
-        assert ud.private_mean("user", name, data=frame, **RANGE).n_users == 2
+        assert release.private_mean("user", name, data=frame, budget=1, **RANGE).n_users == 2
     twice = pd.DataFrame([[1, 3.0, 4.0]], columns=["user", "VALUE", "VALUE"])
     refused(ValueError, MORE_THAN_ONE, "user", "VALUE", data=twice)
 
@@ -94,27 +94,27 @@ def test_the_type_that_duckdb_may_have_made_of_objects_is_told():
     table = ibis.memtable(pa.table({"who": [b"a"], "what": [1.0]}))
     for data, kind in ((relation, "BLOB"), (table, "binary")):
         with pytest.raises(TypeError, match=f"got user='who' of type {kind}[.] Pass the frame"):
-            ud.user_counts("who", data=data)
+            release.user_counts("who", data=data)
 
 
 def test_of_several_budgets_the_type_is_told():
     with pytest.raises(ValueError, match="got eps of type list and shape"):
-        ud.plan([1, 2], lower=0, upper=1, eps=[1, "x"])
+        release.plan([1, 2], lower=0, upper=1, eps=[1, "x"])
 
 
 # Edges of what results say
 
 
 def test_the_sentence_writes_the_odds_up_to_a_budget_of_ten(opendp):
-    made = ud.private_mean([1, 2], [3.0, 4.0], **RANGE | {"eps": 10})
+    made = release.private_mean([1, 2], [3.0, 4.0], **RANGE, budget=10)
     assert exp(10) < 22_100
     assert "more than 22,100 times as likely" in made.public_sentence()
-    larger = ud.private_mean([1, 2], [3.0, 4.0], **RANGE | {"eps": 10.5})
+    larger = release.private_mean([1, 2], [3.0, 4.0], **RANGE, budget=10.5)
     assert "more than e^10.5 times as likely" in larger.public_sentence()
 
 
 def test_a_repr_is_lines_of_names_and_texts(opendp):
-    made = ud.private_mean([1, 2], [3.0, 4.0], **RANGE)
+    made = release.private_mean([1, 2], [3.0, 4.0], **RANGE, budget=1)
     lines = repr(made).splitlines()
     assert lines[0].startswith("private mean")
     assert all(re.match(r"\S.*  \S", line) for line in lines)
@@ -130,15 +130,15 @@ def test_a_repr_is_lines_of_names_and_texts(opendp):
     ids=["clamped", "centred"],
 )
 def test_the_sentence_on_protected_counts_says_how_rows_were_mended(how, words, opendp):
-    made = ud.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE, cap=2, **how)
+    made = release.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE, eps=1, cap=2, **how)
     assert words in made.public_sentence()
-    plain = ud.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE, cap=2)
+    plain = release.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE, eps=1, cap=2)
     assert words not in plain.public_sentence()
 
 
 def test_the_certificate_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
     """But for no weight below one record."""
     for _ in range(20):
-        made = ud.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE | {"eps": 6}, cap=2)
+        made = release.private_mean_protected_counts([1, 2], [3.0, 4.0], **RANGE, eps=6, cap=2)
         fewest, _ = made.weight_interval()
         assert made.worst_case_error == made.worst_case_error_at(max(fewest, 1))

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pytest
 
 import userdp as ud
+from userdp import beyond, release
 from userdp.release import _engines, _mean, _protected, as_measurement, release_mean_in_ball
 from userdp.release._sources import read_tally
 
@@ -85,7 +86,7 @@ class Public(NamedTuple):
     lower: float
     upper: float
     centre: float | None
-    budget: float | ud.GaussianNoise
+    budget: float | beyond.GaussianNoise
 
     @property
     def width(self):
@@ -122,7 +123,7 @@ def public_of(rng, *, users=10**5, records=2**42, from_zero=False, gaussian=True
     centre = None if share is None else min(lower + share * (upper - lower), upper)
     budget = spread(rng, 2.0**-40, 2.0**10)
     if gaussian and not rng.integers(4):
-        budget = ud.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
+        budget = beyond.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
     return Public(*groups_of_users(rng, users, records), lower, upper, centre, budget)
 
 
@@ -130,7 +131,7 @@ def options_of(rng, public):
     """Return the options of a mean; without a width, the objective decides."""
     largest_sum = public.width * public.sizes[-1]
     return {
-        "eps": public.budget,
+        "budget": public.budget,
         "centre": public.centre,
         "total_width": spread(rng, 2.0**-30, 2) * largest_sum if rng.integers(3) else None,
         "objective": str(rng.choice(["bound", "l1", "mse"])),
@@ -183,8 +184,8 @@ def in_duckdb(public, users, monkeypatch):
     number of rows follows the number of records.
     """
 
-    def stretched(records, rules):
-        tally = TALLY_OF(records, rules)
+    def stretched(*question):
+        tally = TALLY_OF(*question)
         n_rows = tally["size"]
         sizes = enumerate(public.sizes, start=1)
         size = ibis.cases(*((n_rows == n, ibis.literal(m, "int64")) for n, m in sizes), else_=0)
@@ -200,9 +201,12 @@ def in_duckdb(public, users, monkeypatch):
 
 
 TALLY_OF = _engines.tally_of
-HOLDERS = {"arrays": (in_memory, N_DRAWS, 10**5), "DuckDB": (in_duckdb, 5, 500)}
 every_holder = pytest.mark.parametrize(
-    ("holder", "n_draws", "users"), HOLDERS.values(), ids=HOLDERS
+    ("holder", "n_draws", "users"),
+    [
+        pytest.param(in_memory, N_DRAWS, 10**5, id="arrays"),
+        pytest.param(in_duckdb, 5, 500, id="DuckDB", marks=pytest.mark.slow),
+    ],
 )
 
 
@@ -211,13 +215,13 @@ def pays_for(budget, distance, scale):
     """Whether noise of a scale hides a distance of totals, by the definition of its law."""
     if not distance:
         return True
-    if isinstance(budget, ud.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
+    if isinstance(budget, beyond.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
         return Fraction(distance) * Fraction(budget.sigma) <= Fraction(scale)
     return Fraction(distance) <= Fraction(budget) * Fraction(scale)
 
 
 def least_scale(budget, distance):
-    if isinstance(budget, ud.GaussianNoise):
+    if isinstance(budget, beyond.GaussianNoise):
         return hypot(distance * budget.sigma, budget.rounding if distance else 0)
     return distance / budget
 
@@ -236,7 +240,7 @@ def sensitivity_of(public, size, centre, total_width):
 def threshold_of(public):
     """Return S of Theorem III.1: the largest sum of rank ceil(2/eps), or 0."""
     budget = public.budget
-    is_gaussian = isinstance(budget, ud.GaussianNoise)
+    is_gaussian = isinstance(budget, beyond.GaussianNoise)
     rank = ceil(2 * budget.sigma * sqrt(2 / pi) if is_gaussian else 2 / Fraction(budget))
     above = np.cumsum(public.n_users[::-1])
     group = int(np.searchsorted(above, rank))
@@ -245,7 +249,7 @@ def threshold_of(public):
 
 def check_spent(public, made, scales):
     """All of a budget is spent if there is noise; by a Gaussian law a little less."""
-    if isinstance(public.budget, ud.GaussianNoise):
+    if isinstance(public.budget, beyond.GaussianNoise):
         assert made.eps is None
         assert (made.rho > 0) == any(scales)
         assert made.rho <= public.budget.spends
@@ -294,11 +298,13 @@ def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
         public = public_of(rng, users=users)
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
 
-        def release(table, public=public, options=options):
+        def mechanism(table, public=public, options=options):
             columns = holder(public, table, monkeypatch)
-            return ud.private_mean(**columns, lower=public.lower, upper=public.upper, **options)
+            return release.private_mean(
+                **columns, lower=public.lower, upper=public.upper, **options
+            )
 
-        check_mean(door, public, options, [partial(release, table) for table in tables])
+        check_mean(door, public, options, [partial(mechanism, table) for table in tables])
 
 
 def test_means_of_sums(door):
@@ -306,9 +312,9 @@ def test_means_of_sums(door):
     for _ in range(N_DRAWS):
         public = public_of(rng, records=2**52, from_zero=True)
         options, (_, tables) = options_of(rng, public), neighbours_of(rng, public)
-        people, eps = ud.Contributions(public.counts, public.upper), options.pop("eps")
+        people = ud.Contributions(public.counts, public.upper)
         sums = [public.counts * table.values(public) for table in tables]
-        calls = [partial(ud.release_mean, some, people, eps, **options) for some in sums]
+        calls = [partial(release.release_mean, some, people, **options) for some in sums]
         check_mean(door, public, options, calls)
 
 
@@ -334,18 +340,18 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
         eps = spread(rng, 2.0**-39 * cap, 2.0**10)
         reach = spread(rng, 2.0**-20, 2) * public.width if rng.integers(2) else None
 
-        def release(table, public=public, how=(eps, cap, reach)):
+        def mechanism(table, public=public, how=(eps, cap, reach)):
             columns = holder(public, table, monkeypatch)
             names = {"lower": public.lower, "upper": public.upper, "centre": public.centre}
             names |= dict(zip(("eps", "cap", "reach"), how, strict=True))
-            return ud.private_mean_protected_counts(**columns, **names)
+            return release.private_mean_protected_counts(**columns, **names)
 
         firsts, (base, *tables) = neighbours_of(rng, public)
         # The last user who moves is also left out, or has the records of another group.
         gone = Users(*(np.delete(column, firsts[-1]) for column in base))
         groups = np.where(np.arange(base.groups.size) == firsts[-1], 0, base.groups)
         others = [*tables, gone, Users(groups, tables[-1].shares)]
-        made, scales, totals = door.release(partial(release, base))
+        made, scales, totals = door.release(partial(mechanism, base))
         assert len(scales) == 2
         assert made.sum_scale == pytest.approx(2 * cap * made.reach / eps, rel=1e-9)
         assert made.weight_scale == pytest.approx(2 * cap / eps, rel=1e-9)
@@ -354,7 +360,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
         expected = furthest if reach is None else min(reach, furthest)
         assert made.reach == pytest.approx(expected, abs=2 * made.step)
         for number, table in enumerate(others):
-            other, its_scales, its_totals = door.release(partial(release, table))
+            other, its_scales, its_totals = door.release(partial(mechanism, table))
             assert its_scales == scales
             moved = [abs(x - y) for x, y in zip(totals, its_totals, strict=True)]
             pairs = zip(moved, scales, strict=True)
@@ -366,7 +372,7 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
                 exact = float(sensitivity_of(public, 1, made.centre, 2 * made.reach)) * weight
                 found = other.noisy_sum - made.noisy_sum
                 assert found == pytest.approx(exact, abs=3 * weight * made.step, rel=1e-12)
-        instead, *_ = door.release(partial(release, base), answers=its_totals)
+        instead, *_ = door.release(partial(mechanism, base), answers=its_totals)
         assert instead == other
     assert reached > 1 - 1e-6
 
@@ -375,7 +381,7 @@ def test_means_of_vectors(door):
     rng = np.random.default_rng(24)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=2000, records=2**40, from_zero=True)
-        law = ud.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
+        law = beyond.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
         d = whole(rng, 1, 100)
         people = ud.Contributions(public.counts, public.upper)
         ways = rng.normal(size=(people.n_users, d))

@@ -1,5 +1,6 @@
 """What the book consists of, as it is stored: its pages in their order, and the claims."""
 
+import ast
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +32,23 @@ def page(name):
         return nbformat.read(path, as_version=4)
     prose = nbformat.v4.new_markdown_cell(path.with_suffix(".md").read_text("utf-8"))
     return nbformat.v4.new_notebook(cells=[prose])
+
+
+@cache
+def code(name):
+    """Return the code of a page's cells, as a syntax tree."""
+    cells = [cell.source for cell in page(name).cells if cell.cell_type == "code"]
+    return ast.parse("\n".join(cells))
+
+
+def imported(tree):
+    """Return the full names of what code imports, by the names that it has there."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            found |= {a.asname or a.name: f"{package}{a.name}" for a in node.names}
+    return found
 
 
 @cache

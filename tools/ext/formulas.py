@@ -2,71 +2,63 @@
 
 MathJax does it here, in a small engine for JavaScript (QuickJS), so that a page needs no script for
 its formulas: they stand there with its text, on a slow phone as well. Beside the glyphs is MathML
-that is read aloud and not seen. A formula that MathJax does not understand ends the build.
+that is read aloud and not seen. A formula that MathJax does not understand ends the build. MathJax
+is called as its manual says under "Loading Components by Hand".
 
 The styles of the glyphs are those that the book's formulas need, in one file for all pages; its
 fonts, in `book/_extra`, lose the glyphs that no formula shows.
 """
 
 import base64
-import html
 import json
 import re
 from functools import cache
 from pathlib import Path
 
 import quickjs
-from contents import ROOT
+from docutils import nodes
 from fontTools import subset
 from sphinx.errors import ExtensionError
-from sphinx.ext import mathjax
+from sphinx.util.math import get_node_equation_number
+
+from .contents import ROOT
 
 HOME = ROOT / "tools" / "mathjax"
-PARTS = [
-    "loader",
-    "core",
-    "adaptors/liteDOM",
-    "input/tex",
-    "output/chtml",
-    "output/chtml/fonts/tex",
-]
+PARTS = ["core", "adaptors/liteDOM", "input/tex", "output/chtml", "output/chtml/fonts/tex"]
 PARTS += ["a11y/assistive-mml"]
 FONTS = "mathjax/output/chtml/fonts/woff-v2"
 STYLES = "_static/formulas.css"
 SMALL = 4096  # bytes; a smaller font stands in the styles, and is not asked for by itself
-FORMULA = re.compile(r'(<(span|div) class="math [^>]*>[^\\]*?)\\([(\[])([^<]*)\\[)\]](?=</\2>)')
 # What MathJax would measure in a browser: its letters are as high as those of the text around them.
 SIZE = 'mjx-container[jax="CHTML"] { font-size: 127%; }'
 
+# Without the package `noundefined`: what is not known is an error, not red letters.
 BEFORE = """
 globalThis.global = globalThis;
-globalThis.MathJax = { loader: { load: [], paths: { mathjax: "" } }, startup: {} };
-"""
-AFTER = """{
-  const parts = MathJax._;
-  const adaptor = parts.adaptors.liteAdaptor.liteAdaptor();
-  const handler = parts.handlers.html_ts.RegisterHTMLHandler(adaptor);
-  parts.a11y["assistive-mml"].AssistiveMmlHandler(handler);
-  // Without `noundefined`: what is not known is an error, not red letters.
-  const packages = ["base", "ams", "newcommand"];
-  const formatError = (_, error) => { throw Error(error.message); };
-  const InputJax = new parts.input.tex_ts.TeX({ packages, formatError });
-  const font = new parts.output.chtml.fonts.tex_ts.TeXFont({ fontURL: "../%s" });
-  const OutputJax = new parts.output.chtml_ts.CHTML({ adaptiveCSS: true, font });
-  const page = parts.mathjax.mathjax.document("", { InputJax, OutputJax });
-  globalThis.set = (tex, display) => adaptor.outerHTML(page.convert(tex, { display }));
-  globalThis.styles = () => adaptor.textContent(OutputJax.styleSheet(page));
-}"""
+globalThis.MathJax = {
+  loader: { load: ["adaptors/liteDOM"], require: () => null },
+  startup: { typeset: false },
+  tex: {
+    packages: ["base", "ams", "newcommand"],
+    formatError: (_, error) => { throw Error(error.message); },
+  },
+  chtml: { adaptiveCSS: true, fontURL: "../%s" },
+};"""
+AFTER = """
+MathJax.config.startup.ready();
+const { adaptor } = MathJax.startup;
+globalThis.set = (tex, display) => adaptor.outerHTML(MathJax.tex2chtml(tex, { display }));
+globalThis.styles = () => adaptor.textContent(MathJax.chtmlStylesheet());"""
 
 
 @cache
 def engine():
     """Return an engine that has loaded MathJax."""
     made = quickjs.Context()
-    made.eval(BEFORE)
-    for part in PARTS:
-        made.eval(f"{(HOME / part).with_suffix('.js').read_text('utf-8')}\n0")
-    made.eval(AFTER % FONTS)
+    read = lambda part: (HOME / part).with_suffix(".js").read_text("utf-8")  # noqa: E731
+    loaded = f"MathJax.loader.preLoad(...{json.dumps(PARTS)});"
+    for code in (BEFORE % FONTS, read("startup"), loaded, *map(read, PARTS), AFTER):
+        made.eval(f"{code}\n0")
     return made
 
 
@@ -84,19 +76,32 @@ def typeset(tex, display):
         raise ExtensionError(f"MathJax does not understand {tex!r}: {error}") from error
 
 
-def replaced(found):
-    """Return an element with its formula set."""
-    before, _, kind, tex = found.groups()
-    return before + typeset(html.unescape(tex), kind == "[")
+def inline(writer, node):
+    """Write a formula within a line."""
+    start = writer.starttag(node, "span", "", CLASS="math notranslate nohighlight")
+    writer.body += [start, typeset(node.astext(), False), "</span>"]
+    raise nodes.SkipNode
+
+
+def display(writer, node):
+    """Write a formula of its own, and its number before it."""
+    tex = node.astext()
+    if r"\\" in tex:
+        tex = rf"\begin{{split}}{tex}\end{{split}}"
+    writer.body.append(writer.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    if node["number"]:
+        writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
+        writer.add_permalink_ref(node, "Link to this equation")
+        writer.body.append("</span>")
+    writer.body += [typeset(tex, True), "</div>\n"]
+    raise nodes.SkipNode
 
 
 def finish(app, error):
-    """Set the formulas of all pages, and leave the styles and the fonts that they need."""
+    """Leave the styles and the fonts that the formulas of all pages need."""
     if error or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    for page in sorted(out.rglob("*.html")):
-        page.write_text(FORMULA.sub(replaced, page.read_text("utf-8")), "utf-8")
     styles = f"{ask('styles()')}\n{SIZE}\n"
     shown = re.findall(r'content: "(.*?)"', styles)
     code = lambda found: chr(int(found[1], 16))  # noqa: E731
@@ -112,8 +117,7 @@ def finish(app, error):
 
 
 def setup(app):
-    """Register the extension; pages are written with TeX, which is set when all are there."""
-    inline = (mathjax.html_visit_math, None)
-    app.add_html_math_renderer("formulas", inline, (mathjax.html_visit_displaymath, None))
+    """Register the extension."""
+    app.add_html_math_renderer("formulas", (inline, None), (display, None))
     app.add_css_file(STYLES.partition("/")[2])
-    app.connect("build-finished", finish, priority=800)  # before what pages ask for is joined
+    app.connect("build-finished", finish)

@@ -17,11 +17,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
-# A longer formula takes most of a line on a phone.
-FORMULA, MARKS = r'<span class="math [^>]*>[^<]{,84}</span>', r"[.,;:!?)\]\u2019…]"
-# A long name may break after an underscore or a dot.
-NAME, BREAK = r'(?<=<span class="pre">)[^<]+', r"(?<=[_.])(?=\w)"
-MARKED = rf"[(\[]+{FORMULA}{MARKS}*|{FORMULA}{MARKS}+"
+# Marks beside a formula; one of more letters takes most of a line on a phone.
+BEFORE, AFTER, LONGEST = r"[(\[]*$", r"[.,;:!?)\]\u2019…]*", 80
 
 
 class Figures(SphinxTransform):
@@ -70,15 +67,37 @@ class Folds(SphinxPostTransform):
                 cell["prompt_show"] = cell["prompt_hide"] = f"Code of {name}"
 
 
+class Lines(SphinxPostTransform):
+    """Keep a formula on one line with the marks beside it."""
+
+    default_priority = 199
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        """Change a page's tree."""
+        for formula in list(self.document.findall(nodes.math)):
+            line = formula.parent
+            place = line.index(formula)
+            sides = line[:place][-1:], line[place + 1 :][:1]
+            before, after = (s[0] if s and isinstance(s[0], nodes.Text) else "" for s in sides)
+            opened, closed = re.search(BEFORE, before)[0], re.match(AFTER, after)[0]
+            if (opened or closed) and len(formula.astext()) <= LONGEST:
+                if opened:
+                    line[place - 1] = nodes.Text(before.removesuffix(opened))
+                if closed:
+                    line[place + 1] = nodes.Text(after.removeprefix(closed))
+                line[place] = nodes.inline("", opened, formula, nodes.Text(closed))
+                line[place]["classes"] = ["whole"]
+
+
 def finish(app, name, template, context, page):
-    """Give sizes as attributes, for a browser to keep the shape; mark where lines may break."""
-    body = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
-    body = re.sub(NAME, lambda name: re.sub(BREAK, "<wbr>", name[0]), body)
-    context["body"] = re.sub(MARKED, r'<span class="whole">\g<0></span>', body)
+    """Give sizes as attributes, for a browser to keep the shape."""
+    context["body"] = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
 
 
 def setup(app):
     """Register the extension."""
     app.add_transform(Figures)
     app.add_post_transform(Folds)
+    app.add_post_transform(Lines)
     app.connect("html-page-context", finish)

@@ -14,9 +14,11 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 STATEMENTS = tuple(NODE_TYPES.values())
 INLINE = (nodes.Text, nodes.Inline, nodes.math, nodes.literal, nodes.reference, nodes.strong)
-INLINE += (nodes.emphasis, addnodes.download_reference, nodes.raw, nodes.image)
+INLINE += (nodes.emphasis, addnodes.download_reference)
 SILENT = (nodes.comment, nodes.target, nodes.title, nodes.colspec, addnodes.index)
-SILENT += (addnodes.toctree, nodes.substitution_definition, nodes.system_message)
+SILENT += (addnodes.toctree, nodes.substitution_definition, nodes.meta, nodes.raw, nodes.image)
+AROUND = {nodes.strong: "**", nodes.emphasis: "*", nodes.title_reference: "*"}
+BELOW = {nodes.superscript: "sup", nodes.subscript: "sub"}
 CELL = 10_000
 """MyST-NB counts the lines of a notebook's first cell from here, of its second from twice that."""
 
@@ -38,6 +40,11 @@ def indented(text):
     return re.sub(r"\n(?=.)", "\n  ", text)
 
 
+def depth(section):
+    """Return how many sections a section is in, itself too."""
+    return 1 + depth(section.parent) if isinstance(section, nodes.section) else 0
+
+
 class Writer:
     """Writes the nodes of a page, whose address and numbers it knows."""
 
@@ -49,35 +56,33 @@ class Writer:
         """Return the number of a statement or equation."""
         return ".".join(map(str, self.numbers.get(kind, {}).get(next(iter(node["ids"]), ""), ())))
 
+    def link(self, node):
+        """Return a link, or its words if nobody knows where it leads."""
+        file = isinstance(node, addnodes.download_reference)
+        inner = node.astext() if file else self.words(node)
+        to = node.get("refuri") or f"#{node.get('refid', '')}"
+        if file:
+            to = f"../_downloads/{node['filename']}" if "filename" in node else ""
+        known = to and (self.address or re.match(r"\w+:", to))
+        return f"[{inner}]({urljoin(self.address, to)})" if known else inner
+
     def inline(self, node):
         """Return what stands in a line."""
-        file = isinstance(node, addnodes.download_reference)
-        inner = node.astext() if file else "".join(map(self.inline, node.children))
         match node:
             case nodes.Text():
                 return re.sub(r"([\\*_$<`])", r"\\\1", node.astext()).replace("\n", " ")
-            case nodes.math():
-                return f"${' '.join(node.astext().split())}$"
-            case nodes.literal():
-                return f"`{' '.join(node.astext().split())}`"
-            case nodes.strong():
-                return f"**{inner.strip()}**"
-            case nodes.emphasis() | nodes.title_reference():
-                return f"*{inner.strip()}*"
+            case nodes.math() | nodes.literal():
+                mark = "$" if isinstance(node, nodes.math) else "`"
+                return mark + " ".join(node.astext().split()) + mark
             case nodes.reference() | addnodes.download_reference():
-                to = node.get("refuri") or f"#{node.get('refid', '')}"
-                if file:
-                    to = f"../_downloads/{node['filename']}" if "filename" in node else ""
-                outside = re.match(r"\w+:", to)
-                known = to and (outside or self.address)
-                return f"[{inner}]({urljoin(self.address, to)})" if known else inner
+                return self.link(node)
             case nodes.raw() | nodes.image():
                 return ""
-            case nodes.superscript():
-                return f"<sup>{inner}</sup>"
-            case nodes.subscript():
-                return f"<sub>{inner}</sub>"
-        return inner
+        inner = "".join(map(self.inline, node.children))
+        if mark := AROUND.get(type(node)):
+            return f"{mark}{inner.strip()}{mark}"
+        tag = BELOW.get(type(node))
+        return f"<{tag}>{inner}</{tag}>" if tag else inner
 
     def words(self, node):
         """Return the words of a paragraph or a title."""
@@ -117,24 +122,13 @@ class Writer:
             for mark, item in zip(marks, node, strict=True)
         )
 
-    def terms(self, node):
-        """Return what is defined, and how."""
-        return "\n\n".join(
-            f"{self.words(item[0])}\n\n{quoted(self.all(item.children[1:]))}" for item in node
-        )
-
     def block(self, node):
         """Return a block, and all that it holds; nothing for what is no text."""
         match node:
             case nodes.section() if isinstance(node.parent, STATEMENTS):
                 return self.all(node.children)
             case nodes.title() if isinstance(node.parent, nodes.section):
-                depth = 0
-                part = node.parent
-                while isinstance(part, nodes.section):
-                    depth += 1
-                    part = part.parent
-                return f"{'#' * depth} {self.words(node)}"
+                return f"{'#' * depth(node.parent)} {self.words(node)}"
             case proof_node():
                 proof = self.all(node[0].children).rstrip()
                 proof = proof.removesuffix("∎").rstrip()  # where the page has a sign of its own
@@ -158,7 +152,8 @@ class Writer:
             case nodes.bullet_list() | nodes.enumerated_list():
                 return self.items(node)
             case nodes.definition_list():
-                return self.terms(node)
+                said = ((self.words(i[0]), quoted(self.all(i.children[1:]))) for i in node)
+                return "\n\n".join(f"{term}\n\n{meaning}" for term, meaning in said)
             case nodes.table():
                 return self.table(node)
             case nodes.block_quote():
@@ -171,16 +166,14 @@ class Writer:
                 caption = next(iter(node.findall(nodes.caption)), None)
                 name = f"**Fig. {self.number('figure', node)}.** "
                 return name + self.words(caption) if caption else ""
-            case nodes.raw() | nodes.image():
-                return ""
             case nodes.section() | nodes.container() | nodes.compound() | nodes.definition():
                 return self.all(node.children)
             case _ if isinstance(node, SILENT):
                 return ""
             case _ if isinstance(node, INLINE):
                 return self.inline(node).strip()
-        if isinstance(node, nodes.General) or node.tagname == "PassthroughTextElement":
-            return self.all(node.children)
+            case _ if isinstance(node, nodes.General) or node.tagname == "PassthroughTextElement":
+                return self.all(node.children)
         raise NotImplementedError(f"no Markdown for {node.tagname}: {node.astext()[:60]!r}")
 
     def cells(self, page):

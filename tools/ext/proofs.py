@@ -9,15 +9,15 @@ table leads; each box that holds a checked statement carries a mark that leads t
 import re
 from functools import cache
 
-from contents import ROOT, page, pages
 from docutils import nodes
 from sphinx import addnodes
+
+from .contents import ROOT, page, pages
 
 PROOFS = ROOT / "proofs"
 ROW = re.compile(r"^\| (`[a-z].*?`) \| (`[\w/]+\.v`: .*) \| (checked|in part) \| (.*?) *\|$", re.M)
 BLOCK = re.compile(r"^\(\* begin (.*) \*\)\n((?s:.*?))^\(\* end", re.MULTILINE)
 THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
-PRINTED = re.compile(r"^(\w+)\n     : ", re.MULTILINE)
 BOX = re.compile(r"^:{3,}\{prf:(?!definition)\w+\} ?(.*)\n:label: (\S+)$", re.MULTILINE)
 ERRATUM = re.compile(r"^\((err-[\w-]+)\)=\n### (.*)$", re.MULTILINE)
 BY_HAND = ("by hand", [], "")
@@ -55,15 +55,6 @@ def marked():
         for labels, text in BLOCK.findall(path.read_text("utf-8"))
         for theorem in THEOREM.findall(text)
     }
-
-
-def printed():
-    """Return the names of the theorems that Coq printed with all that they assume."""
-    return [
-        name
-        for path in sorted(PROOFS.rglob("closed.txt"))
-        for name in PRINTED.findall(path.read_text("utf-8"))
-    ]
 
 
 def entry(label):

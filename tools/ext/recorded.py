@@ -1,9 +1,11 @@
-"""A Sphinx extension: where numbers come from, one click away.
+"""A Sphinx extension: where numbers come from, one click away, and all data in one archive.
 
 Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
-PAGE-ID. Each table has a record: what the cell that writes it says of it (`userdp.plotting`), and
-what is known of where it is shown. It stands on the page of records, where {{ records["The paper"]
-}} are those of a part of the book; from each download in a text a link leads there.
+PAGE-ID. Each table has a record on the page `record`, where {{ records["The paper"] }} are those of
+a part of the book. It lists the columns of the table, as `book/data/datapackage.json` describes
+them, and what made it, as the cell says that writes it (`provenance`); from each download in a
+text a link leads there. The archive userdp-data.zip beside the pages holds the folder of data,
+which is a Data Package of Frictionless.
 """
 
 import hashlib
@@ -11,14 +13,24 @@ import json
 import re
 from collections import defaultdict
 from functools import cache
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from contents import BOOK, page, pages, parts
 from docutils import nodes
+from myst_nb.ext.glue import GLUE_PREFIX
 
-from userdp.plotting._tables import PREFIX
+from .contents import BOOK, page, pages, parts
 
 DATA = BOOK / "data"
+PACKAGE = DATA / "datapackage.json"
+ARCHIVE = "userdp-data.zip"
 DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
+
+
+@cache
+def resources():
+    """Return what the Data Package says of each file, by its path in the folder of data."""
+    package = json.loads(PACKAGE.read_text("utf-8"))
+    return {resource["path"]: resource for resource in package["resources"]}
 
 
 @cache
@@ -28,7 +40,8 @@ def records():
     Pages say it of the tables that they write; of the others it is kept. A page has beside it the
     figure that the table feeds: its numbers are offered below it, by the first links after it.
     """
-    said = {path.stem: json.loads(path.read_text("utf-8")) for path in DATA.glob("*.json")}
+    kept = [path for path in DATA.glob("*.json") if path.with_suffix(".csv").exists()]
+    said = {path.stem: json.loads(path.read_text("utf-8")) for path in kept}
     shown = defaultdict(list)
     for name in pages():
         figure = None
@@ -36,7 +49,7 @@ def records():
             for output in cell.get("outputs", []):
                 about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
                 if about.startswith("table "):
-                    record = json.loads(output.data[f"{PREFIX}text/plain"])
+                    record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
                     said[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
             for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):
@@ -57,6 +70,18 @@ def listed(words):
 def linked(names):
     """Return functions and classes in a row; those of userdp lead to the reference."""
     return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
+
+
+def fields(table):
+    """Return what the Data Package says of each column of a table."""
+    return resources()[f"{table}.csv"]["schema"]["fields"]
+
+
+def columns(table):
+    """Return the columns of a table in Markdown."""
+    lines = [(f"`{f['name']}`", f.get("unit", ""), f["description"]) for f in fields(table)]
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    return ["| Column | Unit | Description |", "|---|---|---|", *rows]
 
 
 def entry(record):
@@ -80,9 +105,11 @@ def entry(record):
         "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
         "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
-    lines = [f": *{what}* {words}" for what, words in facts.items() if words]
+    about = resources()[f"{record['table']}.csv"]["description"]
+    lines = [f": {about}", *(f": *{what}* {words}" for what, words in facts.items() if words)]
     title = "(record-{table})=\n**{table}.csv**".format(**record)
-    return "\n".join([f"{title}, {len(content.splitlines()) - 1:,} rows", *lines, "", ""])
+    title += f", {len(content.splitlines()) - 1:,} rows"
+    return "\n".join([title, *lines, "", *columns(record["table"]), "", ""])
 
 
 def tell(app, config):
@@ -108,8 +135,19 @@ def address(app, document):
             app.env.get_domain("std").anonlabels[f"{here}-{name}"] = (app.env.docname, name)
 
 
+def pack(app):
+    """Write the archive beside the pages; the same data make the same archive."""
+    with ZipFile(app.outdir / ARCHIVE, "w") as archive:
+        for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
+            entry = ZipInfo(path.relative_to(DATA).as_posix())  # dated 1980
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, path.read_bytes(), ZIP_DEFLATED)
+    return []
+
+
 def setup(app):
     """Register the extension."""
     app.connect("config-inited", tell)
     app.connect("source-read", lead)
     app.connect("doctree-read", address)
+    app.connect("html-collect-pages", pack)

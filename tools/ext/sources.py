@@ -7,23 +7,29 @@ the reference, the role {test}`file::name`, and literals that are the name of a 
 `proofs/file.v::theorem`. In other formats nothing leads there, and they show all of their text.
 
 Each entry of the reference says where the book uses the function or class: the claims come from
-the ledger, book/claims.yml, and lead to it; the chapters are those with a cell that calls it.
+the ledger, book/claims.yml, and lead to it; the chapters are those with a cell that calls it. The
+reference begins with {{ numbered }}, a table of the paper's numbered statements, from the ledger.
 """
 
+import ast
 import re
+from functools import cache
 from pkgutil import resolve_name
 
-import contents
-from contents import ROOT
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
+
+from . import contents
+from .contents import ROOT
 
 CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
 CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]
 # As Coq prints a theorem, or what is defined.
 STATED = r"^(\w+)\n(?: .*\n)+"
 DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
+# The ids in the ledger of what the paper numbers.
+NUMBERED = re.compile(r"(eq|def|thm|lem|fig)-([IV]+\.)?\d+")
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
 
 
@@ -103,13 +109,38 @@ def claim(row):
     return re.sub(r"\$(.+?)\$", r":math:`\1`", f"{row['where']}: {row['says']} {verdict}.")
 
 
+def numbered():
+    """Return the table of the paper's numbered statements, with what computes and tests them."""
+    lines = ["| Paper | Statement | Functions | Page | Test |", "|---|---|---|---|---|"]
+    for row in contents.ledger():
+        if NUMBERED.fullmatch(row["id"]):
+            functions = ", ".join(f"{{py:obj}}`~userdp.{name}`" for name in row["functions"])
+            where = f"{{ref}}`{row['where']} <claim-{row['id']}>`"
+            entries = where, row["says"], functions, f"{{doc}}`{row['page']}`"
+            lines.append(f"| {' | '.join(entries)} | {{test}}`{row['tests'][0]}` |")
+    return "\n".join(lines)
+
+
+def tell(app, config):
+    """Let the reference show the table."""
+    config.myst_substitutions["numbered"] = numbered()
+
+
+@cache
+def used(page):
+    """Return the full names of what a chapter's cells use of the modules that they import."""
+    tree = contents.code(page)
+    imported = contents.imported(tree)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    places = [ast.unparse(node).partition(".") for node in nodes]
+    return {imported[name] + dot + rest for name, dot, rest in places if name in imported}
+
+
 def add(app, what, name, obj, options, lines):
     """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
     short = name.removeprefix("userdp.")
-    call = re.compile(rf"\b{short if short.startswith('audit.') else f'ud.{short}'}\b")
-    used = lambda page: any(c.cell_type == "code" and call.search(c.source) for c in page.cells)  # noqa: E731
     claims = [f"- {claim(row)}" for row in contents.ledger() if short in row["functions"]]
-    chapters = [f":doc:`/book/{p}`" for p in contents.pages() if used(contents.page(p))]
+    chapters = [f":doc:`/book/{page}`" for page in contents.pages() if name in used(page)]
     body = claims + ["", "*Chapters*: " + ", ".join(chapters)] * bool(chapters)
     if body:
         title = f"In the book (claims: {len(claims)}, chapters: {len(chapters)})"
@@ -120,6 +151,7 @@ def add(app, what, name, obj, options, lines):
 def setup(app):
     """Register the extension."""
     app.add_generic_role("test", nodes.literal)
+    app.connect("config-inited", tell)
     app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
     app.connect("doctree-resolved", link)
     app.connect("html-collect-pages", pages)

@@ -3,11 +3,11 @@
 What the download button gives is not the notebook of the repository, but that with prose in plain
 Markdown (`plain`), with the outputs that it has in the book. Its first cell names the page, the
 version and the commit, and the one line that installs all it needs. A chapter that reads files of
-the book gets a second cell, which holds them and writes them beside the notebook. So the copy runs
-without a clone, the site or a network, whatever pip has installed, and where.
+the book, or imports modules that lie beside it, gets a second cell, which holds them and writes
+them beside the notebook. So the copy runs without a clone, the site or a network, whatever pip has
+installed, and where.
 
-`rerun` makes the chapters for Colab from the same copies. `nox --session travel` runs every
-chapter, alone in an empty folder.
+The session travel of nox runs every chapter, alone in an empty folder.
 """
 
 import os
@@ -18,10 +18,10 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from contents import BOOK, ROOT, page
-from plain import Writer
-from rerun import commit
-from webpages import version
+
+from .contents import BOOK, ROOT, code, imported, page
+from .plain import Writer
+from .webpages import commit, version
 
 HEAD = """\
 *{title}* is a page of *{book}*. {version}.{link}
@@ -33,7 +33,7 @@ pip install {what}
 ```
 """
 UNPACK = """\
-# Files of the book that this page reads, compressed. A file that is already here stays as it is.
+# Files of the book that this page reads or imports, compressed; one that is here stays as it is.
 from base64 import b64decode
 from pathlib import Path
 from zlib import decompress
@@ -52,10 +52,16 @@ QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
 
 
 def needed(name):
-    """Return the files of the repository that a chapter reads, by their names beside its copy."""
-    source = "\n".join(c.source for c in page(name).cells if c.cell_type == "code")
-    files = {}
-    for text in QUOTED.findall(source):
+    """Return the files of the repository that a chapter reads, by their names beside its copy.
+
+    With the modules beside it that it imports, and what these read.
+    """
+    names = sorted({full.partition(".")[0] for full in imported(code(name)).values()})
+    modules = [path for module in names if (path := BOOK / f"{module}.py").is_file()]
+    source = [c.source for c in page(name).cells if c.cell_type == "code"]
+    source += [path.read_text("utf-8") for path in modules]
+    files = {path.name: path for path in modules}
+    for text in QUOTED.findall("\n".join(source)):
         path = BOOK / text
         inside = [path] if path.is_file() else sorted(path.glob("*"))
         for file in (one.resolve() for one in inside):
@@ -146,7 +152,7 @@ def begin(app):
 
 
 def setup(app):
-    """Register the extension; `rerun` leaves its copies after this."""
+    """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("doctree-resolved", keep, priority=900)
-    app.connect("html-collect-pages", leave, priority=400)
+    app.connect("html-collect-pages", leave)

@@ -14,9 +14,7 @@ LEFT_OUT = {
     "CHANGELOG",
     "book/reference",
     "book/record",
-    "book/dictionary",
     "book/proofs",
-    "book/benchmarks",
     "CONTRIBUTING",
 }
 DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part

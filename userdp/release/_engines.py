@@ -7,48 +7,23 @@ is of one state of the table, also where the table changes meanwhile.
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from userdp.release._backends import FLOAT, INT, ONE_AT_A_TIME, Backend, ask
 from userdp.release._columns import EXACT_BELOW
-from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
+from userdp.release._grid import Grid, Window, in_steps
 from userdp.release._quiet import quietly
+from userdp.release._source import FAILED
 from userdp.release._tally import Among, Rules, Survey, Tally, Weighted
 
-TESTED = ("duckdb", "pyspark")
-"""Engines of which it is tested that they answer as arrays do."""
-
-ONE_AT_A_TIME = RLock()
-"""Connections of Ibis are not made for several threads."""
-
-FAILED = "readable by its engine, which failed"
-
 OF_FILES = " (in a CSV file, leave missing values empty: n/a is no number)"
-
-INT, FLOAT = "int64", "float64"
 
 WIDE = "decimal(38, 0)"
 """Whole numbers of 38 digits, for sums of which only protected numbers say how large they are."""
 
 LARGEST_TOTAL = 1 << 62
-
-FUNCTIONS = {
-    "duckdb": {
-        *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
-        *("isnan", "least", "sum", "current_database", "current_schema"),
-    },
-    "pyspark": {
-        *("abs", "between", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan"),
-        *("least", "shiftright", "sum"),
-    },
-}
-"""Functions that queries call, by the names under which an engine looks for them."""
-
-BUILT_IN = "Class: org.apache.spark.sql.catalyst.expressions."
-"""How Spark describes a function of its own."""
 
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
@@ -62,37 +37,42 @@ class TallyInEngine(Tally):
         A column `user` and a column `value` of floats.
     rules : Rules
         Which rows count.
+    backend : Backend
+        The engine of the table.
     disconnect : callable, optional
         Closes the connection, where it was made for this table.
     """
 
     def __init__(
-        self, records: Any, rules: Rules, disconnect: Callable[[], None] | None = None
+        self,
+        records: Any,
+        rules: Rules,
+        backend: Backend,
+        disconnect: Callable[[], None] | None = None,
     ) -> None:
         import ibis
 
-        self.connection = records._find_backend(use_default=True)
+        self.backend = backend
         self.disconnect = disconnect
         self.name = ibis.util.gen_name("userdp_tally")
         rule = FAILED if disconnect is None else FAILED + OF_FILES
         with ONE_AT_A_TIME:
             try:
-                self.users = quietly(lambda: self._keep(tally_of(records, rules)), rule)
+                self.users = quietly(
+                    lambda: backend.keep(tally_of(records, rules, backend), self.name), rule
+                )
             except BaseException:
                 self.close()
                 raise
 
     def close(self) -> None:
-        """Drop the temporary table, whether or not it came to be."""
         with ONE_AT_A_TIME:
-            kind = "VIEW" if self.connection.name == "pyspark" else "TABLE"
             with suppress(Exception):  # of an engine that died nothing is left
-                self.connection.raw_sql(f"DROP {kind} IF EXISTS {self.name}")
+                self.backend.drop(self.name)
             if self.disconnect is not None:
                 self.disconnect()
 
     def survey(self) -> Survey:
-        """Return how many users have how many rows, and how many rows have a fault."""
         faults = {name: self.users[name].sum() for name in FAULTS}
         question = self.users.group_by("size").aggregate(users=self.users.count(), **faults)
         answers = ask(question)
@@ -102,13 +82,11 @@ class TallyInEngine(Tally):
         return Survey(sizes, users, *(sum(int(row[name]) for row in answers) for name in FAULTS))
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
         clipped = _between(self._steps(window, among), window.lowest, window.highest)
         (answer,) = ask(self.users.aggregate(total=clipped.sum()))
         return int(answer["total"])
 
     def weighted_total(self, window: Window, cap: int) -> Weighted:
-        """Add up all users' averages in steps from the origin, clipped, each with its weight."""
         import ibis
 
         size = self.users["size"]
@@ -133,66 +111,8 @@ class TallyInEngine(Tally):
             columns = tuple(ibis.ifelse(chosen, column, 0) for column in columns)
         return in_steps(*columns, window)
 
-    def _keep(self, tally: Any) -> Any:
-        """Have the engine make the tally, once; return its table."""
-        if self.connection.name == "pyspark":
-            # A checkpoint, as what Spark caches may be lost, and is then made of the table again.
-            rows = self.connection.raw_sql(self.connection.compile(tally))
-            rows.localCheckpoint().createTempView(self.name)
-            return self.connection.table(self.name)
-        return self.connection.create_table(self.name, tally, temp=True)
 
-
-def refuse_replaced_functions(connection: Any) -> None:
-    """Refuse a connection in which a function that queries call is not the engine's own.
-
-    A macro, which comes with a database, or a function of Python could switch clipping off.
-    """
-    find = _replaced_in_spark if connection.name == "pyspark" else _replaced_in_duckdb
-    found = quietly(lambda: find(connection), FAILED)
-    if found:
-        raise ValueError(
-            f"`data` must be in an engine with its own functions only, got others named "
-            f"{', '.join(found)}. Drop them, or open the database without them."
-        )
-
-
-def _replaced_in_duckdb(connection: Any) -> list[str]:
-    """Return names of functions that a new connection does not have, or not the same."""
-    differ = _functions_of(connection.con) ^ _own_functions()
-    return sorted({name for name, *_ in differ})
-
-
-@cache
-def _own_functions() -> set[tuple[str, ...]]:
-    import duckdb
-
-    with duckdb.connect() as connection:
-        return _functions_of(connection)
-
-
-def _functions_of(connection: Any) -> set[tuple[str, ...]]:
-    """Return names and signatures, also of overloads: what Python adds has other parameters."""
-    names = ", ".join(f"'{name}'" for name in sorted(FUNCTIONS["duckdb"]))
-    rows = connection.execute(
-        "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "
-        "parameter_types, return_type, varargs, description FROM system.main.duckdb_functions() "
-        f"WHERE name IN ({names})"
-    ).fetchall()
-    return {tuple(map(str, row)) for row in rows}
-
-
-def _replaced_in_spark(connection: Any) -> list[str]:
-    """Return names that do not stand for a function of Spark's own."""
-    replaced = []
-    for name in sorted(FUNCTIONS["pyspark"]):
-        rows = connection.raw_sql(f"DESCRIBE FUNCTION `{name}`").collect()
-        if not any(row[0].startswith(BUILT_IN) for row in rows):
-            replaced.append(name)
-    return replaced
-
-
-def tally_of(records: Any, rules: Rules) -> Any:
+def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     """Return the question whose answer is the tally: one row a user, of one scan of the records."""
     import ibis
 
@@ -204,17 +124,18 @@ def tally_of(records: Any, rules: Rules) -> Any:
         has_level = has_level & ~outside
     level = ibis.ifelse(has_level, _level(value, rules.grid), None)
     rows = records.select(user=records.user, outside=outside, level=level)
+    halves = backend.halves(rows.level)
     users = rows.group_by("user").aggregate(
         n_rows=rows.count(),
         n_levels=rows.level.count(),
         n_outside=rows.count(where=rows.outside),
-        **_sums_of(rows.level),
+        **{name: half.coalesce(0).cast(INT) for name, half in halves.items()},
     )
     n_missing = users.n_rows - users.n_levels
     if rules.drop_outside:
         n_missing = n_missing - users.n_outside
     nobody = _is_nobody(users.user)
-    odd = _is_odd(users.user) & ~nobody
+    odd = _is_odd(users.user, backend) & ~nobody
     size = users.n_rows
     if rules.drop_missing:
         size = size - n_missing
@@ -235,47 +156,11 @@ def tally_of(records: Any, rules: Rules) -> Any:
     )
 
 
-def _sums_of(level: Any) -> dict[str, Any]:
-    """Return the sums of the upper and of the lower halves of levels, which fit 64 bits.
-
-    DuckDB adds integers up in 128 bits: there one sum is enough, which is halved afterwards. In
-    Spark a sum has the 64 bits of its terms, and so the halves are added up.
-    """
-    if level._find_backend(use_default=True).name == "duckdb":
-        total = level.sum()
-        halves = {"high": total >> HALF_BITS, "low": total & (HALF - 1)}
-    else:
-        halves = {"high": (level >> HALF_BITS).sum(), "low": (level & (HALF - 1)).sum()}
-    return {name: half.coalesce(0).cast(INT) for name, half in halves.items()}
-
-
 def exact(number: float) -> Any:
     """Return a float for a query: engines read a bare literal as a decimal, and may round it."""
     import ibis
 
     return ibis.literal(repr(float(number))).cast(FLOAT)
-
-
-def ask(question: Any) -> list[dict[str, Any]]:
-    """Return the rows that answer a question."""
-    with ONE_AT_A_TIME:
-        answer: list[dict[str, Any]] = quietly(lambda: question.to_pyarrow().to_pylist(), FAILED)
-    return answer
-
-
-def as_bytes(text: Any) -> Any:
-    """Return text as its bytes, which no collation of a column or a database makes equal."""
-    import ibis
-
-    if text._find_backend(use_default=True).name == "pyspark":
-        return text.cast("binary")
-
-    # A cast would read the text "\\x41" as one byte.
-    @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")  # type: ignore[untyped-decorator]
-    def encode(text: str) -> bytes:  # type: ignore[empty-body]
-        """Return the bytes of a text, as DuckDB's function does."""
-
-    return encode(text)
 
 
 def _level(value: Any, grid: Grid) -> Any:
@@ -291,19 +176,14 @@ def _is_nobody(user: Any) -> Any:
     return user.isnull()
 
 
-def _is_odd(user: Any) -> Any:
-    """Whether a user is a float that is not a whole number, or too large for its type.
-
-    What is a float of 32 bits to DuckDB may have 16 in the file or the frame that it comes from.
-    """
+def _is_odd(user: Any, backend: Backend) -> Any:
+    """Whether a user is a float that is not a whole number, or too large for its type."""
     import ibis
 
-    if not user.type().is_floating():
+    kind = user.type()
+    if not kind.is_floating():
         return user.isnull() & False
-    bits = 8 * user.type().nbytes
-    if bits == 32 and user._find_backend(use_default=True).name == "duckdb":
-        bits = 16
-    held = user.abs() < EXACT_BELOW[np.dtype(f"f{bits // 8}").type]
+    held = user.abs() < EXACT_BELOW[np.dtype(f"f{backend.bits_of(kind) // 8}").type]
     small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits
     return ~held | (small != small.floor())
 

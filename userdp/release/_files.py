@@ -4,7 +4,9 @@ import gzip
 import re
 import sys
 import zlib
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
 from stat import S_ISREG
@@ -12,8 +14,13 @@ from typing import Any, NamedTuple
 
 from userdp import _checks as check
 from userdp._progress import is_terminal
-from userdp.release._columns import asked_for, check_names, refuse_difference
+from userdp.release._backends import DuckDB
+from userdp.release._columns import asked_for
+from userdp.release._engines import TallyInEngine
 from userdp.release._quiet import quietly
+from userdp.release._source import refuse_difference
+from userdp.release._tables import IbisTable
+from userdp.release._tally import Rules
 
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)
@@ -40,7 +47,6 @@ DIALECT = {
 }
 """Everything is read as text: ids of 20 digits, and those like 12e400, stay what they are."""
 
-
 BLOCK = 1 << 20
 """Bytes of a packed file that are looked at together."""
 
@@ -66,33 +72,94 @@ class Look(NamedTuple):
     """Of decimals, and 0 of others."""
 
 
-def open_files(data: object, user: str, value: str | None) -> Any:
-    """Return an Ibis table of one Parquet or CSV file, or of several, with a guarded DuckDB."""
-    paths = [_read_path(path) for path in _paths_of(data)]
-    if len({is_csv(path) for path in paths}) != 1:
-        check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
-    _refuse_twice(paths)
-    for path in paths:
-        if path.name.endswith(PACKED) and not _is_whole(path):
-            check.refuse("data", "be a whole gzip file with the right checksum", f"{str(path)!r}")
-    ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
-    connection = ibis.duckdb.connect(**CAREFUL)
-    # Their names are no patterns, and not addresses either: they begin with a slash.
-    literal = {path: re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
-    _show_bar(connection, is_terminal(sys.stdout))
-    _allow(connection, [*map(str, paths), *literal.values()])
-    rule = f"a file that DuckDB can read, got data={', '.join(map(str, paths))!r}"
-    look = _look_csv if is_csv(paths[0]) else _look_parquet
-    files = quietly(lambda: {str(path): look(connection, literal[path]) for path in paths}, rule)
-    _check_files(files, user, value)
-    read = _read_csv if is_csv(paths[0]) else _read_parquet
-    return quietly(lambda: read(connection, [*literal.values()]), rule)
+class Files(IbisTable):
+    """Files of one kind, which a DuckDB of their own reads: these and nothing else."""
+
+    def check(self) -> None:
+        """Open the files; refuse columns that DuckDB would cast, fill or choose to unite them."""
+        paths = [_read_path(path) for path in _paths_of(self.data)]
+        if len({path.name.endswith(CSV) for path in paths}) != 1:
+            check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
+        _refuse_twice(paths)
+        for path in paths:
+            if path.name.endswith(PACKED):
+                _refuse_parts(path)
+        # Their names are no patterns, and not addresses either: they begin with a slash.
+        literal = {str(path): re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
+        self.backend = DuckDB(_connect([*literal, *literal.values()]))
+        rule = f"a file that DuckDB can read, got data={', '.join(literal)!r}"
+        looks = quietly(lambda: {path: self.look(name) for path, name in literal.items()}, rule)
+        self.check_looks(looks)
+        self.table = quietly(lambda: self.table_of([*literal.values()]), rule)
+        self.check_users()
+        self.records()  # refuses values that are no numbers
+
+    def read(self, rules: Rules) -> TallyInEngine:
+        disconnect = self.backend.connection.disconnect
+        return TallyInEngine(self.records(), rules, self.backend, disconnect)
+
+    @abstractmethod
+    def look(self, path: str) -> Look:
+        """Return what a file says of its columns."""
+
+    @abstractmethod
+    def table_of(self, paths: list[str]) -> Any:
+        """Return an Ibis table of files."""
+
+    def check_looks(self, looks: Mapping[str, Look]) -> None:
+        """Refuse what one of the files, or what all together, say of the two columns."""
+        for path, file in looks.items():
+            owner = "" if len(looks) == 1 else repr(path)
+            self.check_names(file.names, owner)
+            self.check_names(file.kinds, owner)
+        for argument, name in self.wanted.items():
+            refuse_difference(name, {repr(path): file.kinds[name] for path, file in looks.items()})
+            for path, file in looks.items():
+                if file.digits.get(name, 0) > MOST_DIGITS:
+                    got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
+                    rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
+                    check.refuse(argument, rule, f"{got}: write them as text or as floats")
+
+
+class CsvFiles(Files):
+    """Files of text, in which all is text."""
+
+    def look(self, path: str) -> Look:
+        # The header as a row like any other: DuckDB has other names for repeated columns.
+        rows = self.table_of([path], header=False).limit(1).to_pyarrow().to_pylist()
+        names = [(name or "").strip() for row in rows for name in row.values()]
+        return _look(names, self.table_of([path]).schema(), {})
+
+    def table_of(self, paths: list[str], header: bool = True) -> Any:
+        read = self.backend.connection.read_csv
+        return read(paths, **LITERALLY, **DIALECT, header=header)
+
+    def numbers(self, value: str) -> Any:
+        # DuckDB would read 1_0 as a number.
+        return self.table[value].replace("_", "no digit")
+
+
+class ParquetFiles(Files):
+    """Files of Parquet, and all paths that are to be refused."""
+
+    def look(self, path: str) -> Look:
+        rows = self.backend.connection.con.execute(
+            "SELECT name, precision, num_children FROM parquet_schema(?)", [path]
+        ).fetchall()
+        columns = _top_level(rows)
+        names = [name for name, _, _ in columns]
+        digits = {name: precision or 0 for name, precision, _ in columns}
+        return _look(names, self.table_of([path]).schema(), digits)
+
+    def table_of(self, paths: list[str]) -> Any:
+        return self.backend.connection.read_parquet(paths, **LITERALLY)
 
 
 def is_csv(data: Any) -> bool:
-    """Whether a file, or the first of several, is named as one of text."""
-    first: str = fspath(_paths_of(data)[0])
-    return first.endswith(CSV)
+    """Whether the first of these is the path of a file of text."""
+    first, *_ = [*_paths_of(data), None]
+    is_path = isinstance(first, str | PathLike) and isinstance(fspath(first), str)
+    return is_path and Path(first).name.endswith(CSV)
 
 
 def _paths_of(data: Any) -> list[Any]:
@@ -134,48 +201,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
             check.refuse("data", "name each file once", f"{str(path)!r} twice")
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a packed file ends as it should: DuckDB does not look at the checksum."""
-    try:
-        with gzip.open(path) as file:
-            while file.read(BLOCK):
-                pass
-    except (EOFError, OSError, zlib.error):
-        return False
-    return True
-
-
-def _check_files(files: Mapping[str, Look], user: str, value: str | None) -> None:
-    """Refuse columns that DuckDB would cast, fill or choose where it makes one table of files."""
-    for path, file in files.items():
-        owner = "" if len(files) == 1 else repr(path)
-        check_names(file.names, user, value, owner=owner, fold=True)
-        check_names(file.kinds, user, value, owner=owner, fold=True)
-    asked = {"user": user} if value is None else {"user": user, "value": value}
-    for argument, name in asked.items():
-        refuse_difference(name, {repr(path): file.kinds[name] for path, file in files.items()})
-        for path, file in files.items():
-            if file.digits.get(name, 0) > MOST_DIGITS:
-                got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
-                rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
-                check.refuse(argument, rule, f"{got}: write them as text or as floats")
-
-
-def _look_parquet(connection: Any, path: str) -> Look:
-    rows = connection.con.execute(
-        "SELECT name, precision, num_children FROM parquet_schema(?)", [path]
-    ).fetchall()
-    columns = _top_level(rows)
-    names = [name for name, _, _ in columns]
-    digits = {name: precision or 0 for name, precision, _ in columns}
-    return _look(names, _read_parquet(connection, [path]).schema(), digits)
-
-
-def _look_csv(connection: Any, path: str) -> Look:
-    """Look at the header, as a row like any other: DuckDB has other names for repeated columns."""
-    rows = _read_csv(connection, [path], header=False).limit(1).to_pyarrow().to_pylist()
-    names = [(name or "").strip() for row in rows for name in row.values()]
-    return _look(names, _read_csv(connection, [path]).schema(), {})
+def _refuse_parts(path: Path) -> None:
+    """Refuse a packed file that ends too early: DuckDB does not look at the checksum."""
+    with suppress(EOFError, OSError, zlib.error), gzip.open(path) as file:
+        while file.read(BLOCK):
+            pass
+        return
+    check.refuse("data", "be a whole gzip file with the right checksum", f"{str(path)!r}")
 
 
 def _look(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> Look:
@@ -196,6 +228,22 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
     return columns
 
 
+def _connect(paths: Sequence[str]) -> Any:
+    """Return a connection to a DuckDB that reads these files only, for good."""
+    ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
+    connection = ibis.duckdb.connect(**CAREFUL)
+    _show_bar(connection, is_terminal(sys.stdout))
+    quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    for setting in (
+        "enable_geoparquet_conversion = false",  # which would need an extension
+        f"allowed_paths = [{quoted}]",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.raw_sql(f"SET {setting}")
+    return connection
+
+
 def _show_bar(connection: Any, wanted: bool) -> None:
     """Have DuckDB draw a bar on the standard output, or not.
 
@@ -205,23 +253,3 @@ def _show_bar(connection: Any, wanted: bool) -> None:
     ((shown,),) = connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()
     if shown != wanted:
         connection.raw_sql(f"SET enable_progress_bar = {str(wanted).lower()}")
-
-
-def _allow(connection: Any, paths: Sequence[str]) -> None:
-    """Let DuckDB read these files only, for good."""
-    quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-    for setting in (
-        "enable_geoparquet_conversion = false",  # which would need an extension
-        f"allowed_paths = [{quoted}]",
-        "enable_external_access = false",
-        "lock_configuration = true",
-    ):
-        connection.raw_sql(f"SET {setting}")
-
-
-def _read_parquet(connection: Any, paths: list[str]) -> Any:
-    return connection.read_parquet(paths, **LITERALLY)
-
-
-def _read_csv(connection: Any, paths: list[str], header: bool = True) -> Any:
-    return connection.read_csv(paths, **LITERALLY, **DIALECT, header=header)

@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._checks import Exact
-from userdp.model import Contributions, Epsilon, _read_centre, _read_sums
-from userdp.noise import GaussianNoise, Noise, Objective, _read_objective
+from userdp.beyond.errors import centred_bias, centred_clipping, projected_error, threshold
+from userdp.beyond.noise import Budget, Noise, Objective, read_objective
+from userdp.beyond.split import best_split
+from userdp.model import Contributions, _read_centre, _read_sums
 from userdp.release._grid import (
     LEVEL_ERROR,
     Grid,
@@ -36,21 +38,11 @@ from userdp.release._noise import (
     whole_law,
 )
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import (
-    COUNTS_PUBLIC,
-    NOT_STATED,
-    NOTHING,
-    Clip,
-    Missing,
-    Outside,
-    Part,
-    PrivateMean,
-)
+from userdp.release._results import Clip, Part, PrivateMean
 from userdp.release._rows import read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, Rules, Survey, TallyOfSums
-from userdp.split import best_split
-from userdp.worstcase import _centred_bias, centred_clipping, projected_error, threshold
+from userdp.release._tally import Among, Missing, Outside, Rules, Survey, TallyOfSums
+from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING
 
 
 class Choices(NamedTuple):
@@ -126,7 +118,7 @@ def private_mean(
     *,
     lower: float,
     upper: float,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     data: Data | None = None,
     objective: Objective = "bound",
     total_width: float | None = None,
@@ -140,8 +132,8 @@ def private_mean(
     The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
     clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
     eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
-    and the centre public; private in the ways of a `GaussianNoise`, if one is given. Not protected
-    are the time taken, and whether the call is refused: that is for you to see.
+    and the centre public; private in the ways of a `GaussianNoise`, if one is given as the budget.
+    Not protected are the time taken, and whether the call is refused: that is for you to see.
 
     Parameters
     ----------
@@ -153,9 +145,10 @@ def private_mean(
         are the same instant. Other objects are refused.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise,
-        which has promises of its own: `GaussianNoise.zcdp` or `GaussianNoise.approximate`.
+    budget : float, Fraction, Decimal, str or GaussianNoise
+        eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
+        noise, which has promises of its own, of sigma at most 2^40: `GaussianNoise.zcdp` or
+        `GaussianNoise.approximate`, of `userdp.beyond`.
     data : path or list of paths, Ibis table or frame, optional
         A Parquet or CSV file on this machine, or a list of several (read by DuckDB), each with both
         columns, and of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
@@ -167,9 +160,9 @@ def private_mean(
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `threshold` for the objective.
+        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     outside : {"refuse", "clamp", "drop"}, optional
@@ -212,13 +205,13 @@ def private_mean(
     Examples
     --------
     >>> users, values = ["a", "a", "a", "a", "b"], [3.0, 4.0, 5.0, 4.0, 1.0]
-    >>> result = private_mean(users, values, lower=0, upper=6, eps=1)
+    >>> result = private_mean(users, values, lower=0, upper=6, budget=1)
     >>> result.clips[0], result.total_width
     (Clip(n_records=4, n_users=1, lower=2.25, upper=3.75), 6.0)
     >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_bound, 6)
     (1.8, 1.2, 3.0)
     """
-    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
+    choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
     rules = read_rules(choices.grid, outside, missing)
     check_value(value)
     load_opendp()
@@ -236,7 +229,7 @@ def private_mean(
 def release_mean(
     sums: npt.ArrayLike,
     users: Contributions,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     *,
     total_width: Exact | None = None,
     centre: Exact | None = None,
@@ -248,8 +241,8 @@ def release_mean(
     `private_mean` from its tally on, with the same result: the centred sums are rounded to whole
     steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that width. User-level
     eps-DP for replacing one user's samples, with counts, bound, S and c public; private in the ways
-    of a `GaussianNoise`, if one is given. There is no seed. Side channels, such as the time taken,
-    are not protected, and every release spends its own budget.
+    of a `GaussianNoise`, if one is given as the budget. There is no seed. Side channels, such as
+    the time taken, are not protected, and every release spends its own budget.
 
     Parameters
     ----------
@@ -258,17 +251,17 @@ def release_mean(
         take both from one object, as below. (`user_counts` has an order of its own.)
     users : Contributions
         The public counts and bound.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of the release (dimensionless, public), at least 2^-40; or a law of noise, of
-        sigma at most 2^40.
+    budget : float, Fraction, Decimal, str or GaussianNoise
+        eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
+        noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     total_width : float or Fraction, optional
-        S, in the unit of the samples; without it `threshold` for the objective.
+        S, in the unit of the samples; without it `userdp.beyond.threshold` for the objective.
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
         to no error. False if releases are to be averaged or added up: then it is unbiased for the
@@ -284,14 +277,14 @@ def release_mean(
     ImportError
         If OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
-        If `sums` is not one dataset that fits `users`; if `eps` is below 2^-40; if another argument
-        is not as above.
+        If `sums` is not one dataset that fits `users`; if `budget` is below 2^-40; if another
+        argument is not as above.
 
     Examples
     --------
     >>> held = [[32.5] * 4, [30.0, 35.0], [32.5]]  # each user's samples
     >>> users = Contributions([len(samples) for samples in held], upper=65)
-    >>> made = release_mean([sum(samples) for samples in held], users, eps=1)
+    >>> made = release_mean([sum(samples) for samples in held], users, budget=1)
     >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
     (1.0, 18.5714, 27.8571)
     """
@@ -303,7 +296,7 @@ def release_mean(
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
     grid = read_grid(0.0, float(users.upper))
     middle = None if centre is None else float(_read_centre(users, centre))
-    choices = read_choices(grid, eps, objective, total_width, middle, project)
+    choices = read_choices(grid, budget, objective, total_width, middle, project)
     # The bound may be a Fraction: the release computes in floats, as for any table.
     parts = decide(Contributions(users.counts, grid.width), choices)
     tally = TallyOfSums(values, users.counts, grid)
@@ -319,7 +312,7 @@ def as_measurement(
     data: Data,
     lower: float,
     upper: float,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     objective: Objective = "bound",
     total_width: float | None = None,
     centre: float | None = None,
@@ -331,7 +324,7 @@ def as_measurement(
     and added up in one place, so no order of users can be mistaken. Its input domain are the tables
     in which as many users have each number of records as in `data`: these numbers are public. Its
     input metric is the number of users whose values differ (`change_one_distance`), its output
-    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level `eps`-DP,
+    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level eps-DP,
     for replacing one user's values, in all columns. With Gaussian noise the measure is
     `zero_concentrated_divergence`.
 
@@ -344,15 +337,15 @@ def as_measurement(
         decided by their numbers of records.
     lower, upper : float
         Public bounds of a value, in its unit; not computed from the values.
-    eps : float, Fraction, Decimal, str or GaussianNoise
-        Privacy budget of a release (dimensionless, public), at least 2^-40; or a law of noise, of
-        sigma at most 2^40.
+    budget : float, Fraction, Decimal, str or GaussianNoise
+        eps, the privacy budget of a release (dimensionless, public), at least 2^-40; or a law of
+        noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
         Which worst-case error the threshold minimises. For "l1", and a projected release whose
         `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `best_split`.
+        others where the counts say that this promises less: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `threshold` for the objective.
+        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     project : bool, optional
@@ -382,11 +375,11 @@ def as_measurement(
     --------
     >>> trips = {"bus": ["a", "a", "a", "a", "b"], "speed": [3.0, 4.0, 5.0, 4.0, 1.0]}
     >>> of = {"data": trips, "lower": 0, "upper": 6}
-    >>> measurement = as_measurement("bus", "speed", **of, eps=1)
+    >>> measurement = as_measurement("bus", "speed", **of, budget=1)
     >>> measurement.map(1), measurement(trips).n_records
     (1.0, 5)
     """
-    choices = read_choices(read_grid(lower, upper), eps, objective, total_width, centre, project)
+    choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
     check_value(value)
     if data is None:
         check.refuse_type("data", "the table that `user` and `value` are columns of", data)
@@ -454,15 +447,15 @@ def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
 
 def read_choices(
     grid: Grid,
-    eps: Epsilon | GaussianNoise,
+    budget: Budget,
     objective: Objective,
     total_width: Exact | None,
     centre: float | None,
     project: bool,
 ) -> Choices:
     """Return what the caller chose, or refuse it, before any record is read."""
-    law = read_law(eps)
-    _read_objective(objective)
+    law = read_law(budget)
+    read_objective(objective)
     if total_width is not None:
         total_width = float(check.size("total_width", total_width))
     to_bounds = check.truth("project", project)
@@ -562,7 +555,7 @@ def _of_part(part: Decided, share: float) -> Known:
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total
-    bias = float(_centred_bias(users, part.total_width, choices.origin * grid.step))
+    bias = float(centred_bias(users, part.total_width, choices.origin * grid.step))
     law = whole_law(window.moved, choices.law)
     rounding = _rounding(part)
     bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding

@@ -26,8 +26,7 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact
 from userdp._search import NotFoundError
-from userdp.model import Epsilon
-from userdp.noise import GaussianNoise, LaplaceNoise, Noise, _read_law
+from userdp.beyond.noise import Budget, GaussianNoise, LaplaceNoise, Noise, read_budget
 from userdp.release._quiet import NOTHING_SPENT, discreet
 
 TOTAL_BITS = 61
@@ -58,12 +57,16 @@ class NoisyVector(NamedTuple):
     spent: float
 
 
-def read_law(eps: Epsilon | Noise) -> Noise:
-    """Return a law of noise that OpenDP draws, for a budget or as it was given."""
-    law = _read_law(eps)
+def read_law(budget: Budget) -> Noise:
+    """Return a law of noise that OpenDP draws: Laplace noise for a budget, or the given law."""
+    law = read_budget(budget)
+    if law.integer_law is None:
+        rule = "a privacy budget, or a law that OpenDP can draw (userdp.beyond.GaussianNoise)"
+        check.refuse_kind("budget", rule, budget)
     if law.scale > LARGEST_SCALE:
         rule = "at least 2^-40 (or sigma at most 2^40) for a release"
-        check.refuse("eps", f"be {rule}", f"eps={float(1 / Fraction(law.scale))!r}")
+        given = {"eps": f"budget={float(law.spends)!r}", "rho": f"sigma={float(law.scale)!r}"}
+        check.refuse("budget", f"be {rule}", given[law.currency])
     return law
 
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp._progress import progress
-from userdp._rounding import upwards
 from userdp._search import NotFoundError
-from userdp.floor import minimax_certificate
-from userdp.frontier import minimax_lower_bound
+from userdp.beyond._rounding import upwards
+from userdp.beyond.errors import optimal_error, symmetric_error, threshold
+from userdp.beyond.floor import minimax_certificate
+from userdp.beyond.frontier import minimax_lower_bound
+from userdp.beyond.noise import LaplaceNoise, Noise, Objective, StaircaseNoise, read_objective
+from userdp.beyond.split import best_split
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.noise import NoiseName, Objective, _read_objective
 from userdp.release._grid import read_grid
 from userdp.release._mean import read_users
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import html_table, readable, text_table
-from userdp.split import best_split
-from userdp.worstcase import optimal_error, symmetric_error, threshold
+from userdp.release._wording import html_table, readable, text_table
 
-STRATEGIES: dict[str, tuple[Objective | None, NoiseName]] = {
-    "Laplace": (None, "laplace"),
-    "OPT-worst-case": ("bound", "laplace"),
-    "l1 optimum": ("l1", "laplace"),
-    "l1 optimum, staircase": ("l1", "staircase"),
+STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
+    "Laplace": (None, LaplaceNoise),
+    "OPT-worst-case": ("bound", LaplaceNoise),
+    "l1 optimum": ("l1", LaplaceNoise),
+    "l1 optimum, staircase": ("l1", StaircaseNoise),
 }
 """What each strategy makes small (nothing: it does not clip), and its noise."""
 
@@ -68,7 +68,7 @@ class Forecast(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What to release at a budget: pass `eps` and `objective` to `private_mean`."""
+    """What to release: pass `eps`, as `budget`, and `objective` to `private_mean`."""
 
     eps: float
     strategy: str
@@ -81,7 +81,7 @@ class Advice(NamedTuple):
     floor: float
     """No private mechanism promises less than this, for an error of the same kind.
 
-    The bound of `minimax_certificate`, where it is larger than the one in `Forecast`."""
+    The bound of `userdp.beyond.minimax_certificate`, where it is larger than that in `Forecast`."""
     factor: float
     """How many times the floor the guarantee is: no mechanism promises less by a larger factor.
 
@@ -161,7 +161,7 @@ class Plan:
         Of all clippings, and of all estimators with Laplace noise that are not projected, the
         recommended one has the smallest worst case; nothing is said of the average. For "l1" the
         release is projected, and users of many records are released apart from the others where
-        that promises less; `best_split` has the details.
+        that promises less; `userdp.beyond.best_split` has the details.
 
         The floor of each budget is certified, which takes about a second, and at most some
         seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
@@ -171,7 +171,7 @@ class Plan:
         Parameters
         ----------
         objective : {"bound", "l1", "mse"}, optional
-            Which error matters: see `worst_case_error`.
+            Which error matters: see `userdp.beyond.worst_case_error`.
         error : float, optional
             The error to keep to on every dataset: then one advice, for `smallest_eps` of it.
 
@@ -191,7 +191,7 @@ class Plan:
         >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
         [('l1 release', 1.1), ('l1 release', 1.36)]
         """
-        strategy, why = RECOMMENDED[_read_objective(objective)]
+        strategy, why = RECOMMENDED[read_objective(objective)]
         planned = dict.fromkeys(row.eps for row in self.rows)
         budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
         made = []
@@ -210,28 +210,6 @@ class Plan:
                 made.append(advice)
                 tick()
         return tuple(made)
-
-    @discreet
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the mean absolute error on the worst dataset against eps; return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure without it.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        ImportError
-            If Matplotlib or seaborn is not installed: the extra ``userdp[plot]``.
-        """
-        from userdp import plotting  # only drawing needs matplotlib
-
-        return plotting.draw_plan(self.rows, ax)
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
@@ -340,12 +318,13 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
     budget = float(read_eps(eps))
     floor = minimax_lower_bound(users, eps)
     for strategy, (objective, noise) in STRATEGIES.items():
+        law = noise(eps)
         if objective is None:
             width = float(users.upper) * users.max_count
         else:
-            width = float(threshold(users, eps, objective, noise))
-        bound = float(symmetric_error(users, width, eps, "bound", noise))
-        l1 = float(symmetric_error(users, width, eps, "l1", noise))
+            width = float(threshold(users, law, objective))
+        bound = float(symmetric_error(users, width, law, "bound"))
+        l1 = float(symmetric_error(users, width, law, "l1"))
         yield Forecast(budget, strategy, width, bound, l1, floor)
     split = best_split(users, eps)
     widest = max(part.total_width for part in split.parts)

@@ -11,24 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._rounding import downwards, upwards
+from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Epsilon, read_eps
-from userdp.noise import LaplaceNoise, noisy_error
+from userdp.noise import noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
+from userdp.release._intervals import read_level
 from userdp.release._noise import LARGEST_SCALE, Noisy, load_opendp, noisy_total, shift_for
 from userdp.release._quiet import discreet
-from userdp.release._results import (
-    Missing,
-    Outside,
-    Release,
-    Words,
-    in_words,
-    mended,
-    of_which,
-    read_level,
-)
+from userdp.release._results import Release
 from userdp.release._rows import read_rules, refuse_rows
 from userdp.release._sources import Data, check_value, read_tally
+from userdp.release._tally import Missing, Outside
 
 AVERAGE_BITS = 24
 """Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. How many there are is
@@ -54,7 +47,6 @@ class ProtectedCountsMean(Release):
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
-    protects: ClassVar[str] = "the values and the number of the {}"
 
     mean: float
     lower: float
@@ -125,22 +117,7 @@ class ProtectedCountsMean(Release):
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the sum of weights with at least this probability.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
-        """
+        """Return an interval that holds the sum of weights, with the probability of `interval`."""
         reach = self.weight_scale * log(1 / (1 - read_level(level))) + 1
         fewest = max(self.noisy_weight - reach, 0.0)
         most = max(self.noisy_weight + reach, 0.0)
@@ -150,22 +127,7 @@ class ProtectedCountsMean(Release):
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the weighted mean of the clipped averages: for the noise only.
 
-        On every dataset with a user.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-            Its ends, in the unit of the values.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
+        On every dataset with a user, with the probability and the ends of `interval`.
         """
         chance = (1 + read_level(level)) / 2  # each of the two noises may miss with half the rest
         weights = [max(weight, 1.0) for weight in self.weight_interval(chance)]
@@ -206,37 +168,6 @@ class ProtectedCountsMean(Release):
     def public(self) -> dict[str, Any]:
         """Return all that may be published, as plain numbers, texts and lists."""
         return super().public() | {"of": OF}
-
-    def _of_the_number(self, words: Words) -> str:
-        mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
-        unit, users, records = words
-        what = f"none of the {users} counts for more than {self.cap:,} {records}"
-        if self.cap == 1:
-            what = f"each of the {users} counts once, by the average of their own {records},"
-        return (
-            f"The mean in which {what} is {mean}{unit}{of_which(self.outside, self.missing)}: with "
-            f"a probability of 95 % that mean itself is from {low} to {high}{unit}, whatever the "
-            f"{records} are."
-        )
-
-    def _summary(self) -> dict[str, str]:
-        low, high = self.interval()
-        fewest, most = self.weight_interval()
-        return {
-            "private mean": f"{self.mean:.6g}",
-            "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
-            "budget": self._spent(),
-            "weight": f"{self.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
-            f"of a user at most {self.cap}",
-            "error on the worst dataset": f"at most {upwards(self.worst_case_error, 4)} "
-            "on average over the noise (but for the cap), at the smallest of these weights"
-            f"{mended(self.outside, self.missing)}",
-            "noise": f"whole numbers by OpenDP, scales {self.sum_scale:.4g} of the sum, "
-            f"{self.weight_scale:.4g} of the weight",
-            "users clipped to": f"{max(self.centre - self.reach, self.lower):.4g} to "
-            f"{min(self.centre + self.reach, self.upper):.4g}",
-            "values": f"in [{self.lower:g}, {self.upper:g}]",
-        }
 
 
 @discreet

@@ -1,61 +1,19 @@
-"""What a release says of itself: all of it may be published."""
+"""Results: the numbers of a release, and its intervals; all of it may be published."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from functools import cache
-from html import escape
-from importlib.resources import files
-from math import exp, hypot, isfinite, sqrt
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-from scipy.special import exprel, ndtri
-
-from userdp import _checks as check
-from userdp._checks import Floats
-from userdp._rounding import (
-    chance_beyond,
-    downwards,
-    factor_of,
-    place_of,
-    to_unit,
-    upwards,
-)
-from userdp._search import double, halve
+from userdp.beyond._rounding import chance_beyond
+from userdp.beyond.noise import GaussianNoise, LaplaceNoise, Objective
 from userdp.model import Epsilon, read_eps
-from userdp.noise import GaussianNoise, LaplaceNoise, Noise, Objective
+from userdp.release._intervals import OfPart, noise_reach, parts_reach, read_level
 from userdp.release._quiet import discreet
-
-COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
-NOTHING = "nothing is learnt: the release is the same, whatever the data are"
-NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
-
-Outside = Literal["refuse", "clamp", "drop"]
-"""What to do with values beyond the bounds."""
-
-Missing = Literal["refuse", "centre", "drop"]
-"""What to do with rows without a value."""
-
-MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
-"""Suffix that names the table an error is of, where rows were mended."""
-
-IN_WORDS = {
-    ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
-    ("outside", "drop"): "values beyond the bounds were left out",
-    ("missing", "centre"): "missing values count as a number that was fixed before",
-    ("missing", "drop"): "rows without a value or a user were left out",
-}
-"""The same for lay readers."""
-
-MOST_IN_WORDS = 10
-"""Up to this budget, the factor e^eps is written as a number."""
-
-Rows = Sequence[Sequence[str]]
+from userdp.release._tally import Missing, Outside
+from userdp.release._wording import html_table, plain, sentence, summary, text_table
 
 
 class Clip(NamedTuple):
@@ -79,15 +37,6 @@ class Part(NamedTuple):
     noise_scale: float
     """In the unit of the values, as it enters the mean of all records; `worst_case_bias` too."""
     worst_case_bias: float
-
-
-class Words(NamedTuple):
-    """What the readers of a number call things."""
-
-    unit: str
-    """With a space before it, or empty."""
-    users: str
-    records: str
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -115,8 +64,6 @@ class Release:
     """
 
     kind: ClassVar[str]
-    protects: ClassVar[str]
-    """What of a user is protected, in words, with a place for what records are called."""
 
     mean: Any
     eps: float | None
@@ -160,29 +107,12 @@ class Release:
         """Return an interval that holds the mean of the records with at least this probability.
 
         On every dataset with these counts: it is wide enough for the largest bias.
-
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats, or of two ndarrays of float64
-            Its ends, in the unit of the values. Of vectors, a box that holds all coordinates.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
         """
         raise NotImplementedError
 
     def public(self) -> dict[str, Any]:
         """Return all that may be published, as plain numbers, texts and lists."""
-        everything = {"kind": self.kind} | asdict(self) | {"interval_95": self.interval()}
-        plain: dict[str, Any] = json.loads(json.dumps(everything, default=np.ndarray.tolist))
-        return plain
+        return plain({"kind": self.kind} | asdict(self) | {"interval_95": self.interval()})
 
     def public_json(self) -> str:
         """Return the same as JSON, by the schema of `json_schema`."""
@@ -211,60 +141,15 @@ class Release:
         TypeError
             If one of these is no text.
         """
-        for name, word in {"unit": unit, "users": users, "records": records}.items():
-            if not isinstance(word, str):
-                check.refuse_kind(name, "text", word)
-        words = Words(unit and f" {unit}", users, records)
-        return f"{self._of_the_number(words)} {self._of_the_privacy(words)}"
-
-    def _of_the_number(self, words: Words) -> str:
-        raise NotImplementedError
-
-    def _of_the_privacy(self, words: Words) -> str:
-        """Say what protects each user, and how well, in words."""
-        spent = self.eps if self.rho is None else self.rho
-        if spent is None:
-            return f"A budget of privacy is {self.promise}."
-        if spent == 0:
-            return f"The number would be the same whatever the {words.records} were."
-        noise = f"Noise protects {self.protects.format(words.records)} of each of the {words.users}"
-        if self.eps is None:
-            return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
-        times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
-        return (
-            f"{noise}: with any others no outcome would be more than {times} times as likely "
-            f"(user-level differential privacy, eps = {upwards(spent)})."
-        )
+        return sentence(self, unit, users, records)
 
     def __repr__(self) -> str:
         """Return a table in plain text."""
-        return text_table([], self._shown())
+        return text_table([], summary(self))
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return html_table([], self._shown())
-
-    def _shown(self) -> list[list[str]]:
-        return [[name, text] for name, text in self._summary().items()]
-
-    def _summary(self) -> dict[str, str]:
-        raise NotImplementedError
-
-    def _spent(self) -> str:
-        """Say what was spent, and what that promises."""
-        if self.eps is not None:
-            return f"eps = {upwards(self.eps)}, {self.promise}"
-        if self.rho is not None:
-            return f"rho = {upwards(self.rho)} (zCDP), {self.promise}"
-        return f"eps {self.promise}"
-
-
-@cache
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of what results publish."""
-    text = files("userdp.release").joinpath("public.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+        return html_table([], summary(self))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -278,7 +163,6 @@ class PrivateMean(Release):
     """
 
     kind: ClassVar[str] = "private mean"
-    protects: ClassVar[str] = "the values of the {}"
 
     mean: float
     lower: float
@@ -349,20 +233,7 @@ class PrivateMean(Release):
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the mean of the clipped users: it allows for the noise only.
 
-        Parameters
-        ----------
-        level : float, optional
-            The probability, between 0 and 1.
-
-        Returns
-        -------
-        tuple of two floats
-            Its ends, in the unit of the values.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `level` is no number between 0 and 1.
+        It has the probability and the ends of `interval`.
         """
         return self._interval(level, biased=False)
 
@@ -425,201 +296,3 @@ class PrivateMean(Release):
             )
             for part in self.parts
         ]
-
-    def _of_the_number(self, words: Words) -> str:
-        mean, low, high = in_words(self.mean, self.interval(), self.worst_case_error)
-        error = at_most(self.worst_case_error)
-        unit, users, records = words
-        what = f"{self.n_records:,} {records} of {self.n_users:,} {users}"
-        if self.n_records == self.n_users:
-            what = f"one value each of {self.n_users:,} {users}"
-        rules = of_which(self.outside, self.missing)
-        itself = "mean so counted" if rules else "mean itself"
-        return (
-            f"The mean of {what} is {mean}{unit}{rules}: on average over the noise it is off by "
-            f"at most {error}{unit}, whatever the {records} are, and with a probability of 95 % "
-            f"the {itself} is from {low} to {high}{unit}."
-        )
-
-    def _summary(self) -> dict[str, str]:
-        low, high = self.interval()
-        tightest = self.clips[0]
-        loosest = self.clips[-1]
-        scale = "scale" if self.sigma is None else "standard deviation"
-        return {
-            "private mean": f"{self.mean:.6g}",
-            "95 % interval": f"{downwards(low)} to {upwards(high)} "
-            "(on every dataset with these counts)",
-            "budget": self._spent(),
-            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
-            f"the noise (bias plus mean noise {upwards(self.worst_case_bound, 4)}, bias "
-            f"{upwards(self.worst_case_bias, 4)})" + mended(self.outside, self.missing),
-            "noise": f"whole numbers by OpenDP, {scale} {self._noise()}{self._unbiased()}",
-            "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
-            f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
-            f"({loosest.n_records})",
-            "records": f"{self.n_records} of {self.n_users} users, "
-            f"values in [{self.lower:g}, {self.upper:g}]",
-        }
-
-    def _noise(self) -> str:
-        """Say the scale of the noise, or those of two parts."""
-        if not self.parts:
-            return f"{self.noise_scale:.4g}"
-        of_each = " and ".join(
-            f"{part.noise_scale:.4g} from {part.n_users} users of at least {part.fewest} records"
-            for part in self.parts
-        )
-        return f"{of_each}, each released for the whole budget"
-
-    def _unbiased(self) -> str:
-        """Say what becomes of the noise if the release is not projected."""
-        if self.project:
-            return ""
-        if self.sigma is not None:
-            return " (unbiased for the clipped mean)"
-        low, high = self.clipped_range
-        beyond = f"averaged below {low:.4g} and above {high:.4g}"
-        return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
-
-
-def mended(outside: Outside, missing: Missing) -> str:
-    """Say of which table an error is, where rows were mended."""
-    return MENDED.get(outside, "") + MENDED.get(missing, "")
-
-
-def of_which(outside: Outside, missing: Missing) -> str:
-    """Say in a sentence of which table a mean is, where rows were mended or dropped."""
-    rules = (("outside", outside), ("missing", missing))
-    texts = [IN_WORDS[rule] for rule in rules if rule in IN_WORDS]
-    return f" ({'; '.join(texts)})" if texts else ""
-
-
-def in_words(mean: float, interval: tuple[float, float], error: float) -> list[str]:
-    """Return a mean and the ends of its interval to a tenth of the error: the rest is noise.
-
-    The ends are moved outwards, so that what is said of them holds.
-    """
-    if error == 0:
-        return [f"{mean:.6g}", downwards(interval[0]), upwards(interval[1])]
-    unit = place_of(error, 2)
-    numbers = zip((mean, *interval), (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING), strict=True)
-    return [f"{to_unit(number, unit, rounding):,f}" for number, rounding in numbers]
-
-
-def at_most(error: float) -> str:
-    """Return an error to two digits, upwards."""
-    if error == 0:
-        return "0"
-    return f"{to_unit(error, place_of(error, 2)):,f}"
-
-
-def read_level(level: object) -> float:
-    """Return a probability between 0 and 1, or refuse it."""
-    chance = float(check.size("level", level))
-    if not 0 < chance < 1:
-        check.refuse_value("level", "between 0 and 1", level)
-    return chance
-
-
-def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
-    """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
-    if scale == 0:
-        return bias
-
-    def is_exceeded(reach: Floats) -> bool:
-        far, near = law.tail(np.array([reach + bias, abs(reach - bias)]) / scale)
-        beyond = near if reach >= bias else 1 - near
-        return bool(far + beyond > 1 - level)
-
-    return _last_exceeded(is_exceeded, bias + scale)
-
-
-def _last_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float:
-    """Return the smallest float that is not exceeded too often: the end of an interval."""
-    end = double(is_exceeded, start, "the end of an interval")
-    return float(halve(is_exceeded, 0.0, end)[1])
-
-
-class OfPart(NamedTuple):
-    """What a part of a release may do to the whole mean, in the unit of the values."""
-
-    scale: float
-    """Of its noise."""
-    bias: float
-    most: float
-    """It is never farther off: both its release and its mean are between the bounds."""
-
-
-def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
-    """Return a size that the error of a release in two parts exceeds with chance 1 - level at most.
-
-    Each part's release is its clipped mean t plus noise Z, projected to the bounds. These hold the
-    part's true mean f, which is at most a bias B away from t: so the release is at most |Z| away
-    from t, and at most |t + Z - f| <= B + |Z| from f; and never more than the bounds are from each
-    other. All of it counts with the part's share. So the whole is off by at most
-
-    - the biases and |Z_1| + |Z_2| (as noise of one part may be cut off while that of the other is
-      not, it is not enough to look at Z_1 + Z_2); or
-    - the distance of the bounds for one part, and |t + Z - f| for the other.
-
-    The smallest of these three is taken: they are known before there is noise.
-    """
-    both = one.bias + other.bias + _sum_reach(law, one.scale, other.scale, level)
-    last = one.most + noise_reach(law, other.scale, other.bias, level)
-    first = other.most + noise_reach(law, one.scale, one.bias, level)
-    return min(both, last, first)
-
-
-def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
-    """Return a size that |Z_1| + |Z_2| exceeds with chance 1 - level at most; scales are given.
-
-    Laplace noise: |Z| is exponential. For the means a >= b the sum exceeds x with the chance
-    exp(-x/a) (a - b exp(-x d)) / (a - b), d = 1/b - 1/a. Gaussian noise: the sum is the larger of
-    |Z_1 + Z_2| and |Z_1 - Z_2|. Each is at most x with a chance p, and both are with p^2 at least
-    (Sidak, 1967).
-    """
-    if isinstance(law, GaussianNoise):
-        return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))
-    b, a = sorted([one, other])
-    if b == 0:
-        return noise_reach(law, a, 0.0, level)
-
-    def is_exceeded(x: Floats) -> bool:  # with a as the unit
-        return bool(exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) > 1 - level)
-
-    return a * _last_exceeded(is_exceeded, 1.0)
-
-
-# Small tables, as plain text and as HTML for notebooks
-
-
-def readable(number: float, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Return four digits of a number, or all before its point."""
-    if 1e4 <= abs(number) < 1e12:
-        return f"{to_unit(number, Decimal(1), rounding):,f}"
-    if number == 0 or not isfinite(number):
-        return f"{number:g}"
-    return f"{float(to_unit(number, place_of(number, 4), rounding)):.4g}"
-
-
-def text_table(head: Sequence[str], rows: Rows) -> str:
-    """Return columns of text, aligned on the left."""
-    lines = [list(row) for row in rows]
-    if head:
-        lines.insert(0, list(head))
-    widths = [max(map(len, column)) for column in np.transpose(lines)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
-def html_table(head: Sequence[str], rows: Rows) -> str:
-    """Return an HTML table whose first column names the rows."""
-    names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
-    lines = (
-        f"<tr><th scope='row'>{escape(first)}</th>"
-        + "".join(f"<td>{escape(text)}</td>" for text in others)
-        + "</tr>"
-        for first, *others in rows
-    )
-    above = f"<thead><tr>{names}</tr></thead>" if head else ""
-    return f"<table class='dataframe'>{above}<tbody>{''.join(lines)}</tbody></table>"

@@ -12,9 +12,8 @@ from userdp.model import Contributions
 from userdp.release._columns import refuse_odd
 from userdp.release._grid import MOST_RECORDS, Grid, read_grid
 from userdp.release._quiet import discreet
-from userdp.release._results import Missing, Outside
 from userdp.release._sources import Data, read_tally
-from userdp.release._tally import Rules, Survey
+from userdp.release._tally import Missing, Outside, Rules, Survey
 
 ANY_VALUE = Rules(Grid(0.0, 1.0, bits=1))
 """Rules where only users are read."""

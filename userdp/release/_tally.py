@@ -7,8 +7,7 @@ in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the call
 """
 
 from abc import ABC, abstractmethod
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,12 @@ from userdp.release._columns import Ids
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 
 Integers = npt.NDArray[np.int64]
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
 
 ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""
@@ -89,12 +94,7 @@ class Tally(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @abstractmethod
@@ -177,10 +177,9 @@ class TallyInMemory(Tally):
         self.sizes = self.n_levels + self.blanks
 
     def close(self) -> None:
-        """Do nothing: all is in this process."""
+        pass  # all is in this process
 
     def survey(self) -> Survey:
-        """Return how many users have how many rows, and how many rows have a fault."""
         found = _survey_of(self.sizes)
         return found._replace(
             without_user=self.without_user,
@@ -189,12 +188,10 @@ class TallyInMemory(Tally):
         )
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
         chosen = slice(None) if among is None else among.has(self.sizes)
         return int(np.clip(self._steps(window, chosen), window.lowest, window.highest).sum())
 
     def weighted_total(self, window: Window, cap: int) -> Weighted:
-        """Add up all users' averages in steps from the origin, clipped, each with its weight."""
         weights = np.minimum(self.sizes, cap)
         shares = weights / np.maximum(self.sizes, 1)
         moved = np.floor(self._steps(window) * shares + 0.5).astype(np.int64)

@@ -12,14 +12,15 @@ from scipy.special import gammainccinv
 
 from userdp import _checks as check
 from userdp._checks import Floats
-from userdp._rounding import upwards
+from userdp.beyond.noise import GaussianNoise
+from userdp.beyond.vectors import _read_vectors, ball_error, ball_threshold
 from userdp.model import Contributions
-from userdp.noise import GaussianNoise
 from userdp.release._grid import read_grid
+from userdp.release._intervals import read_level
 from userdp.release._noise import LARGEST_SCALE, load_opendp, noisy_vector, scale_of, shift_for
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._results import NOTHING, Release, Words, at_most, read_level
-from userdp.vectors import _read_vectors, ball_error, ball_threshold
+from userdp.release._results import Release
+from userdp.release._wording import NOTHING
 
 RADIUS_BITS = 40
 """Bits of the radius, in steps."""
@@ -36,7 +37,6 @@ class ReleaseInBall(Release):
     """
 
     kind: ClassVar[str] = "private mean of vectors"
-    protects: ClassVar[str] = "the values of the {}"
 
     mean: Floats
     """The release, shape (d,), in the unit of the samples."""
@@ -79,27 +79,6 @@ class ReleaseInBall(Release):
         reach = self.worst_case_bias + self.noise_scale * length + self.rounding
         return self.mean - reach, self.mean + reach
 
-    def _of_the_number(self, words: Words) -> str:
-        unit, users, records = words
-        return (
-            f"This is the mean of {self.n_records:,} {records} of {self.n_users:,} {users}, which "
-            "are vectors: on average over the noise it is off by at most "
-            f"{at_most(self.worst_case_error)}{unit}, whatever the {records} are."
-        )
-
-    def _summary(self) -> dict[str, str]:
-        length = float(np.linalg.norm(self.mean))
-        return {
-            "private mean": f"{self.mean.size} coordinates, of length {length:.6g}",
-            "budget": self._spent(),
-            "error on the worst dataset": f"{upwards(self.worst_case_error, 4)} on average over "
-            f"the noise (a length; bias {upwards(self.worst_case_bias, 4)})",
-            "noise": f"whole numbers by OpenDP, standard deviation {self.noise_scale:.4g} "
-            "in each coordinate",
-            "users clipped to": f"sums of length {self.radius:.4g}",
-            "records": f"{self.n_records} of {self.n_users} users",
-        }
-
 
 @discreet
 def release_mean_in_ball(
@@ -107,11 +86,12 @@ def release_mean_in_ball(
 ) -> ReleaseInBall:
     """Release the mean of one dataset of vectors with noise that is safe to publish.
 
-    The mechanism of `mean_in_ball` with Gaussian noise: each user's sum is clipped to the length
-    T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each coordinate
-    of the total. Private in the ways of the law, user-level, for replacing one user's samples, with
-    counts, diameter and law public. There is no seed. Side channels, such as the time taken and
-    whether the call is refused, are not protected, and every release spends its own budget.
+    The mechanism of `userdp.beyond.mean_in_ball` with Gaussian noise: each user's sum is clipped to
+    the length T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each
+    coordinate of the total. Private in the ways of the law, user-level, for replacing one user's
+    samples, with counts, diameter and law public. There is no seed. Side channels, such as the time
+    taken and whether the call is refused, are not protected, and every release spends its own
+    budget.
 
     Parameters
     ----------
@@ -121,7 +101,7 @@ def release_mean_in_ball(
         The public counts, and the diameter U = 2R of the ball of the samples.
     law : GaussianNoise
         The noise of each coordinate for sensitivity 1 (public): ``GaussianNoise.zcdp(rho)`` or
-        ``GaussianNoise.approximate(eps, delta)``.
+        ``GaussianNoise.approximate(eps, delta)``, of `userdp.beyond`.
 
     Returns
     -------
@@ -145,7 +125,7 @@ def release_mean_in_ball(
     (0.643804, 0.032282)
     """
     if not isinstance(law, GaussianNoise):
-        check.refuse_kind("law", "a userdp.GaussianNoise", law)
+        check.refuse_kind("law", "a userdp.beyond.GaussianNoise", law)
     if law.sigma > LARGEST_SCALE:
         check.refuse("law", "be of a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
     check.instance("users", users, Contributions)

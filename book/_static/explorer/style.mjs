@@ -1,4 +1,4 @@
-// Colours of the mechanisms are those of userdp.plotting.LOOKS; all others are the theme's.
+// Colours of the mechanisms are those of book/plotting.py; all others are the theme's.
 
 export default `
   :host { display: block; margin: 1.2rem 0; --opt: #0173b2; --akmv: #d55e00; --laplace: #949494;

@@ -1,0 +1,512 @@
+"""Certified floors: an error that no private mechanism stays below, and what proves it.
+
+- Weights and loads of a few datasets prove a bound, whatever they are: `check` evaluates it in
+  Fractions, from counts and datasets alone, with e^eps taken from above (thm-certificate).
+- By hand: one user with one sample, at 0 or at U, has U/(1 + e^eps). The least risk of one user is
+  a third where e^eps = 1 + sqrt(2).
+- A floor is at least the closed bound (thm-minimax, of thm-chain and thm-lattice), and at most what
+  any release promises, or any mechanism that a program finds (prp-bracket).
+- Programs written from the definition find the same for small families, and never less than
+  multipliers of any kind prove.
+- A spoilt certificate is refused, for its own reason.
+- Stored certificates hold; equal users tend to 1/(2 sinh(eps/2)), alone (thm-many) and inside a
+  collection (cor-many). A new search finds what is stored.
+"""
+
+import json
+import math
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain, permutations, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page_functions import functions_of
+from scipy import optimize, sparse
+from strategies import EXTREME, GEOMETRIC, LAWS, collections
+
+import userdp as ud
+from userdp import beyond
+from userdp.beyond import _programs, floor
+from userdp.beyond.floor import FloorCertificate, UserGroup
+
+
+def two_datasets(q):
+    """One user with one sample, at 0 or at U; multipliers of the bound U / (1 + q) for any q."""
+    n, d = q.as_integer_ratio()
+    return FloorCertificate(
+        counts=((1, 1),),
+        upper=Fraction(1),
+        eps=Fraction(1),
+        bound=1 / (1 + q),
+        source="datasets",
+        n_users=1,
+        factors=((1, q),),
+        groups=(UserGroup(1, 1, (0, 1)),),
+        datasets=(((1, 0),), ((0, 1),)),
+        weights=(n + d, n + d),
+        loads=((0, 1, 0, d), (1, 0, 1, d)),
+    )
+
+
+def test_one_user_at_both_ends_by_hand():
+    for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
+        certificate = two_datasets(q)
+        proved = certificate._proved()
+        assert proved == 1 / (1 + q), f"the multipliers prove 1/(1 + q) at q = {q}, not {proved}"
+        assert certificate.check() == proved
+
+
+def test_one_user_whose_least_risk_is_known():
+    """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
+    proved = beyond.minimax_certificate(
+        ud.Contributions([1], 1), math.log(1 + math.sqrt(2))
+    ).check()
+    assert 1 / 3 - 1e-9 < proved < 1 / 3 + 1e-15
+
+
+@pytest.mark.parametrize("x", ["1e-6", "0.3", "4", "64", "200"])
+def test_upper_bound_on_the_exponential_is_one_and_tight(x):
+    bound = floor._exp_above(Fraction(x))
+    terms = [Fraction(1)]
+    for n in range(1, 900):
+        terms.append(terms[-1] * Fraction(x) / n)
+    lower = sum(terms)
+    assert lower < bound < lower * (1 + Fraction(1, 2**70))
+
+
+@pytest.mark.parametrize("eps", [65, 1e300])
+def test_with_so_large_budgets_the_floor_is_zero(eps):
+    assert beyond.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
+
+
+def test_floor_scales_with_the_range_and_knows_no_order():
+    certificate = beyond.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
+    larger = beyond.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
+    assert larger.bound == certificate.bound * Fraction(65, 3)
+    assert larger.check() == larger.bound
+    assert beyond.minimax_certificate(ud.Contributions([2, 2, 5], 1.0), 1) == certificate
+
+
+ROUNDING = 1 + 1e-9
+
+
+def smallest_guarantee(users, eps):
+    """The smallest error that a release of the package promises."""
+    l1 = [beyond.optimal_error(users, LAWS[noise](eps), "l1") for noise in ("laplace", "staircase")]
+    top = float(users.upper * users.max_count)
+    widths = [*np.linspace(top / 8, top, 8), float(beyond.threshold(users, eps, "l1"))]
+    return float(
+        min(*l1, *(beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths))
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(collections(max_samples=12), st.floats(0.03, 7))
+def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
+    certificate = beyond.minimax_certificate(users, eps)
+    proved = certificate.check()
+    assert proved == certificate.bound
+    assert beyond.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+    assert proved <= smallest_guarantee(users, eps) * ROUNDING
+    assert FloorCertificate.from_json(certificate.to_json()) == certificate
+
+
+@pytest.mark.parametrize("eps", ["1e-300", 1e-4, 9, 20])
+def test_beyond_the_programs_a_floor_is_still_between_the_bounds(eps):
+    users = ud.Contributions([2**40, 3], 1)
+    proved = float(beyond.minimax_certificate(users, eps).check())
+    if eps == 20:  # where thm-lattice does not take part
+        assert proved == pytest.approx(1 / (1 + math.exp(20)), rel=1e-9)
+    else:
+        assert proved >= beyond.minimax_lower_bound(users, eps) / ROUNDING
+        assert proved <= beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
+
+
+# Families of datasets, by programs from the definition.
+PARTS = _programs.PARTS
+SOLVER = 1e-6
+ENDS = [Fraction(0), Fraction(1)]
+HALVES = [Fraction(0), Fraction(1, 2), Fraction(1)]
+MIXED = [3, 2, 2, 1, 1]
+BLOCKS = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, 3 * PARTS))]
+
+
+def family(counts, groups, eps):
+    """The certificate of one family of datasets, and what its program says."""
+    sizes, n_users = np.unique(counts, return_counts=True)
+    sizes, n_users = sizes[::-1].tolist(), n_users[::-1].tolist()
+    pairs = tuple(zip(sizes, n_users, strict=True))
+    bare = FloorCertificate(pairs, Fraction(1), Fraction(eps), Fraction(0), "chain", 0)
+    groups = [_programs.Group(size, n, tuple(levels)) for size, n, levels in groups]
+    (solved,) = _programs._solve(tuple(groups), float(eps))
+    return floor._from_program(bare, solved), solved.floor / sum(counts)
+
+
+def least_risk(counts, shares, eps):
+    """The least risk on all datasets in which users have such shares of their largest sums.
+
+    From the definition: a row of probabilities for each dataset, a limit for each two neighbours.
+    """
+    datasets = [*product(shares, repeat=len(counts))]
+    means = np.array([sum(map(Fraction.__mul__, map(Fraction, counts), d)) for d in datasets])
+    means = (means / sum(counts)).astype(float).round(12)
+    outputs = np.unique(means)
+    n, k = len(datasets), outputs.size
+    limits = []
+    for c, d in permutations(range(n), 2):
+        if sum(map(Fraction.__ne__, datasets[c], datasets[d])) == 1:
+            for y in range(k):
+                row = np.zeros(n * k + 1)
+                row[[c * k + y, d * k + y]] = 1, -math.exp(eps)
+                limits.append(row)
+    sums = np.zeros((n, n * k + 1))
+    for c in range(n):
+        sums[c, c * k : (c + 1) * k] = 1
+        row = np.zeros(n * k + 1)
+        row[c * k : (c + 1) * k] = abs(outputs - means[c])
+        row[-1] = -1
+        limits.append(row)
+    goal = np.zeros(n * k + 1)
+    goal[-1] = 1
+    return optimize.linprog(goal, np.array(limits), np.zeros(len(limits)), sums, np.ones(n)).fun
+
+
+@pytest.mark.parametrize("eps", [0.2, 1, 2.5])
+@pytest.mark.parametrize(
+    ("counts", "groups", "shares"),
+    [
+        ([1], [(1, 1, (0, PARTS))], ENDS),
+        ([1], [(1, 1, (0, PARTS // 2, PARTS))], HALVES),
+        ([2, 2, 1], [(1, 2, (0, 2 * PARTS)), (1, 1, (0, PARTS))], ENDS),
+        ([3, 2, 1], [(1, 1, (0, m * PARTS)) for m in (3, 2, 1)], ENDS),
+        ([1, 1, 1], [(1, 3, (0, PARTS // 2, PARTS))], HALVES),
+        ([2, 1], [(1, 1, (0, PARTS, 2 * PARTS)), (1, 1, (0, PARTS // 2, PARTS))], HALVES),
+    ],
+    ids=["one user", "with a middle", "two of three alike", "all different", "middles", "both"],
+)
+def test_a_family_proves_what_all_its_datasets_do(counts, groups, shares, eps):
+    certificate, said = family(counts, groups, eps)
+    risk = least_risk(counts, shares, eps)
+    assert float(certificate.check()) == pytest.approx(risk, abs=SOLVER)
+    assert said == pytest.approx(risk, abs=SOLVER)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_any_multipliers_prove_no_more_than_the_least_risk(seed):
+    """Blocks of two, and loads on datasets that are up to five users apart."""
+    rng, risk = np.random.default_rng(seed), least_risk(MIXED, ENDS, 0.5)
+    best, _ = family(MIXED, BLOCKS, 0.5)
+    n, places = len(best.datasets), len({*best._means()})
+    factors = tuple(floor._factor(users, best.eps) for users in range(1, 6))
+    loads = [(*pair, int(y), int(rng.integers(2**27))) for *pair, y in rng.integers(n, size=(3, 3))]
+    loads = [(int(c), int(d), y % places, load) for c, d, y, load in loads if c != d]
+    other = [(*row[:3], int(row[3] * rng.uniform(0.9, 1.1))) for row in best.loads]
+    changed = floor._proved(replace(best, factors=factors, loads=(*other, *loads)))
+    assert changed.check() <= best.bound * Fraction(ROUNDING)
+    assert best.check() <= risk + SOLVER
+
+
+def arrangements(group, stand):
+    """Who stands where, block by block, in all ways; a block's users stand together."""
+    blocks = chain(*([level] * n for level, n in enumerate(stand)))
+    return {tuple(np.repeat(way, group.block_size)) for way in permutations(blocks)}
+
+
+def test_datasets_are_as_far_apart_as_their_nearest_arrangements():
+    groups = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, PARTS, 3 * PARTS))]
+    certificate, _ = family(MIXED, groups, 1)
+    numbers = range(len(certificate.datasets))
+    for c, d in product(numbers, repeat=2):
+        nearest = 0
+        rows = certificate.groups, certificate.datasets[c], certificate.datasets[d]
+        for group, here, there in zip(*rows, strict=True):
+            pairs = product(arrangements(group, here), arrangements(group, there))
+            nearest += min(np.count_nonzero(np.not_equal(*pair)) for pair in pairs)
+        assert certificate._apart(c, d) == nearest
+
+
+PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
+def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
+    """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
+    ends = np.arange(n * cells + 1) / (n * cells)
+    found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
+    proved = float(beyond.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
+    assert 0.9 * found < proved <= found + SOLVER
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+@pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 1], [3, 2]], ids=str)
+def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
+    """cor-many by programs from the definition; shares of the heaviest are m_(n) / m_i."""
+    shares = [Fraction(k, 6) for k in (0, 2, 3, 4, 6)] if counts == [3, 2] else HALVES
+    risk = least_risk(counts, shares, eps)
+    for n in range(1, len(counts) + 1):
+        tau = n * least_risk([1] * n, ENDS, eps)
+        assert risk >= counts[n - 1] / sum(counts) * tau - SOLVER
+
+
+# What is refused.
+def first_load(certificate, load):
+    first, *others = certificate.loads
+    return replace(certificate, loads=((*first[:3], load), *others))
+
+
+def last_group(certificate, **changed):
+    *others, last = certificate.groups
+    return replace(certificate, groups=(*others, replace(last, **changed)))
+
+
+def first_dataset(certificate, *dataset):
+    return replace(certificate, datasets=(dataset, *certificate.datasets[1:]))
+
+
+TOP = 3 * PARTS
+SPOILT = {
+    "a negative load": ("none below 0", lambda c: first_load(c, -1)),
+    "a load in floats": ("whole numbers", lambda c: first_load(c, 1.0)),
+    "a unit in floats": ("whole numbers", lambda c: replace(c, unit=float(c.unit))),
+    "a level in floats": ("whole numbers", lambda c: last_group(c, levels=(0, float(TOP)))),
+    "a count in floats": ("whole numbers", lambda c: replace(c, counts=((3.0, 1), *c.counts[1:]))),
+    "a dataset in floats": (
+        "whole numbers",
+        lambda c: first_dataset(c, *(tuple(map(float, row)) for row in c.datasets[0])),
+    ),
+    "a load between others": ("load what there is", lambda c: replace(c, loads=((0, 6, 0, 1),))),
+    "a load far off": ("a factor for 3 users", lambda c: replace(c, loads=((0, 4, 0, 1),))),
+    "a load on no mean": ("load what there is", lambda c: replace(c, loads=((0, 1, 4, 1),))),
+    "a negative weight": ("none below 0", lambda c: replace(c, weights=(-1, *c.weights[1:]))),
+    "a weight too few": ("weigh each", lambda c: replace(c, weights=c.weights[1:])),
+    "no weight": ("have a weight", lambda c: replace(c, weights=(0,) * 6)),
+    "a factor too small": (
+        "e\\^\\(d eps\\)",
+        lambda c: replace(c, factors=tuple((n, q - Fraction(1, 2**59)) for n, q in c.factors)),
+    ),
+    "a factor in floats": ("exact", lambda c: replace(c, factors=((1, 1.7), (2, 2.8)))),
+    "a larger budget": ("e\\^\\(d eps\\)", lambda c: replace(c, eps=c.eps + Fraction(1, 2**50))),
+    "a level too high": ("blocks can reach", lambda c: last_group(c, levels=(0, TOP + 1))),
+    "the last of three levels too high": (
+        "blocks can reach",
+        lambda c: last_group(c, levels=(0, 1, TOP + 1)),
+    ),
+    "levels that fall": ("rising", lambda c: last_group(c, levels=(0, -1 + 1))),
+    "levels from above 0": ("from 0", lambda c: last_group(c, levels=(1, TOP))),
+    "lighter users": ("can reach", lambda c: replace(c, counts=((3, 1), (2, 1), (1, 3)))),
+    "users in no order": ("in order", lambda c: replace(c, counts=((1, 2), (2, 2), (3, 1)))),
+    "a user in two groups": (
+        "users for its",
+        lambda c: replace(c, groups=(*c.groups, c.groups[0])),
+    ),
+    "too few users": ("users for its groups", lambda c: last_group(c, n_blocks=3)),
+    "a block too few": ("each block", lambda c: first_dataset(c, (1, 0), (1, 0))),
+    "a block at two levels": ("each block", lambda c: first_dataset(c, (1, 1), (2, 0))),
+    "a level unsaid": ("each level", lambda c: first_dataset(c, (1,), (2, 0))),
+    "a group unsaid": ("each group", lambda c: first_dataset(c, (1, 0))),
+    "a wrong bound": ("prove its bound", lambda c: replace(c, bound=c.bound + Fraction(1, 10**9))),
+    "a bound in floats": ("exact: bound", lambda c: replace(c, bound=float(c.bound))),
+    "a larger range": ("prove its bound", lambda c: replace(c, upper=c.upper * 2)),
+    "no range": ("positive", lambda c: replace(c, upper=Fraction(0))),
+    "no budget": ("positive", lambda c: replace(c, eps=Fraction(0))),
+    "no users": ("have users", lambda c: replace(c, counts=())),
+    "another number": ("5 users take part", lambda c: replace(c, n_users=4)),
+    "another source": ("a source among", lambda c: replace(c, source="faith")),
+}
+
+
+@pytest.mark.parametrize(("words", "spoil"), SPOILT.values(), ids=SPOILT)
+def test_a_spoilt_certificate_is_refused(words, spoil):
+    certificate, _ = family(MIXED, BLOCKS, 0.5)
+    assert certificate.check() == certificate.bound > 0
+    spoilt = spoil(certificate)
+    if "bound" not in words:
+        # Else it would be refused for its bound.
+        with suppress(IndexError, ValueError):
+            spoilt = replace(spoilt, bound=spoilt._proved())
+    with pytest.raises(ValueError, match=f"The certificate must .*{words}"):
+        spoilt.check()
+
+
+FALLING = [
+    [1] * 9,
+    [100, 1, 1],
+    [9] + [1] * 30,
+    [30] * 4 + [7] * 20 + [1] * 100,
+    [*range(30, 0, -1)],
+    [2**k for k in range(12, -1, -1)],
+]
+
+
+@pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
+def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
+    """thm-chain: what n users move, over 1 + cosh eps + n sinh eps; thm-lattice for 1, 2, 3."""
+    for counts in FALLING:
+        best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
+        n = np.arange(len(counts)) + 1
+        chains = np.cumsum(counts) / (1 + math.cosh(eps) + n * math.sinh(eps))
+        assert float(best.bound) == pytest.approx(8 * chains.max() / sum(counts), rel=1e-12)
+        assert [lattice.n_users for lattice in lattices] == [1, 2, 3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
+)
+def test_closed_forms_end_where_they_are_next_to_nothing(eps, sources):
+    bare = floor._bare(ud.Contributions([2, 1, 1], 1), eps)
+    assert [certificate.source for certificate in floor._closed_forms(bare)] == sources
+
+
+@pytest.mark.parametrize("source", ["chain", "lattice"])
+def test_closed_forms_are_refused_where_they_do_not_hold(source):
+    users = ud.Contributions([2, 1, 1], 1)
+    made = floor._closed_forms(beyond.minimax_certificate(users, 70))
+    assert [*made] == []
+    bare = replace(beyond.minimax_certificate(users, 70), eps=Fraction(1))
+    certificate = next(c for c in floor._closed_forms(bare) if c.source == source)
+    assert certificate.check() == certificate.bound > 0
+    factors = tuple(floor._factor(users, bare.eps) for users in (1, 4))
+    with pytest.raises(ValueError, match="users that take part"):
+        replace(certificate, n_users=4, factors=factors).check()
+    with pytest.raises(ValueError, match="have a factor for"):
+        replace(certificate, factors=()).check()
+    (users, q), *_ = certificate.factors
+    with pytest.raises(ValueError, match="factors of at least"):
+        replace(certificate, factors=((users, q - Fraction(1, 2**59)),)).check()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"counts": ["1 x"]}'])
+def test_a_text_that_is_no_certificate_is_refused(text):
+    with pytest.raises(ValueError, match="`text` must be a certificate"):
+        FloorCertificate.from_json(text)
+
+
+def test_a_certificate_is_read_as_it_was_written():
+    certificate, _ = family(MIXED, BLOCKS, 0.5)
+    assert FloorCertificate.from_json(certificate.to_json()) == certificate
+
+
+def test_a_certificate_as_text_has_no_numbers_but_in_strings():
+    held = json.loads(family(MIXED, BLOCKS, 0.5)[0].to_json())
+    values = chain(*(value if isinstance(value, list) else [value] for value in held.values()))
+    assert {type(value) for value in values} == {str}
+
+
+# The certificates of the book.
+FLOORS = Path(__file__).resolve().parents[2] / "book" / "data" / "floors"
+BUDGETS = [Fraction(x) for x in ("0.1", "0.25", "0.5", "1", "2", "3")]
+STORED = {
+    "geometric": GEOMETRIC.counts,
+    "extreme": EXTREME.counts,
+    "aircraft": pd.read_csv(FLOORS.parent / "aircraft-averages.csv").flights,
+    "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
+    "two-levels": [5] * 2 + [2] * 9,
+    "eight-equal": [1] * 8,
+    "one-heavy": [100] + [1] * 900,
+}
+
+
+def stored(name):
+    lines = (FLOORS / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [FloorCertificate.from_json(line) for line in lines]
+
+
+def test_certificates_are_stored_for_these_collections_and_small():
+    files = [*FLOORS.iterdir()]
+    names = [*STORED, "many-users"]
+    assert {path.name for path in files} == {f"{name}.jsonl" for name in names}
+    assert sum(path.stat().st_size for path in files) < 1_200_000
+    assert max(len(line) for path in files for line in path.read_text("utf-8").split()) < 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STORED)
+def test_stored_certificates_hold_for_the_collections_of_the_book(name):
+    certificates = stored(name)
+    assert [certificate.eps for certificate in certificates] == BUDGETS
+    for certificate in certificates:
+        users, eps = certificate.users, certificate.eps
+        assert sorted(users.counts) == sorted(STORED[name])
+        assert users.upper == 1
+        proved = certificate.check()
+        assert beyond.minimax_lower_bound(users, eps) <= proved * Fraction(ROUNDING)
+        assert proved <= beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
+        for noise in ("laplace", "staircase"):
+            S = beyond.threshold(users, LAWS[noise](eps), "l1")
+            assert proved <= beyond.projected_error(users, S, LAWS[noise](eps))
+            assert proved <= beyond.best_split(users, LAWS[noise](eps)).error
+
+
+@pytest.mark.parametrize(("eps", "most"), [(1, 32), (2, 16)])
+def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
+    """thm-many: never above it, above the chain, and at last within a twentieth."""
+    limit, chain = 1 / (2 * math.sinh(eps / 2)), []
+    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    for n, certificate in found.items():
+        assert certificate.users.counts.tolist() == [1] * n
+        assert certificate.upper == 1
+        chain.append(n / (1 + math.cosh(eps) + n * math.sinh(eps)))
+    shares = np.array([n * float(c.check()) for n, c in found.items()])
+    assert max(found) == most
+    assert np.all(np.diff(shares) > 0)
+    assert np.all(shares > chain)
+    assert 0.95 * limit < shares[-1] < limit
+
+
+@settings(max_examples=20, deadline=None)
+@given(collections(max_samples=40), st.sampled_from([1, 2]))
+def test_no_release_promises_less_than_the_equal_users_inside(users, eps):
+    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    sizes = sorted(users.counts.tolist(), reverse=True)
+    promise = smallest_guarantee(users, eps)
+    for n in range(1, len(sizes) + 1):
+        known = max(k for k in found if k <= n)  # tau does not fall
+        tau = known * float(found[known].bound)
+        assert float(users.upper) * sizes[n - 1] / users.total * tau <= promise * ROUNDING
+
+
+@pytest.mark.parametrize(("name", "place"), [("geometric", 3), ("two-levels", 1)])
+def test_a_new_search_finds_what_is_stored(name, place):
+    """To the digits that solvers agree on."""
+    certificate = stored(name)[place]
+    again = beyond.minimax_certificate(certificate.users, certificate.eps)
+    assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_a_larger_program_is_searched_anew():
+    """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
+    (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
+    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
+    assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
+    assert again.bound > beyond.minimax_certificate(certificate.users, 2).bound
+
+
+# In parts of U, from random searches of many families for each budget.
+SEARCHED = {
+    "geometric": (0.185318, 0.130435, 0.093606, 0.064371, 0.035200, 0.020415),
+    "extreme": (0.094350, 0.052387, 0.041647, 0.030931, 0.018643, 0.011494),
+    "aircraft": (0.009300, 0.004189, 0.002130, 0.001177, 0.000569, 0.000290),
+    "zipf": (0.185912, 0.136279, 0.102300, 0.072898, 0.040918, 0.023671),
+    "two-levels": (0.330199, 0.229391, 0.161204, 0.102917, 0.051952, 0.030139),
+    "eight-equal": (0.359645, 0.255428, 0.171702, 0.101376, 0.046545, 0.023878),
+    "one-heavy": (0.049066, 0.044972, 0.039755, 0.031676, 0.020048, 0.012524),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_fixed_list_of_families_proves_what_long_searches_did(name):
+    """To within three per cent."""
+    for certificate, searched in zip(stored(name), SEARCHED[name], strict=True):
+        assert float(certificate.bound) > 0.97 * searched

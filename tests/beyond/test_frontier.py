@@ -1,0 +1,60 @@
+"""The frontier: no estimator of a sensitivity has less bias than centred clipping, nor less error.
+
+- `smallest_bias` is the bias of centred clipping of that sensitivity, by the definitions of (5),
+  (6).
+- In each error, noise and objective, centred clipping is at least as good as any clipping in the
+  class B of the same sensitivity; `optimal_error` is the least of all.
+- An error grows with bias and with sensitivity, which is what makes the frontier decide.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import LAWS, budgets, clippings, collections
+
+import userdp as ud
+from userdp import beyond
+
+
+@given(users=collections(max_samples=5), share=st.fractions(0, Fraction(5, 4)))
+def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
+    most = ud.sensitivity(users)
+    delta = share * most
+    arguments = (
+        users.counts.tolist(),
+        users.upper,
+        beyond.centred_clipping(users, users.total * delta),
+    )
+    assert oracle.largest_bias(*arguments) == beyond.smallest_bias(users, delta)
+    assert oracle.largest_change(*arguments) == min(delta, most)
+
+
+ERRORS = list(product(LAWS, ("bound", "l1", "mse")))
+
+
+@settings(max_examples=25)
+@given(users=collections(max_samples=12), data=st.data())
+def test_symmetric_clipping_is_best_in_every_error(users, data):
+    eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
+    bias, change = ud.worst_case_bias(users, rival), ud.sensitivity(users, rival)
+    S = min(users.total * change, users.upper * users.max_count)
+    ours = beyond.centred_clipping(users, S)
+    for noise, objective in ERRORS:
+        error = beyond.worst_case_error(users, ours, LAWS[noise](eps), objective)
+        assert error <= LAWS[noise](eps).worst_case(bias, change, objective) * (1 + 1e-12)
+        best = beyond.optimal_error(users, LAWS[noise](eps), objective)
+        assert best <= error * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("law", LAWS.values())
+@pytest.mark.parametrize("eps", [0.3, 1, 4])
+def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):
+    sizes = np.linspace(0, 5, 41)
+    errors = np.array([law(eps).mean_error(sizes, change) for change in sizes])
+    assert (np.diff(errors, axis=0) >= -1e-12).all()
+    assert (np.diff(errors, axis=1) >= -1e-12).all()

@@ -1,0 +1,95 @@
+"""Any range, and clipping around a public or a bought centre: the page's propositions."""
+
+from itertools import product
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from page_functions import functions_of
+from scipy import stats
+from strategies import budgets, collections, fractions
+
+import userdp as ud
+from userdp import audit, beyond
+
+PAGE = functions_of("centre")
+
+
+@given(users=collections(max_samples=6), lo=fractions.map(lambda x: 3 - x), eps=budgets())
+def test_any_range_has_the_error_of_its_length(users, lo, eps):
+    """Sup of the bias over datasets in [lo, hi], for the intervals centred at (lo + hi)/2."""
+    hi, counts = lo + users.upper, users.counts.tolist()
+    reach = [ud.threshold(users, eps) / (2 * m) for m in counts]
+    middle = (lo + hi) / 2
+    ends = [(max(lo, middle - w), min(hi, middle + w)) for w in reach]
+    residuals = [
+        [m * (x - oracle.project(x, a, b)) for x in (lo, a, b, hi)]
+        for m, (a, b) in zip(counts, ends, strict=True)
+    ]
+    bias = max(abs(sum(row)) for row in product(*residuals))
+    noise = max(m * (b - a) for m, (a, b) in zip(counts, ends, strict=True)) / eps
+    assert (bias + noise) / users.total == ud.optimal_error(users, eps)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bias_on_a_dataset_and_none_of_it_near_the_centre(seed):
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 9, size=6), 10)
+    c, S = rng.uniform(0, 10), rng.uniform(0, 10 * users.max_count)
+    sums = rng.uniform(0, 1, 6) * users.largest_sums
+    excess = np.maximum(np.abs(sums - c * users.counts) - S / 2, 0).sum() / users.total
+    assert beyond.clipped_mean_error(sums, users, S, 1e12, centre=c) <= excess + 1e-9  # no noise
+    averages = np.clip(c + rng.uniform(-1, 1, 6) * S / 2 / users.counts, 0, 10)
+    scale = ud.sensitivity(users, beyond.centred_clipping(users, S, c)) / 0.7
+    error = beyond.clipped_mean_error(averages * users.counts, users, S, 0.7, centre=c)
+    assert error == pytest.approx(scale)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
+    """The joint law of the noisy vote and of the release that the page's code makes of it."""
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 6, size=4), 8)
+    eps, share, tight = rng.uniform(2.5, 5), rng.uniform(0.1, 0.8), seed % 2
+    pair = np.tile(rng.uniform(0, 1, 4) * users.largest_sums, (2, 1))
+    who = np.argmax(users.counts) if tight else rng.integers(4)
+    pair[:, who] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[who]
+    S, largest = ud.threshold(users, (1 - share) * eps), 0.0
+    for g in np.linspace(-4, 12, 97):
+        moved = ud.sensitivity(users, beyond.centred_clipping(users, S, float(np.clip(g, 0, 8))))
+        stages = []
+        for sums in pair:
+            distance = g - np.mean(sums / users.counts)
+            noise = audit.Recorder(laplace=[distance, 0])
+            c, release = PAGE.two_stage(sums, users, eps, share, noise)
+            of_vote, of_release = (call.numbers[1] for call in noise.calls)
+            assert c == pytest.approx(np.clip(g, 0, 8))
+            assert of_vote == pytest.approx(8 / 4 / (share * eps))
+            assert of_release == pytest.approx(users.total * moved / ((1 - share) * eps))
+            stages.append((abs(distance) / of_vote, release * users.total / of_release))
+        largest = max(largest, np.abs(np.subtract(*stages)).sum())
+    assert largest <= eps * (1 + 1e-9)
+    assert not tight or largest >= eps * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_certificate_of_the_two_stages(seed):
+    """Any dataset, with the centre integrated out on a fine grid of quantiles."""
+    rng = np.random.default_rng(seed)
+    users = ud.Contributions(rng.integers(1, 9, size=7), 10)
+    eps, share = rng.uniform(0.1, 3), rng.uniform(0.1, 0.9)
+    rest, S = (1 - share) * eps, ud.threshold(users, (1 - share) * eps)
+    sums = rng.integers(0, 2, 7) * users.largest_sums
+    noise = stats.laplace.ppf((np.arange(400) + 0.5) / 400, scale=10 / 7 / (share * eps))
+    c = np.clip(np.mean(sums / users.counts) + noise, 0, 10)
+    errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
+    around_first = beyond.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
+    assert errors[0] == pytest.approx(around_first)
+    given_c = [
+        ud.worst_case_error(users, beyond.centred_clipping(users, S, float(x)), rest) for x in c
+    ]
+    assert (errors <= np.array(given_c) + 1e-9).all()
+    kappa = users.counts[users.largest_sums > S / 2].sum() / users.total
+    bound = ud.optimal_error(users, rest) + kappa * np.mean(np.abs(c - 5))
+    assert np.mean(given_c) <= bound + 1e-9

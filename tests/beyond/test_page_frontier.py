@@ -1,0 +1,97 @@
+"""No estimator does better than symmetric clipping: any function, and what people do instead."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import LAWS, budgets, collections, shares
+
+from userdp import beyond
+
+
+@given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
+def test_strategies_by_definition(users, k, share, lift):
+    """Whole datasets, with every sample at 0, U/3 or U."""
+    U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
+    T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
+    kept = Fraction(sum(min(count, k) for count in m))
+    everything = lambda data: [x for user in data for x in user]  # noqa: E731
+    mean = lambda data: sum(everything(data)) / N  # noqa: E731
+    strategies = {
+        "drop": lambda data: sum(everything([x[:k] for x in data])) / kept,
+        "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
+        "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
+        "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
+    }
+    points = {
+        "drop": (U * (N - kept) / N, U * min(most, k) / kept),
+        "cap": (sum(max(U * count - T, 0) for count in m) / N, T / N),
+        "winsorise": (max(a, U - b), (b - a) * most / N),
+        "shrink": ((1 - share) * U / 2, share * U * most / N),
+    }
+    datasets = [*product(*[product((0, U / 3, U), repeat=count) for count in m])]
+    for name, strategy in strategies.items():
+        values = {data: strategy(data) for data in datasets}
+        assert in_the_plane(values, mean) == points[name]
+        assert points[name][0] >= beyond.smallest_bias(users, points[name][1])
+    assert points["cap"][0] == 2 * beyond.smallest_bias(users, T / N)
+    assert points["drop"][0] == 2 * beyond.smallest_bias(users, U * k / N)
+
+
+few_users = collections().filter(lambda users: users.n_users <= 4)
+
+
+def in_the_plane(values, mean):
+    """Worst-case bias and sensitivity of a function, given as a table over whole datasets.
+
+    A dataset is a tuple with one entry a user; all datasets of a grid are keys of the table.
+    """
+    bias = max(abs(mean(data) - value) for data, value in values.items())
+    change = 0
+    for user in range(len(next(iter(values)))):
+        others = {}
+        for data, value in values.items():
+            others.setdefault(data[:user] + data[user + 1 :], []).append(value)
+        change = max(change, *(max(v) - min(v) for v in others.values()))
+    return bias, change
+
+
+@st.composite
+def estimators(draw, users, middle):
+    """Any function of the corner datasets: a clipped mean, and something of any size on top."""
+    S = draw(shares) * users.upper * users.max_count
+    size = draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1)])) * users.upper
+    reach = users.upper * users.counts
+    values = {}
+    for data in product((0, 1), repeat=users.n_users):
+        centred = reach * (np.array(data) - middle)
+        kept = middle * reach + centred.clip(-S / 2, S / 2)
+        values[data] = kept.sum() / users.total + draw(st.integers(-2, 2)) * size
+    return values
+
+
+def corner_mean(users):
+    return lambda data: users.upper * int(users.counts @ data) / users.total
+
+
+@given(users=few_users, data=st.data())
+def test_no_function_of_the_corner_datasets_passes_the_frontier(users, data):
+    values = data.draw(estimators(users, middle=Fraction(1, 2)))
+    bias, change = in_the_plane(values, corner_mean(users))
+    assert bias >= beyond.smallest_bias(users, change)
+    eps = data.draw(budgets())
+    laws = {"laplace": beyond.LaplaceNoise(eps), "staircase": beyond.StaircaseNoise(eps)}
+    for noise, objective in product(laws, ("bound", "l1", "mse")):
+        best = beyond.optimal_error(users, LAWS[noise](eps), objective)
+        assert best <= laws[noise].worst_case(bias, change, objective) * (1 + 1e-9)
+
+
+@given(users=few_users, data=st.data(), at_top=st.booleans())
+def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
+    values, mean = data.draw(estimators(users, middle=int(at_top))), corner_mean(users)
+    end = (int(at_top),) * users.n_users
+    values[end] = mean(end)
+    bias, change = in_the_plane(values, mean)
+    assert bias >= 2 * beyond.smallest_bias(users, change)

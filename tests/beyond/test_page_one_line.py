@@ -1,0 +1,78 @@
+"""One interval for all users around any centre, and the code that the page offers to copy."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+from strategies import budgets, collections, datasets, several, shares
+
+import userdp as ud
+from userdp import beyond
+
+widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
+
+
+@st.composite
+def problems(draw, max_samples):
+    """Users, a centre in [0, U] with both ends among them, and a total width."""
+    users = draw(collections(max_samples=max_samples))
+    return users, draw(shares) * users.upper, draw(widths) * users.upper * users.max_count
+
+
+def one_line(sums, users, centre, total_width):
+    centred = sums - centre * users.counts
+    return centre + centred.clip(-total_width / 2, total_width / 2).sum() / users.total
+
+
+@given(problem=problems(max_samples=24), data=st.data())
+def test_both_forms_agree_on_every_dataset(problem, data):
+    users, centre, S = problem
+    clipping, m = beyond.centred_clipping(users, S, centre), users.counts
+    averages = np.array(data.draw(several(shares, users.n_users))) * users.upper
+    expected = (m * averages.clip(clipping.lower, clipping.upper)).sum() / users.total
+    assert one_line(m * averages, users, centre, S) == expected
+    assert (clipping.lower == np.maximum(centre - S / (2 * m), 0)).all()
+    assert (clipping.upper == np.minimum(centre + S / (2 * m), users.upper)).all()
+
+
+@given(problem=problems(max_samples=24), data=st.data(), seed=st.integers(0, 99))
+def test_the_library_releases_the_one_line(problem, data, seed):
+    users, centre, S = problem
+    eps, sums = data.draw(budgets()), data.draw(datasets(users))
+    counts = ud.Contributions(users.counts, float(users.upper))
+    released = beyond.clipped_mean(sums, counts, float(S), eps, centre=float(centre), rng=seed)
+    change = ud.sensitivity(users, beyond.centred_clipping(users, S, centre))
+    noise = np.random.default_rng(seed).laplace(scale=float(change / eps))
+    expected = one_line(sums, users, float(centre), float(S)) + noise
+    assert released == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(problem=problems(max_samples=5))
+def test_sensitivity_and_bias_by_definition(problem):
+    users, centre, S = problem
+    U, m, most, N = users.upper, users.counts.tolist(), users.max_count, users.total
+    arguments = m, U, beyond.centred_clipping(users, S, centre)
+    sensitivity = (min(S / 2, centre * most) + min(S / 2, (U - centre) * most)) / N
+    assert sensitivity == oracle.largest_change(*arguments) <= S / N
+    assert sensitivity == ud.sensitivity(users, arguments[2])
+    assert (sensitivity == S / N) == (2 * most * min(centre, U - centre) >= S)
+    below, above = (sum(max(d * count - S / 2, 0) for count in m) for d in (centre, U - centre))
+    assert max(below, above) / N == oracle.largest_bias(*arguments)
+    assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
+def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
+    page, rng = functions_of("one-line", math=math), np.random.default_rng(1)
+    for seed in range(20):
+        counts = rng.integers(1, 20, size=rng.integers(1, 30))
+        user = rng.permutation(np.repeat(np.arange(counts.size), counts))
+        samples, users = 65 * rng.beta(0.3, 0.3, size=user.size), ud.Contributions(counts, 65)
+        arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
+        expected = ud.opt_worst_case(np.bincount(user, samples), users, eps, rng=seed)
+        assert page.demonstration_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)

@@ -1,0 +1,111 @@
+"""Vectors in a ball: the page's theorems, and Gaussian noise by its exact densities."""
+
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+from scipy import integrate, stats
+from scipy.special import erfcx, gammaln
+
+import userdp as ud
+from userdp import beyond
+
+PAGE = functions_of("vectors", gammaln=gammaln, erfcx=erfcx, integrate=integrate)
+STEP = 0.02
+PLANE = np.stack(np.meshgrid(*[np.arange(-12, 12, STEP)] * 2))
+
+
+def page(seed):
+    """The functions of the page, with random numbers of their own."""
+    return functions_of("vectors", rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_estimator_is_below_the_frontier(seed):
+    """Any values at all on the datasets of one line: their own sensitivity, their own bias."""
+    rng = np.random.default_rng(seed)
+    d, R, n = int(rng.integers(1, 4)), 5.0, int(rng.integers(1, 5))
+    users = ud.Contributions(rng.integers(1, 7, size=n), upper=2 * R)
+    u, T = page(seed).directions((), d), rng.uniform(0, 2 * R * users.max_count)
+    sums = R * users.counts[:, None] * np.array([*product((-1, 0, 1), repeat=n)])[..., None] * u
+    mean = sums.sum(axis=1) / users.total
+    size = rng.choice([0, 1e-3, 0.1, 1])
+    g = beyond.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
+    g += size * rng.normal(size=mean.shape)
+    grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
+    change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
+    bias, bound = np.linalg.norm(mean - g, axis=1).max(), beyond.smallest_bias(users, change)
+    assert bias >= bound - 1e-9
+    if size == 0:
+        assert bias == pytest.approx(bound)
+        assert change == pytest.approx(T / users.total)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_bias_and_sensitivities_of_clipping_coordinates(seed):
+    """Random sums never exceed the proposition; those of its proof attain it."""
+    rng = np.random.default_rng(seed)
+    d, reach = int(rng.integers(1, 5)), 7.0  # R m of one user
+    half = rng.uniform(0.05, 1.2) * reach
+    z = rng.normal(size=(4000, d)) * rng.exponential(size=(4000, d))
+    z[:2] = np.eye(d)[0], np.ones(d)
+    s = reach * z / np.linalg.norm(z, axis=-1, keepdims=True)
+    kept = np.clip(s, -half, half)
+    assert np.linalg.norm(s - kept, axis=-1).max() == pytest.approx(max(reach - half, 0))
+    euclidean, absolute = (2 * np.linalg.norm(kept, order, axis=-1).max() for order in (2, 1))
+    assert euclidean == pytest.approx(min(sqrt(d) * 2 * half, 2 * reach))
+    assert absolute == pytest.approx(min(d * 2 * half, sqrt(d) * 2 * reach))
+
+
+def log_density(centre):
+    return -((PLANE - np.reshape(centre, (2, 1, 1))) ** 2).sum(axis=0) / 2 - np.log(2 * np.pi)
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-4), (2, 1e-2), (6, 1e-6)])
+def test_promises_by_the_exact_densities_in_the_plane(eps, delta):
+    """Sums over a grid, of p - e^eps q where positive and of p^a q^(1-a); closer is safer."""
+    law = beyond.GaussianNoise.approximate(eps, delta)
+    spent, divergence = [], []
+    for c in np.array([0.4, 0.9, 1]) / law.sigma:
+        p, q = log_density([0, 0]), log_density([-0.28 * c, 0.96 * c])
+        spent.append(np.maximum(np.exp(p) - np.exp(eps + q), 0).sum() * STEP**2)
+        orders = np.array([1.1, 2, 3.5])
+        moments = [np.exp(a * p + (1 - a) * q).sum() * STEP**2 for a in orders]
+        divergence.append(np.log(moments) / (orders - 1) / orders)
+        np.testing.assert_allclose(divergence[-1], c**2 / 2, rtol=1e-6)
+    assert spent[-1] == pytest.approx(delta, rel=1e-3)
+    assert np.all(np.diff(spent) > 0)
+    again = beyond.GaussianNoise.zcdp(divergence[-1][0])  # its own divergence as the budget
+    assert again.sigma == pytest.approx(law.sigma, rel=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 8, 50])
+def test_mean_lengths(d):
+    assert PAGE.chi(d) == pytest.approx(stats.chi(d).mean(), rel=1e-9)
+    assert PAGE.chi(d) * PAGE.chi(d + 1) == pytest.approx(d)
+    assert (d - 1) ** 0.5 < PAGE.chi(d) < d**0.5
+    draws = np.linalg.norm(np.random.default_rng(d).laplace(size=(40_000, d)), axis=1)
+    spread = draws.std() / len(draws) ** 0.5
+    assert PAGE.laplace_length(d) == pytest.approx(draws.mean(), abs=5 * spread)
+    assert d**0.5 * PAGE.laplace_length(d) >= d * (1 - 1e-9)  # never shorter than pure noise
+
+
+@given(st.floats(-2, 1.3), st.floats(-12, -0.4))
+def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
+    """By the guarantees, for so many users that none is a constant's."""
+    eps, delta = 10.0**log_eps, 10.0**log_delta
+    law = beyond.GaussianNoise.approximate(eps, delta)
+    A = (eps * law.sigma) ** 2
+    assert 2 * np.log(1 / (2 * delta)) + eps >= A
+    users = ud.Contributions(np.ones(100_000, dtype=int), upper=2)
+    for d in range(max(1, int(A) - 2), int(A) + 4):
+        gaussian, pure = beyond.ball_error(users, law, d), beyond.ball_error(users, eps, d)
+        assert gaussian < pure or d < A
+        assert gaussian > pure or d > A - 1
+        assert (gaussian < pure) == (d >= PAGE.takes_over(eps, delta))
+        concentrated = beyond.GaussianNoise.zcdp(eps**2 / 2)
+        assert beyond.ball_error(users, concentrated, d) < pure

@@ -1,0 +1,198 @@
+"""The split release (thm-split): heavy users and all others, each part with the whole budget.
+
+1. The parts are the users: heavy are all with at least a certain count, and nobody is in both.
+2. The guarantee is the weighted sum of the parts' projected errors (thm-projected), each part
+   counting with its share of the samples. `best_split` takes the smallest of all splits, below each
+   of the 16 largest counts, of at most 1,000 heavy users; where nothing is saved, nothing is split.
+3. No dataset costs more: by the exact law of the sum of two independent projected errors.
+4. A neighbour changes one part, and that part spends eps, no more: by densities (Definition II.1).
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from strategies import LAWS
+
+import userdp as ud
+from userdp import audit, beyond
+
+ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
+TEN_HEAVY = ud.Contributions([100] * 10 + [1] * 1000, upper=1)
+EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=65)
+GEOMETRIC = ud.geometric_collection(M=6, upper=65)
+
+
+def unsplit(users, budget):
+    return beyond.projected_error(users, beyond.threshold(users, budget, "l1"), budget)
+
+
+# 1. The parts
+def test_users_of_one_count_stay_together():
+    split = beyond.best_split(TEN_HEAVY, 0.1)
+    assert split.heavy_from == 100
+    assert [part.users.n_users for part in split.parts] == [10, 1000]
+
+
+@pytest.mark.parametrize("users", [ONE_HEAVY, TEN_HEAVY, EXTREME], ids=["one", "ten", "extreme"])
+@pytest.mark.parametrize("eps", [0.25, 1, 3])
+def test_each_user_is_in_one_part(users, eps):
+    split = beyond.best_split(users, eps)
+    members = np.concatenate([part.users.counts for part in split.parts])
+    np.testing.assert_array_equal(np.sort(members), np.sort(users.counts))
+    assert sum(part.share for part in split.parts) == 1
+    shares = [Fraction(part.users.total, users.total) for part in split.parts]
+    assert [part.share for part in split.parts] == shares
+    assert {part.users.upper for part in split.parts} == {users.upper}
+    if split.heavy_from is not None:
+        heavy, others = split.parts
+        assert heavy.users.counts.min() == split.heavy_from
+        assert others.users.counts.max() < split.heavy_from
+
+
+# 2. The guarantee
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["laplace", "staircase"])
+@pytest.mark.parametrize("eps", [0.1, 1, 3])
+def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
+    for users in (ONE_HEAVY, TEN_HEAVY, EXTREME, GEOMETRIC):
+        split = beyond.best_split(users, LAWS[noise](eps))
+        errors = [
+            beyond.projected_error(part.users, part.total_width, LAWS[noise](eps))
+            for part in split.parts
+        ]
+        assert [part.error for part in split.parts] == errors
+        shares = [float(part.share) for part in split.parts]
+        assert split.error == pytest.approx(np.dot(shares, errors), rel=1e-12)
+        assert split.error <= unsplit(users, LAWS[noise](eps))
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
+def test_nothing_is_split_where_nothing_is_saved(eps):
+    for users in (GEOMETRIC, ud.Contributions([3] * 7, 1)):
+        split = beyond.best_split(users, eps)
+        assert split.heavy_from is None
+        assert split.parts == ((users, beyond.threshold(users, eps, "l1"), 1, unsplit(users, eps)),)
+        assert split.error == unsplit(users, eps)
+
+
+@pytest.mark.slow
+def test_the_best_of_all_splits_is_found():
+    """Each split of small collections, made by hand, with the widths that the docstring names."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        counts = rng.integers(1, 1 + int(rng.choice([3, 40])), rng.integers(1, 8))
+        users = ud.Contributions(np.append(counts, rng.integers(1, 200)), upper=1.0)
+        eps = float(rng.choice([0.2, 1, 3]))
+        found = [unsplit(users, eps)]
+        for size in np.unique(users.counts)[1:]:
+            heavy = ud.Contributions(users.counts[users.counts >= size], 1.0)
+            light = ud.Contributions(users.counts[users.counts < size], 1.0)
+            steps = heavy.max_count * np.arange(1, 65) / 64
+            widths = [beyond.threshold(heavy, eps, "l1"), *steps]
+            best = min(beyond.projected_error(heavy, width, eps) for width in widths)
+            found.append((heavy.total * best + light.total * unsplit(light, eps)) / users.total)
+        assert beyond.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
+
+
+def test_what_a_split_saves():
+    """In per cent; where nothing is saved, nothing is split."""
+    saved = {
+        (name, eps, noise): 1
+        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, LAWS[noise](eps))
+        for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
+        for eps in (0.5, 1, 2, 3)
+        for noise in ("laplace", "staircase")
+    }
+    assert [round(100 * saved["one", eps, "laplace"]) for eps in (0.5, 1, 2, 3)] == [10, 19, 23, 22]
+    assert [round(100 * saved["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 30, 27]
+    assert [round(100 * saved["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
+    assert saved["extreme", 0.5, "laplace"] == 0
+    # Many heavy users gain where budgets are small.
+    assert saved["ten", 0.5, "laplace"] > 0.1
+    assert saved["ten", 3, "laplace"] == 0
+
+
+def test_laws_stand_where_budgets_do():
+    law = beyond.GaussianNoise.zcdp(0.5)
+    split = beyond.best_split(ONE_HEAVY, law)
+    assert split.heavy_from == 100
+    assert split.error < unsplit(ONE_HEAVY, law)
+
+
+@pytest.mark.slow
+def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
+    crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
+    assert beyond.best_split(crowd, 0.01).heavy_from is None
+    assert (
+        beyond.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
+    )
+    stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
+    assert beyond.best_split(stairs, 0.2).heavy_from == 1000
+    taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
+    assert beyond.best_split(taller, 0.2).heavy_from != 1000
+
+
+# 3. No dataset costs more
+def atoms(part, at_top, eps, steps=600):
+    """The law of a part's released mean less its true mean, on a fine lattice.
+
+    The `at_top` heaviest users of the part have all samples at U, the others at 0.
+    """
+    m = np.sort(part.users.counts)[::-1].astype(float)
+    sums = np.where(np.arange(m.size) < at_top, m, 0.0)
+    reach = np.minimum(part.total_width, m) / 2
+    clipped = (np.clip(sums - m / 2, -reach, reach) + m / 2).sum() / m.sum()
+    scale = part.total_width / m.sum() / eps
+    ends = np.linspace(0, 1, steps + 1)
+    below = np.where(
+        ends < clipped,
+        np.exp((ends - clipped) / scale) / 2,
+        1 - np.exp((clipped - ends) / scale) / 2,
+    )
+    middles = np.r_[0, (ends[:-1] + ends[1:]) / 2, 1]
+    weights = np.r_[below[0], np.diff(below), 1 - below[-1]]
+    return middles - sums.sum() / m.sum(), weights
+
+
+@pytest.mark.parametrize("eps", [1, 2, 3])
+def test_no_dataset_costs_more_than_the_guarantee(eps):
+    """By the convolution of both parts' errors, on all datasets with the heaviest at U."""
+    users = ud.Contributions([20, 1, 1, 1, 1, 1], upper=1)
+    split = beyond.best_split(users, eps)
+    assert split.heavy_from == 20
+    heavy, others = split.parts
+    worst = 0.0
+    for tops in product(range(2), range(6)):
+        x, p = atoms(heavy, tops[0], eps)
+        y, q = atoms(others, tops[1], eps)
+        off = abs(float(heavy.share) * x[:, None] + float(others.share) * y)
+        worst = max(worst, float(p @ off @ q))
+    assert 0.8 * split.error < worst <= split.error * (1 + 1e-3)
+
+
+# 4. Privacy
+@pytest.mark.parametrize("eps", [0.5, 2])
+def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps):
+    """The parts are independent, so the log ratios of their densities add up."""
+    split = beyond.best_split(ONE_HEAVY, 2)
+    heavy = np.sort(ONE_HEAVY.counts)[::-1] >= split.heavy_from
+    rng = np.random.default_rng(7)
+    first = rng.uniform(0, np.sort(ONE_HEAVY.counts)[::-1], (300, ONE_HEAVY.n_users))
+    first[:2, :] = 0.0
+    second = first.copy()
+    user = rng.integers(0, 3, 300)  # the heavy one, or one of two others
+    user[:2] = 0, 1
+    second[np.arange(300), user] = np.where(user == 0, 100.0, 1.0)
+    spent = np.zeros((300, 2))
+    for place, (part, members) in enumerate(zip(split.parts, (heavy, ~heavy), strict=True)):
+
+        def release(sums, users, rng, width=part.total_width):
+            return beyond.clipped_mean(sums, users, width, eps, rng=rng)
+
+        pairs = audit.Pairs(part.users, first[:, members], second[:, members])
+        spent[:, place] = audit.mean_log_ratio(release, pairs)
+    assert np.all(np.count_nonzero(spent, axis=1) <= 1), "a neighbour moves both parts"
+    assert spent.sum(axis=1).max() < eps * 1.000001, "too little noise"
+    assert spent.max(axis=0) == pytest.approx([eps, eps], rel=1e-6), "too much noise"

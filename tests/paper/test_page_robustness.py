@@ -1,0 +1,66 @@
+"""What carries over to other collections, laws and ways to clip, on other draws than the page's."""
+
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_functions import functions_of
+from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, clippings, collections
+
+import userdp as ud
+from userdp import beyond
+
+U = 65
+EQUAL = ud.Contributions(np.full(127, 4), U)
+
+
+@given(users=collections().filter(lambda users: users.n_users <= 4), data=st.data())
+def test_averaging_keeps_worst_case_bias_and_sensitivity(users, data):
+    """Over all datasets of averages at three levels, an axis a user."""
+    clipping, n = data.draw(clippings(users, per_sample=False)), users.n_users
+    averages = users.upper * np.array([*product((Fraction(0), Fraction(1, 3), 1), repeat=n)])
+    sums = averages.clip(clipping.lower, clipping.upper) @ users.counts
+    bias = max(abs(averages @ users.counts - sums))
+    change = max(np.max(np.ptp(sums.reshape([3] * n), axis=user)) for user in range(n))
+    assert bias == users.total * ud.worst_case_bias(users, clipping)
+    assert change == users.total * ud.sensitivity(users, clipping)
+
+
+def test_without_heavy_users_akmv_is_not_close_to_laplace():
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, EQUAL, [0.1, 0.5, 2], ud.uniform_sums, 200, rng=1)
+    assert (sweep["AKMV"].mean > 1.5 * sweep["Laplace"].mean).all()
+    np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
+
+
+def test_at_two_the_verdict_depends_on_the_width():
+    """On slow buses, as the page has it, with the largest and the smallest optimal width."""
+    page = functions_of("robustness", n_trials=400, seed=3)
+    slow = partial(ud.beta_sums, a=2, b=8)
+    sweep = ud.mean_error_sweep(MEAN_ERRORS, EXTREME, [2], slow, 400, rng=3)
+    assert sweep["AKMV"].mean < sweep["OPT"].mean
+    assert page.ratio_at_two(EXTREME, slow) > 1.9
+    assert page.ratio_at_two(EQUAL, slow) == pytest.approx(
+        ud.mean_error_sweep(MEAN_ERRORS, EQUAL, [2], slow, 400, rng=3)["AKMV"].mean[0]
+        / ud.optimal_error(EQUAL, 2)
+    )
+
+
+@pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
+def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):
+    """Clip each sample, or each user's average, on common uniform samples."""
+    rng, eps, counts = np.random.default_rng(1), 1.0, users.counts
+    samples = rng.uniform(0, U, (1000, users.total))
+    clipping = ud.optimal_clipping(users, eps)
+    ends = (np.repeat(end, counts) for end in (clipping.lower, clipping.upper))
+    bias = (samples - samples.clip(*ends)).sum(axis=-1) / users.total
+    each = ud.noisy_error(bias, ud.sensitivity(users, clipping) / eps)
+    sums = np.add.reduceat(samples, np.cumsum(counts) - counts, axis=1)
+    gain = each - ud.opt_worst_case_mean_error(sums, users, eps)
+    assert gain.mean() / (gain.std() / np.sqrt(gain.size)) > 6
+    worst = ud.opt_worst_case_mean_error(users.largest_sums, users, eps)
+    stated = beyond.worst_case_error(users, clipping, eps, "l1")
+    assert worst == pytest.approx(stated, rel=1e-12)

@@ -1,0 +1,73 @@
+"""What pages say that Coq has checked, against the table of proofs/README.md."""
+
+import re
+
+import pytest
+
+from tools.ext import proofs
+from tools.ext.contents import ROOT, page, pages
+
+# Sentences that explain what the mark "checked by machine" means, and claim nothing.
+EXPLAINS = {
+    "lemma": "(*Checked by machine* means that",
+    "errata": "those that [Coq](proofs.md) has checked say so",
+}
+LABEL = re.compile(r"\{prf:ref\}`([\w-]+)`|\(#machine-([\w-]+)\)")
+BY_HAND = re.compile(r"\bnot (?:proved|checked)\b.*\bCoq\b", re.IGNORECASE)
+
+
+def prose(name):
+    text = "\n\n".join(c.source for c in page(name).cells if c.cell_type == "markdown")
+    text = text.split("**Verdict: checked**")[0] if name == "proofs" else text
+    text = re.sub(r"^(#.*|```\{index\}.*?```|:label:.*)$", "", text, flags=re.M)
+    return re.sub(r"```\{index\}.*?```", "", text, flags=re.S)
+
+
+def claims_of_coq():
+    """Each sentence of a page that names Coq, with the labels that it names."""
+    for name in pages():
+        for sentence in re.split(r"(?<=[.!?*])\s+(?=[A-Z*({\[])", prose(name)):
+            if "Coq" in sentence:
+                labels = {a or b for a, b in LABEL.findall(sentence)}
+                yield name, sentence, labels
+
+
+CLAIMS = [pytest.param(*claim, id=f"{claim[0]} {i}") for i, claim in enumerate(claims_of_coq(), 1)]
+
+
+@pytest.mark.parametrize(("name", "sentence", "labels"), CLAIMS)
+def test_what_is_said_to_be_in_coq_is_checked_there(name, sentence, labels):
+    """A statement that is checked in part is neither in Coq nor by hand."""
+    if name in EXPLAINS and EXPLAINS[name] in sentence:
+        return
+    checked = proofs.checked()
+    if BY_HAND.search(sentence):
+        assert labels, "a sentence says of nothing in particular that it is not in Coq"
+        assert not labels & set(checked)
+    elif name != "proofs" or labels:
+        assert labels, "a sentence says of nothing in particular that it is in Coq"
+        assert {checked.get(label, proofs.BY_HAND)[0] for label in labels} == {"checked"}
+
+
+def test_the_page_on_lower_bounds_sorts_all_of_its_statements():
+    said = {True: set(), False: set()}
+    for name, sentence, labels in claims_of_coq():
+        if name == "lower-bound":
+            said[not BY_HAND.search(sentence)] |= labels
+    text = "\n\n".join(c.source for c in page("lower-bound").cells if c.cell_type == "markdown")
+    stated = {label for _, label in proofs.BOX.findall(text)}
+    assert said[True] == stated & set(proofs.checked())
+    assert said[False] == stated - set(proofs.checked())
+
+
+def test_the_page_on_proofs_names_what_a_release_rests_on_and_is_by_hand():
+    by_hand = [labels for _, sentence, labels in claims_of_coq() if BY_HAND.search(sentence)]
+    rests_on = {"prp-felt-family", "thm-stationary", "thm-lambert", "thm-projected"}
+    assert any(rests_on <= labels for labels in by_hand)
+
+
+def test_the_readme_leads_to_the_page_on_proofs():
+    text = (ROOT / "README.md").read_text("utf-8")
+    sentences = [s for s in re.split(r"(?<=\.)\s+(?=[A-Z])", text) if re.search(r"\bCoq\b", s)]
+    assert sentences
+    assert all("Checked by machine" in " ".join(s.split()) for s in sentences), sentences

@@ -1,0 +1,102 @@
+"""What an extra brings along: without it, each function that needs it says what to install.
+
+Each call runs in a process where a library cannot be imported, and with data that fail when they
+are read.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT = """
+import sys
+from fractions import Fraction
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "LIBRARY":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import userdp as ud
+from userdp import beyond, release
+
+class Unread:
+    def __array__(self, dtype=None, copy=None):
+        print("the data were read")
+        raise SystemExit
+
+unread, other = Unread(), Unread()
+bounds = {"lower": 0, "upper": 6}
+users = ud.Contributions([2, 1], 6)
+law = beyond.GaussianNoise(1)
+"""
+
+OPENDP = {
+    "a private mean": "release.private_mean(unread, other, **bounds, budget=1)",
+    "protected counts": "release.private_mean_protected_counts("
+    "unread, other, **bounds, eps=1, cap=2)",
+    "sums": "release.release_mean(unread, users, 1)",
+    "vectors": "release.release_mean_in_ball(unread, users, law)",
+    "a measurement": "release.as_measurement('user', 'value', data=unread, **bounds, budget=1)",
+    "Laplace noise": "release.discrete_laplace(1, Fraction(1))",
+    "Gaussian noise": "release.discrete_gaussian(1, law)",
+}
+FILES = {
+    "counts": "release.user_counts('user', data='records.csv')",
+    "a tally": "release.protected_tally('user', 'value', **bounds, data=['records.csv'])",
+    "a private mean": "release.private_mean("
+    "'user', 'value', **bounds, budget=1, data='records.parquet')",
+}
+ARROW = {
+    "a file": FILES["counts"],
+    "a frame of polars": "import polars as pl\n"
+    "lazy = pl.LazyFrame({'user': [1]}).map_batches(lambda _: pl.DataFrame(unread))\n"
+    "release.user_counts('user', data=lazy)",
+    "a column of polars": "import polars as pl\n"
+    "release.private_mean(unread, pl.Series([1.0]), **bounds, budget=1)",
+    "a relation": "import duckdb\nrelease.user_counts('user', data=duckdb.sql('SELECT 1 AS user'))",
+}
+FRAME = {
+    "a sweep": "sweep = ud.error_sweep({'L': ud.laplace}, users, [1], ud.uniform_sums, 2, rng=0)\n"
+    "sweep.frame()"
+}
+CALLS = [
+    ("release", "opendp", OPENDP),
+    ("tables", "ibis", FILES),
+    ("tables", "duckdb", FILES),
+    ("tables", "pyarrow", ARROW),
+    ("frame", "pandas", FRAME),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("extra", "library", "call"),
+    [
+        pytest.param(extra, library, call, id=f"{library}, {what}")
+        for extra, library, calls in CALLS
+        for what, call in calls.items()
+    ],
+)
+def test_without_a_library_a_call_says_what_to_install(extra, library, call, tmp_path):
+    for name in ("records.csv", "records.parquet"):
+        (tmp_path / name).write_text("no table, which only who reads it can tell")
+    code = WITHOUT.replace("LIBRARY", library) + call
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == ""
+    said = done.stderr.strip().splitlines()[-1]
+    assert said.startswith("ImportError: ")
+    assert said.endswith(f": pip install 'userdp[{extra}]'.")
+
+
+@pytest.mark.parametrize("library", ["tqdm", "pandas", "pyarrow", "matplotlib", "opendp"])
+def test_without_a_library_the_core_works(library):
+    work = (
+        "print(ud.error_sweep({'L': ud.laplace}, users, [1], ud.uniform_sums, 2, rng=0).n_trials)"
+    )
+    code = WITHOUT.replace("LIBRARY", library) + work
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "2"

@@ -1,0 +1,23 @@
+"""The attack of the page on trust."""
+
+import math
+
+import numpy as np
+import pytest
+from page_functions import functions_of
+
+import userdp as ud
+from userdp import audit
+
+PEOPLE = ud.Contributions([1] * 5, 1)
+ANSWERS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
+PAGE = functions_of("trust", audit=audit, log=np.vectorize(math.log), people=PEOPLE)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(("mechanism", "least"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
+def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, least, name):
+    outputs = mechanism(np.broadcast_to(ANSWERS[name], (20_000, 5)), PEOPLE, 1, rng=20)
+    (other,) = [sums for n, sums in ANSWERS.items() if n != name]
+    assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
+    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least

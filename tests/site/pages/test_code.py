@@ -1,0 +1,77 @@
+"""Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+from browser import BUILT, ROOT, on_the_built_pages
+from docutils.nodes import make_id
+
+import userdp as ud
+from tools.ext import contents, sources
+from userdp import audit
+
+pytestmark = on_the_built_pages
+
+ROWS = contents.ledger()
+EXPORTED = [("userdp", name) for name in ud.__all__]
+EXPORTED += [("userdp.audit", name) for name in audit.__all__]
+
+
+def hrefs(html, pattern=""):
+    return re.findall(rf'href="({pattern}[^"]*)"', html)
+
+
+@pytest.mark.parametrize("file", sources.FILES)
+def test_a_page_shows_the_file_with_every_unit_in_an_element_of_its_name(file):
+    lines = (ROOT / file).read_text("utf-8").splitlines(keepends=True)
+    html = (BUILT / f"{sources.page(file)}.html").read_text()
+    assert f"<h1>{file}</h1>" in html
+    names = re.findall(r'\bid="([^"]+)"', html)
+    assert len(names) == len(set(names))
+    (code,) = re.findall(r'(?s)<div class="highlight">.*?</pre></div>', html)
+    shown = ElementTree.fromstring(code)
+    assert "".join(shown.itertext()).strip("\n") == "".join(lines).strip("\n")
+    assert {node.get("id"): "".join(node.itertext()) for node in shown.iterfind(".//*[@id]")} == {
+        name: "".join(lines[first - 1 : last])
+        for name, (first, last) in sources.units(file).items()
+    }
+
+
+def test_the_ledger_the_feet_of_chapters_and_names_of_files_lead_to_tests():
+    named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
+    expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
+    names = ("book/claims", "book/optimum", "CONTRIBUTING")
+    claims, foot, guide = ((BUILT / f"{name}.html").read_text() for name in names)
+    assert Counter(hrefs(claims, r"\.\./code/")) == expected
+    assert hrefs(foot, r"\.\./code/tests/")
+    assert "code/tests/test_structure.html" in hrefs(guide)  # the text has the file's name
+
+
+def entries():
+    html = (BUILT / "book" / "reference.html").read_text().partition('class="prev-next-area"')[0]
+    starts = [*re.finditer(r'<dt class="sig[^>]* id="([^"]+)"', html), None]
+    return {
+        one[1]: html[one.start() : following and following.start()].partition("</section>")[0]
+        for one, following in pairwise(starts)
+    }
+
+
+@pytest.mark.parametrize(("module", "name"), EXPORTED)
+def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
+    file, unit = sources.place(module, name)
+    rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
+    entry = entries()[f"{module}.{name}"]
+    assert hrefs(entry)[0] == f"../{sources.page(file)}.html#{unit}"
+    claims = [f"claims.html#{make_id('claim-' + row['id'])}" for row in rows]
+    assert hrefs(entry, r"claims\.html#") == claims
+    calls = rf"\b{'ud' if module == 'userdp' else 'audit'}.{name}\b"
+    chapters = {
+        f"{page}.html"
+        for page in contents.pages()
+        for cell in contents.page(page).cells
+        if cell.cell_type == "code" and re.search(calls, cell.source)
+    }
+    assert {href for href in hrefs(entry) if re.fullmatch(r"[\w-]+\.html", href)} == chapters

@@ -1,0 +1,580 @@
+"""The Explorer in a browser: the same numbers as userdp, also as drawn; keys, addresses, refusals.
+
+`book/_static/explorer/maths.mjs` mirrors functions of userdp. Both get the same random collections
+and budgets here: rank and threshold must be the same, all else agree to 1e-12.
+"""
+
+import re
+import shutil
+
+import numpy as np
+import plotting
+import pytest
+from browser import AXE, BUILT, ROOT, served
+from matplotlib.colors import to_hex
+from playwright.sync_api import expect
+from strategies import EXTREME, GEOMETRIC
+
+import userdp as ud
+from userdp import beyond
+
+SOURCE = ROOT / "book" / "_static" / "explorer"
+CLOSE = 1e-12
+SMALL = 1e-9  # km/h; below this, errors of rounding may be as large as the number
+
+GRID = "import('./explorer/entries.mjs').then((entries) => entries.GRID)"
+
+# Locators look into what the Explorer draws, although that is a tree of its own.
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Explorer</title>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
+<clip-explorer start="eps=0.5"></clip-explorer>
+<a id="try" href="#eps=0.1">try 0.1</a>
+<script type="module" src="explorer/explorer.mjs"></script></html>"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "index.html").write_text(PAGE)
+    shutil.copytree(SOURCE, folder / "explorer")
+    with served(folder) as address:
+        yield address + "/index.html"
+
+
+def problems(grid):
+    """Those of the paper, a single user, ties, equal users, heavy tails; and budgets for each."""
+    rng = np.random.default_rng(20250228)
+    collections = [GEOMETRIC.counts, EXTREME.counts, np.array([7])]
+    for size in rng.integers(1, 60, 103):
+        collections += [rng.integers(1, 5, size), np.full(size, rng.integers(1, 1000))]
+        collections += [np.ceil(3 * rng.pareto(0.8, size) + 0.01).clip(1, 10**7).astype(int)]
+    for counts in collections:
+        tie = 2 / rng.integers(1, counts.size + 1)  # within the snap around it, and just outside
+        ties = tie * np.array([1, 1 - 5e-10, 1 + 5e-10, 1 - 2e-9])
+        yield counts.tolist(), [*rng.choice(grid, 3).tolist(), *ties.tolist()]
+
+
+def in_python(counts, eps):
+    users = ud.Contributions(counts, upper=65)
+    clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
+    felt = beyond.threshold(users, eps, "l1")  # its error: ud.optimal_error, without a search
+    widths = [(T, "bound"), (100.0, "l1"), (felt, "l1"), (65.0 * users.max_count, "bound")]
+    close = [*clipping.lower, *clipping.upper, ud.optimal_error(users, eps), felt]
+    close += [beyond.symmetric_error(users, width, eps, objective) for width, objective in widths]
+    close += [ud.worst_case_bias(users, clipping), beyond.minimax_lower_bound(users, eps)]
+    close += [ud.akmv_error(users.largest_sums, users, eps)]
+    return [ud.rank(eps), T], [float(number) for number in close]
+
+
+IN_THE_BROWSER = """async (problems) => {
+  const m = await import("./explorer/maths.mjs");
+  return problems.map(([counts, budgets]) => {
+    const users = m.contributions(counts, 65);
+    return budgets.map((eps) => {
+      const clipping = m.optimalClipping(users, eps);
+      const T = m.threshold(users, eps);
+      return [[m.rank(eps), T], [...clipping.lower, ...clipping.upper,
+        m.optimalError(users, eps), m.threshold(users, eps, "l1"),
+        m.symmetricError(users, T, eps), m.symmetricError(users, 100, eps, "l1"),
+        m.optimalError(users, eps, "l1"), m.symmetricError(users, 65 * users.maxCount, eps),
+        m.symmetricBias(users, T), m.minimaxLowerBound(users, eps), m.akmvError(users, eps)]];
+    });
+  });
+}"""
+
+
+def test_mirror_gives_the_numbers_of_userdp(page, site):
+    page.goto(site)
+    asked = list(problems(page.evaluate(GRID)))
+    answers = page.evaluate(IN_THE_BROWSER, asked)
+    for (counts, budgets), numbers in zip(asked, answers, strict=True):
+        for eps, (same, near) in zip(budgets, numbers, strict=True):
+            exact, close = in_python(counts, eps)
+            assert exact == same, (counts, eps)
+            # What is zero may be missed by rounding.
+            agree = np.abs(np.subtract(close, near)) <= CLOSE * np.maximum(near, SMALL)
+            assert agree.all(), (counts, eps)
+
+
+STATES = {
+    "eps=0.5": GEOMETRIC,
+    "eps=0.1&geometric=3": ud.geometric_collection(M=3, upper=65),
+    "eps=2&extreme=101,10": EXTREME,
+    "eps=0.25&counts=2x30,40x5": ud.Contributions([2] * 30 + [40] * 5, upper=65),
+    "eps=0.3&counts=9,9,2,1&objective=l1": ud.Contributions([9, 9, 2, 1], upper=65),
+}
+
+
+def check_tables(page, users, eps, objective):
+    rows = page.locator("tbody tr").evaluate_all(
+        "(rows) => rows.map((row) => [row.querySelector('th').textContent,"
+        "[...row.querySelectorAll('data')].map((cell) => Number(cell.value))])"
+    )
+    widths = {"Laplace": users.upper * users.max_count, "OPT-worst-case": ud.threshold(users, eps)}
+    widths |= {"l1 optimum": beyond.threshold(users, eps, "l1")} if objective == "l1" else {}
+    errors = [beyond.symmetric_error(users, width, eps, objective) for width in widths.values()]
+    expected = {name: [error] for name, error in zip(widths, errors, strict=True)}
+    expected["impossible below"] = [beyond.minimax_lower_bound(users, eps)]
+    if objective == "bound":
+        expected["AKMV on all-U data"] = [ud.akmv_error(users.largest_sums, users, eps)]
+    clipping = beyond.optimal_clipping(users, eps, objective)
+    for count, *ends in zip(users.counts, clipping.lower, clipping.upper, strict=True):
+        expected[str(count)] = ends
+    shown = {name: numbers for name, numbers in rows if name in expected}
+    assert shown == {name: pytest.approx(x, rel=CLOSE) for name, x in expected.items()}
+
+
+def value(page, picture, name, place):
+    """The value of a drawn coordinate, or of several, read off the axis' own labels."""
+    ticks = page.locator(f".{picture} .{name}-tick").evaluate_all(
+        f"(all) => all.map((tick) => [tick.getAttribute('{name}'), tick.textContent])"
+    )
+    places, values = np.array([[float(x.replace(",", "")) for x in tick] for tick in ticks]).T
+    places -= 4 * (name == "y")  # labels stand that much below their line
+    if picture == "errors":
+        return np.exp(np.polyval(np.polyfit(places, np.log(values), 1), place))
+    return np.polyval(np.polyfit(places, values, 1), place)
+
+
+def drawn_dot(page, picture, mark):
+    dot = page.locator(f".{picture} {mark}").first
+    places = dot.evaluate("({cx, cy}) => [cx.baseVal.value, cy.baseVal.value]")
+    return [value(page, picture, name, place) for name, place in zip("xy", places, strict=True)]
+
+
+def check(page, users, eps, objective="bound"):
+    """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
+    check_tables(page, users, eps, objective)
+    best = beyond.optimal_error(users, eps, objective)
+    width = beyond.threshold(users, eps, objective)
+    x, y = drawn_dot(page, "objective", ".dot")
+    assert x == pytest.approx(width, abs=2e-3 * (width or users.upper * users.counts.min()))
+    assert y == pytest.approx(best, abs=1e-3 * users.upper)
+    assert drawn_dot(page, "errors", ".mark") == pytest.approx([eps, best], rel=2e-3)
+    path = page.locator(f".errors .{'l1' if objective == 'l1' else 'opt'}.curve").get_attribute("d")
+    places = np.array([point.split() for point in path[1:].split("L")], dtype=float).T
+    x, y = (value(page, "errors", *drawn) for drawn in zip("xy", places, strict=True))
+    assert y == pytest.approx([beyond.optimal_error(users, e, objective) for e in x], rel=2e-3)
+    clipping = beyond.optimal_clipping(users, eps, objective)
+    ends = dict(zip(users.counts, zip(clipping.lower, clipping.upper, strict=True), strict=True))
+    bars = page.locator(".size").evaluate_all(
+        "(all) => all.map((bar) => [Number(bar.dataset.count), bar.getAttribute('d')])"
+    )
+    assert {count for count, _ in bars} == set(ends)
+    for count, path in bars:
+        _, top, _, bottom = map(float, re.findall(r"[\d.]+", path))
+        drawn = value(page, "intervals", "y", [bottom, top])
+        assert drawn == pytest.approx(ends[count], abs=1e-3 * users.upper)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_all_that_is_shown_is_of_userdp(page, site, errors, state):
+    page.goto(f"{site}#{state}")
+    users, objective = STATES[state], "l1" if "l1" in state else "bound"
+    eps = float(re.search(r"eps=([\d.]+)", state).group(1))
+    check(page, users, eps, objective)
+    words = page.locator(".words").text_content()
+    assert f"ε = {eps:g}" in words
+    best = beyond.optimal_error(users, eps, objective)
+    assert f"error is {best:.2f}".rstrip("0").rstrip(".") in words
+    if objective == "bound":
+        T = ud.threshold(users, eps)
+        assert f"⌈2/ε⌉ = {ud.rank(eps)}" in words
+        assert f"T = {T:,.10g}" in words.replace("T = 0.", "T = 0 ")
+        assert ("Nobody is clipped" in words) == (users.max_count * 65 <= T)
+    assert errors == []
+
+
+def test_colours_are_those_of_the_books_figures():
+    style = (SOURCE / "style.mjs").read_text()
+    names = {"opt": "OPT-worst-case", "akmv": "AKMV", "laplace": "Laplace", "l1": "l1 optimum"}
+    for name, mechanism in names.items():
+        assert f"--{name}: {to_hex(plotting.LOOKS[mechanism]['color'])}" in style
+
+
+def shown_eps(page):
+    return float(page.locator("#eps").first.input_value())
+
+
+def test_keys_and_typing_move_the_slider_and_all_with_it(page, site):
+    page.goto(f"{site}#eps=0.5")
+    grid = page.evaluate(GRID)
+    place, slider = grid.index(0.5), page.locator("#slider")
+    for key, eps in {"ArrowRight": grid[place + 1], "Home": 0.01, "End": 10}.items():
+        slider.press(key)
+        assert shown_eps(page) == eps
+        assert slider.get_attribute("aria-valuetext") == f"ε = {eps:g}"
+        check(page, GEOMETRIC, eps)
+    page.wait_for_url(f"{site}#eps=10&geometric=6")
+    slider.press("ArrowLeft")
+    assert shown_eps(page) == grid[-2]
+    page.locator("#eps").fill("0.123456")
+    page.keyboard.press("Tab")
+    assert shown_eps(page) == 0.1235
+    page.wait_for_url(f"{site}#eps=0.1235&geometric=6")
+
+
+def test_state_is_in_the_address_and_comes_back_from_it(page, site):
+    page.goto(f"{site}#eps=0.3&counts=40x5,10&objective=l1")
+    words = page.locator(".words").text_content()
+    fields = ["eps", "kind", "counts", "objective"]
+    values = [page.locator(f"#{field}").input_value() for field in fields]
+    assert values == ["0.3", "counts", "40x5,10", "l1"]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".copy").click()
+    expect(page.locator(".copy")).to_have_text("copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    page.locator("#try").click()
+    page.wait_for_url(f"{site}#eps=0.1&counts=40x5,10&objective=l1")
+    assert shown_eps(page) == 0.1
+    page.go_back()
+    expect(page.locator("#eps")).to_have_value("0.3")
+    expect(page.locator(".words")).to_have_text(words)
+    for move in (page.go_forward, page.reload):
+        move()
+        expect(page.locator("#eps")).to_have_value("0.1")
+    expect(page.locator("#counts")).to_have_value("40x5,10")
+    # A fragment of another kind is left alone. Timers fire in their order: what the event set
+    # off, to write the address in 200 ms, is done.
+    page.evaluate(
+        """new Promise((done) => {
+          addEventListener("hashchange", () => setTimeout(done, 200));
+          location.hash = "some-section";
+        })"""
+    )
+    assert page.evaluate("location.hash") == "#some-section"
+    assert shown_eps(page) == 0.1
+
+
+def test_a_collection_and_a_budget_are_chosen_by_the_mouse(page, site):
+    page.goto(site)
+    for kind, counts in (
+        ("extreme", EXTREME.counts),
+        ("counts", np.repeat([40, 10, 2], [5, 50, 500])),
+        ("geometric", GEOMETRIC.counts),
+    ):
+        page.locator("#kind").select_option(kind)
+        for field in page.locator("[data-kind]").all():
+            assert field.is_visible() == (field.get_attribute("data-kind") == kind)
+        check(page, ud.Contributions(counts, upper=65), 0.5)
+    picture = page.locator(".errors svg")
+    picture.scroll_into_view_if_needed()
+    box, mark = picture.bounding_box(), page.locator(".errors .mark").first
+    x = box["x"] + box["width"] * mark.evaluate("(dot) => dot.cx.baseVal.value") / 380
+    page.mouse.move(x, box["y"] + 50)
+    page.mouse.down()
+    assert shown_eps(page) == 0.5
+    page.mouse.move(box["x"], box["y"] + 50)
+    assert shown_eps(page) == 0.01
+    page.mouse.up()
+
+
+def choose(page, table):
+    file = {"name": "users.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    page.locator("#file").set_input_files(file)
+
+
+def expect_counts(page, counts, said):
+    """What was read is shown and said."""
+    expect(page.locator(".given")).to_have_text(said)
+    check_tables(page, ud.Contributions(counts, upper=65), 0.5, "bound")
+
+
+def expect_no_result(page):
+    for place in (".words", ".intervals", ".objective", ".errors", ".tables table"):
+        expect(page.locator(place).and_(page.locator(":not(:empty)"))).to_have_count(0)
+    expect(page.locator(".pictures")).to_be_hidden()
+    expect(page.locator(".copy")).to_be_disabled()
+
+
+def options(page):
+    return page.locator("#way option").all_text_contents()
+
+
+SURE = {
+    "known-heading": ("user,samples\nann,40\nbob,2\ncy,40", "samples"),
+    "known-heading-first": ("n,user\n40,ann\n2,bob\n40,cy", "n"),
+    "known-heading-and-a-city": ("user,city,n\nann,Ulm,40\nbob,Bonn,2\ncy,Ulm,40", "n"),
+    "one-column": ("trips\n40\n2\n40", "trips"),
+    "tabs-and-quotes": ('"user"\t"rows"\r\n"ann"\t40\r\n"b, ""o"""\t2\r\n"cy"\t"40"\r\n', "rows"),
+    "comma-in-quotes": ('user,count\n"Ann, A",40\n"Bob, B",2\n"Cy\nC",40\n', "count"),
+    "as-pandas-writes": (",user,records\n0,ann,40.0\n1,bob,2.0\n2,cy,40.0\n", "records"),
+}
+
+
+@pytest.mark.parametrize(("table", "column"), SURE.values(), ids=SURE)
+def test_a_single_column_or_a_known_heading_is_read_and_said(page, site, requests, table, column):
+    """Pasted, chosen or dropped; and nothing is sent."""
+    page.goto(f"{site}#counts=1")
+    seen, counts = len(requests), page.locator("#counts")
+    said = f"Read: 3 users with 82 samples, from column “{column}”."
+    counts.fill(table)
+    expect_counts(page, [40, 2, 40], said)
+    counts.fill("1")
+    expect_counts(page, [1], "Read: 1 user with 1 sample.")
+    choose(page, table)
+    expect(counts).to_have_value("40x2, 2x1")
+    expect_counts(page, [40, 2, 40], said)
+    counts.fill("1")
+    counts.evaluate(
+        """(field, table) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([table], "c.csv"));
+          field.dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+        }""",
+        table,
+    )
+    expect_counts(page, [40, 2, 40], said)
+    assert len(requests) == seen
+
+
+def test_numbers_alone_are_counts(page, site):
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    choose(page, "40\n2\n40\n")
+    expect_counts(page, [40, 2, 40], "Read: 3 users with 82 samples.")
+    expect(page.locator("#way")).to_be_hidden()
+
+
+def test_it_asks_which_column_counts(page, site):
+    """As the last one need not: here it has kilometres."""
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    choose(page, "driver,trips,km\nann,40,812\nbob,2,31\ncy,7,120\ndan,7,99\n")
+    expect(page.locator(".given")).to_contain_text("This table has 4 rows and 3 columns. Choose")
+    expect_no_result(page)
+    trips, km = "column “trips”: 40, 2, 7, …", "column “km”: 812, 31, 120, …"
+    assert options(page) == ["choose…", trips, km]
+    page.locator("#slider").press("ArrowRight")  # which is no answer
+    page.locator("#slider").press("ArrowLeft")
+    expect_no_result(page)
+    said = "Read: 4 users with {} samples, from column “{}”."
+    page.locator("#way").select_option(trips)
+    expect(page.locator("#counts")).to_have_value("40x1, 7x2, 2x1")
+    expect_counts(page, [40, 2, 7, 7], said.format(56, "trips"))
+    page.locator("#way").select_option(km)  # a reader may think better of it
+    expect_counts(page, [812, 31, 120, 99], said.format("1,062", "km"))
+    page.locator("#counts").fill("3")
+    expect(page.locator("#way")).to_be_hidden()
+    expect_counts(page, [3], "Read: 1 user with 3 samples.")
+
+
+def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
+    """One row a sample: neither speeds nor a column of a known name are counts of users."""
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    for heads in ("user,speed", "user,n"):
+        choose(page, f"{heads}\nann,31\nann,28\nbob,44\nann,30\ncy,12\nbob,40\n")
+        expect(page.locator(".given")).to_contain_text("Its first column repeats")
+        expect_no_result(page)
+        assert options(page)[1] == "rows, counted by “user”"
+        page.locator("#way").select_option(options(page)[1])
+        said = "Read: 3 users with 6 samples, rows counted by “user”."
+        expect_counts(page, [3, 2, 1], said)
+    choose(page, "7,31\n7,28\n8,44\n")  # without a head, and with numbers for users
+    page.locator("#way").select_option("rows, counted by “column 1”")
+    expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “column 1”.")
+    page.locator("#way").select_option("every number, one a user")
+    said = "Read: 6 users with 125 samples, every number one user."
+    expect_counts(page, [7, 31, 7, 28, 8, 44], said)
+
+
+def test_users_may_stand_in_a_later_column(page, site):
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    choose(page, "time,user,speed\n08:01,ann,31.5\n08:02,bob,28\n08:03,ann,28.5\n")
+    page.locator("#way").select_option("rows, counted by “user”")
+    expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “user”.")
+
+
+def test_after_a_refusal_no_old_result_stays(page, site):
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    choose(page, "user,n\nann,4\nbob,1\n")
+    expect_counts(page, [4, 1], "Read: 2 users with 5 samples, from column “n”.")
+    choose(page, "user,n\nann,4\nbob,two\n")
+    refusal = page.locator(".refusal")
+    expect(refusal).to_have_text("Line 3: “two” is no number of samples.")
+    expect_no_result(page)
+    expect(page.locator(".given")).to_be_empty()
+    choose(page, "user,n\nann,4\nbob,2\n")  # the same file, mended
+    expect(refusal).to_be_empty()
+    expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
+    for field, wrong, right in (("#eps", "99", "0.5"), ("#upper", "0", "65")):
+        page.locator(field).fill(wrong)
+        expect(refusal).not_to_be_empty()
+        expect_no_result(page)
+        page.locator(field).fill(right)
+        expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
+
+
+def test_a_column_that_is_refused_leaves_the_choice(page, site):
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    choose(page, "driver,trips,rides\nann,,40\nbob,2,3\n")
+    page.locator("#way").select_option("column “trips”: , 2")
+    expect(page.locator(".refusal")).to_have_text("Line 2 has nothing in the column “trips”.")
+    expect_no_result(page)
+    page.locator("#way").select_option("column “rides”: 40, 3")
+    expect_counts(page, [40, 3], "Read: 2 users with 43 samples, from column “rides”.")
+    choose(page, "driver,city\nann,Ulm\nbob,Bonn\n")
+    expect(page.locator(".refusal")).to_contain_text("No column of this table has numbers")
+    expect_no_result(page)
+
+
+def test_a_question_is_reached_and_answered_by_keyboard_and_has_no_fault_for_axe(page, site):
+    page.goto(site)
+    page.locator("#kind").select_option("counts")
+    page.evaluate(AXE.read_text() + "; 0")
+    faults = "axe.run('clip-explorer').then(({violations}) => violations.map(({id}) => id))"
+    choose(page, "driver,trips,km\nann,40,812\nbob,2,31\n")
+    expect(page.get_by_role("status")).to_contain_text("Choose below how to read it.")
+    assert page.evaluate(faults) == []
+    page.locator("#file").press("Tab")
+    expect(page.get_by_label("What counts a user's samples?")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect_counts(page, [40, 2], "Read: 2 users with 42 samples, from column “trips”.")
+    expect(page.locator("#way")).to_be_focused()
+    choose(page, "user,n\nann,4\nbob,two\n")
+    expect(page.get_by_role("alert")).to_contain_text("Line 3")
+    assert page.evaluate(faults) == []
+
+
+UNITS = {"minutes": ("200", "min", "(min)"), "none": ("200", "", "")}
+
+
+@pytest.mark.parametrize(("upper", "unit", "label"), UNITS.values(), ids=UNITS)
+def test_bound_and_unit_are_those_that_the_reader_sets(page, site, upper, unit, label):
+    """In all sentences, axes, tables and numbers, for those who listen too; and in the address."""
+    page.goto(f"{site}#eps=0.5&geometric=3")
+    page.get_by_label("Samples from 0 to U").fill(upper)
+    page.get_by_label("unit", exact=True).fill(unit)
+    users = ud.geometric_collection(M=3, upper=float(upper))
+    check(page, users, 0.5)
+    page.wait_for_url(f"{site}#eps=0.5&geometric=3&upper={upper}&unit={unit}")
+    page.reload()
+    check(page, users, 0.5)
+    said = page.locator("clip-explorer").evaluate("({shadowRoot}) => shadowRoot.innerHTML")
+    said = said.partition("</style>")[2]
+    assert "km/h" not in said.replace("upper=65&amp;unit=km/h", "")  # where "start again" leads
+    assert "()" not in said
+    labels = page.locator("svg text").all_text_contents()
+    for name in ("sample value", "total width S of a user's intervals", "error"):
+        assert f"{name} {label}".strip() in labels
+    assert page.locator("caption").last.text_content() == f"Clip intervals {label}".strip()
+    best = f"{ud.optimal_error(users, 0.5):.2f} {unit}".strip()
+    assert f"error is {best}:" in page.locator(".words").text_content()
+    page.get_by_text("start again").click()
+    expect(page.locator("#upper")).to_have_value("65")
+    expect(page.locator("#unit")).to_have_value("km/h")
+
+
+BOUNDS = {"least": 0.001, "small": 0.01, "large": 250_000, "most": 1_000_000_000}
+
+
+@pytest.mark.parametrize("upper", BOUNDS.values(), ids=BOUNDS)
+def test_labels_of_axes_have_room_for_any_bound(page, site, upper):
+    """Right of the name of the axis, which ends at 11 or so."""
+    page.goto(f"{site}#upper={upper}")
+    crowded = page.locator(".y-tick").evaluate_all(
+        "(ticks) => ticks.filter((tick) => tick.getBBox().x < 11).map((tick) => tick.textContent)"
+    )
+    assert crowded == []
+
+
+GARBAGE = {
+    "forty, ten": "“forty” is no number of samples",
+    "3, 0, 1": "“0”: a user has at least one sample",
+    **{each: f"“{each}” is no number" for each in ("2.5", "10x", "<img")},
+    "5x0": "“5x0”: a user has at least one sample",
+    "99999999999": "at most 1,000,000,000 samples",
+    "1x200000": "At most 100,000 users",
+    "user,n\nann,4\nbob,two": "Line 3: “two” is no number",
+    "user,n\nann,4\nbob,0": "Line 3: “0”: a user has at least one sample",
+    " ,; ": "Write at least one number",
+}
+
+
+def test_pasted_garbage_is_refused_with_a_reason(page, site):
+    page.goto(f"{site}#counts=4,1")
+    counts, refusal = page.locator("#counts"), page.locator(".refusal")
+    for garbage, reason in GARBAGE.items():
+        counts.fill(garbage)
+        expect(refusal).to_contain_text(reason)
+        expect(counts).to_have_attribute("aria-invalid", "true")
+        expect_no_result(page)
+        page.locator("#slider").press("ArrowRight")  # which is no excuse for it
+        expect(refusal).to_contain_text(reason)
+        expect_no_result(page)
+        counts.fill("4\n2\t1")
+        expect(refusal).to_be_empty()
+        expect(counts).to_have_attribute("aria-invalid", "false")
+        expect(page.locator(".given")).to_have_text("Read: 3 users with 7 samples.")
+
+
+ADDRESSES = {
+    "eps=banana": "ε must be a number from 0.01 to 10, not “banana”",
+    "eps=1e9": "not “1e9”",
+    "geometric=11": "M must be a whole number from 0 to 10, not “11”",
+    "extreme=10": "m* must be a whole number",
+    "extreme=10,2,3": "m* must be a whole number from 1 to 1,000,000,000, not “2,3”",
+    "extreme=0,1": "The number of users L must be a whole number from 1",
+    "counts=<img src=x onerror=alert(1)>": "“<img” is no number of samples",
+    "objective=fun": "must be “bound” or “l1”",
+    "upper=0": "U must be a number from 0.001 to 1,000,000,000, not “0”",
+    "unit=<img src=x onerror=alert(1)>": "The unit must have at most 16 characters",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_that_makes_no_sense_is_refused_with_a_reason(page, site, address):
+    page.goto(f"{site}#{address}")
+    expect(page.locator(".refusal")).to_contain_text(ADDRESSES[address])
+    expect_no_result(page)
+    expect(page.locator("img")).to_have_count(0)
+    page.locator("#slider").press("ArrowRight")
+    expect(page.locator(".refusal")).to_be_empty()
+    check_tables(page, GEOMETRIC, shown_eps(page), "bound")
+
+
+def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scripts(page, book):
+    page.goto(f"{book}/book/explorer.html")
+    figure, live = page.locator("clip-explorer img"), page.locator(".live")
+    for media, shown, gone in (("screen", live, figure), ("print", figure, live)):
+        page.emulate_media(media=media)
+        expect(shown).to_be_visible()
+        expect(gone).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.goto((BUILT / "book" / "explorer.html").as_uri())  # where scripts do not load
+    expect(live).to_have_count(0)
+    assert figure.bounding_box()["height"] > 100
+
+
+def test_the_first_page_says_in_plain_words_what_userdp_computes(page, book):
+    page.goto(f"{book}/book/index.html")
+    said = page.locator(".summary").text_content()
+    eps = shown_eps(page)
+    T, N = ud.threshold(GEOMETRIC, eps), GEOMETRIC.total
+    errors = {
+        "errs by at most": ud.optimal_error(GEOMETRIC, eps),
+        "km/h:": beyond.smallest_bias(GEOMETRIC, T / N),
+        "clipping, and": T / eps / N,
+        "Without clipping it is": ud.sensitivity(GEOMETRIC) / eps,
+        "AKMV errs by": ud.akmv_error(GEOMETRIC.largest_sums, GEOMETRIC, eps),
+        "can promise less than": beyond.minimax_lower_bound(GEOMETRIC, eps),
+    }
+    for words, error in errors.items():
+        assert f"{words} {error:.2f}".rstrip("0").rstrip(".") in said
+    assert "rank" not in said
+
+
+@pytest.mark.parametrize("name", ["optimum", "figure-1"])
+def test_small_instances_move_together_and_lead_to_the_explorer(page, book, name):
+    page.goto(f"{book}/book/{name}.html#eps=0.3")
+    value = "(all) => all.map((control) => control.value)"
+    assert set(page.locator("clip-explorer #eps").evaluate_all(value)) == {"0.3"}
+    sliders = page.locator("clip-explorer #slider")
+    sliders.first.press("ArrowRight")
+    assert len(set(sliders.evaluate_all(value))) == 1
+    link = page.locator(".more a").first.evaluate("(link) => link.href")
+    assert link == f"{book}/book/explorer.html#eps={shown_eps(page):g}&geometric=6"

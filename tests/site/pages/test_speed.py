@@ -1,0 +1,64 @@
+"""Formulas cost a reader next to nothing, on a processor four times slower and a slow line, too.
+
+Seconds depend on the machine. What is measured is a ratio, within one run: a page, against the same
+page without its formulas.
+"""
+
+import re
+
+import pytest
+from browser import BUILT, on_the_built_pages
+
+pytestmark = on_the_built_pages
+
+SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 90_000}
+PAINTED = """new Promise((done) => new PerformanceObserver((list) =>
+  setTimeout(() => done(list.getEntries().at(-1).startTime), 1000))
+  .observe({type: 'largest-contentful-paint', buffered: true}))"""
+FORMULA = re.compile(r"<mjx-container.*?</mjx-container>", re.S)
+RATIO = 2  # of two times that are nearly the same; a busy machine may disturb one of them
+
+
+def largest_paint(context, address, without=False):
+    """The best of three, in ms, each with nothing kept from the last."""
+    times = []
+    for _ in range(3):
+        with context.browser.new_context(viewport={"width": 390, "height": 844}) as phone:
+            page = phone.new_page()
+            line = phone.new_cdp_session(page)
+            line.send("Network.enable")
+            line.send("Network.emulateNetworkConditions", SLOW)
+            line.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+            if without:
+                bare = lambda route: route.fulfill(body=FORMULA.sub("x", route.fetch().text()))  # noqa: E731
+                page.route("**/book/*.html", bare)
+            page.goto(address, wait_until="load")
+            times.append(page.evaluate(PAINTED))
+    return min(times)
+
+
+@pytest.mark.parametrize("name", ["kkt", "reference"])
+def test_formulas_hardly_delay_a_page_on_a_slow_phone(context, book, name):
+    address = f"{book}/book/{name}.html"
+    bare = largest_paint(context, address, without=True)
+    assert largest_paint(context, address) < RATIO * bare
+
+
+def test_formulas_stand_in_the_page_before_any_script_runs():
+    for path in sorted((BUILT / "book").glob("*.html")):
+        text = path.read_text("utf-8")
+        assert text.count('class="math notranslate') == text.count("<mjx-container"), path.name
+        assert "MathJax.js" not in text
+
+
+def test_fonts_of_formulas_are_there():
+    styles = (BUILT / "_static" / "formulas.css").read_text("utf-8")
+    fonts = re.findall(r'url\("(\.\./mathjax/[^"]+)"\)', styles)
+    assert len(fonts) > 10
+    assert all((BUILT / "_static" / font).resolve().is_file() for font in fonts)
+
+
+def test_pages_load_neither_the_script_of_icons_nor_one_that_runs_cells():
+    """The first is 1.5 MB, and the font of icons has all that pages show."""
+    assert (BUILT / "_static" / "scripts" / "fontawesome.js").stat().st_size < 200
+    assert "thebe" not in (BUILT / "book" / "kkt.html").read_text("utf-8").lower()

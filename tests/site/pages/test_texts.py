@@ -1,0 +1,163 @@
+"""What the built pages say of themselves, how long they take to read, and how they are printed."""
+
+import re
+from html import unescape
+
+import pytest
+import yaml
+from browser import (
+    BUILT,
+    CHAPTERS,
+    ROOT,
+    TOC,
+    TYPESET,
+    every_chapter,
+    every_page,
+    look,
+    on_the_built_pages,
+)
+from bs4 import BeautifulSoup
+from playwright.sync_api import expect
+from pybtex.database import parse_string
+
+import userdp
+from tools.ext.contents import ledger
+from tools.ext.proofs import checked
+
+TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+BOTTOM = "(node) => node.getBoundingClientRect().bottom"
+
+pytestmark = on_the_built_pages
+
+
+@every_page
+def test_pages_say_what_they_are_about_and_of_which_version_with_an_icon(name):
+    here = BUILT / f"{name}.html"
+    text = here.read_text()
+    described = re.findall('<meta content="[^"]{40,}" name="description"', text)
+    assert len(described) == (name in CHAPTERS)
+    (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
+    assert (here.parent / icon).exists() or (BUILT / icon).exists()
+    assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
+
+
+@every_chapter
+def test_pages_say_how_to_cite_them(name):
+    """To readers, and in tags to reference managers; the book by its title, a page in the book."""
+    text = (BUILT / f"{name}.html").read_text("utf-8")
+    (box,) = BeautifulSoup(text, "html.parser").select("details.cite-page")
+    ((key, entry),) = parse_string(box.pre.text, "bibtex").entries.items()
+    assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
+    whole = name == TOC["root"]
+    assert (key == "userdp") == whole
+    assert (entry.fields.get("howpublished", "") == f"{{In {TITLE}}}") == (not whole)
+    tags = dict(re.findall(r'<meta name="citation_(\w+)" content="(.*?)">', text))
+    assert unescape(tags["title"]) == entry.fields["title"].strip("{}")
+    assert unescape(tags.get("inbook_title", TITLE)) == TITLE
+    assert tags["publication_date"] == entry.fields["year"]
+    assert unescape(tags["title"]) in box.p.text
+
+
+def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_about(
+    page, book, errors
+):
+    assert (BUILT / "index.html").read_text().startswith("<!DOCTYPE html>")
+    page.goto(f"{book}/")
+    page.wait_for_url(f"{book}/{TOC['root']}.html")
+    expect(page.locator(".doors .sd-card")).to_have_count(3)
+    assert page.locator(".doors").first.evaluate(BOTTOM) < 700
+    assert page.locator("clip-explorer .live").evaluate(BOTTOM) < 1350
+    assert errors == []
+
+
+def test_print_shows_the_page_alone_in_black_on_white(page, book):
+    page.goto(f"{book}/book/optimum.html")
+    look(page, 1400, "dark")
+    theme = "document.documentElement.dataset.theme"
+    page.emulate_media(media="print")
+    page.wait_for_function(f"{theme} === 'light'")
+    beside = page.locator(".bd-sidebar, .bd-header-article, .copybtn, #preview")
+    expect(beside.filter(visible=True)).to_have_count(0)
+    colour = page.locator(".bd-article p").first.evaluate("(node) => getComputedStyle(node).color")
+    assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
+    page.emulate_media(media="screen")
+    page.wait_for_function(f"{theme} === 'dark'")
+
+
+def test_rows_are_chosen_by_verdict_source_and_formal_proof_from_a_disk_too(page, book, errors):
+    page.goto(f"{BUILT.as_uri()}/book/claims.html")
+    rows, count = page.locator(".cell_output dl"), page.locator(".ledger-filter output")
+    expect(rows).to_have_count(len(ledger()))
+    wrong = [row["id"] for row in ledger() if row["verdict"] == "wrong as printed"]
+    page.get_by_label("Verdict").select_option("wrong as printed")
+    expect(rows.filter(visible=True)).to_have_count(len(wrong))
+    expect(count).to_have_text(f"{len(wrong)} of {len(ledger())} rows")
+    page.get_by_label("Claimed by").select_option("this book")
+    expect(rows.filter(visible=True)).to_have_count(0)
+    page.get_by_label("Verdict").select_option("all")
+    page.get_by_label("In Coq").select_option("yes")
+    own = [row for row in ledger() if row["id"].startswith("new-")]
+    proved = [row for row in own if row["label"] in checked()]
+    expect(rows.filter(visible=True)).to_have_count(len(proved))
+    page.evaluate(f"location.hash = 'claim-{wrong[0]}'")
+    expect(rows.filter(visible=True)).to_have_count(len(ledger()))
+    assert errors == []
+
+
+# A book that reads in an afternoon: minutes a page, and the claim with its picture first.
+NUMBERED = [c["file"] for part in TOC["parts"] if part.get("numbered") for c in part["chapters"]]
+PAPER = [c["file"] for c in TOC["parts"][0]["chapters"]]
+PATH = ["setup", "lemma", "optimum", "kkt", "akmv", "experiments"]
+PATH += ["figure-1", "figure-2", "figure-3", "robustness"]
+
+
+def minutes(name):
+    """At 220 words a minute, 4 formulas, 20 lines of code, 3 pictures; not what is folded."""
+    page = BeautifulSoup((BUILT / f"{name}.html").read_text(), "html.parser").article
+    for folded in page.select("details, .dropdown, .toggle-hidden"):
+        folded.extract()
+    code = sum(len(c.text.strip().splitlines()) for c in page.select("div.highlight pre"))
+    formulas, pictures = len(page.select("div.math")), len(page.select("img"))
+    # A formula within a line is read as one word; its letters are elements of their own.
+    for formula in page.select("span.math"):
+        formula.string = "x"
+    for part in page.select("div.highlight, div.output, div.math, script, .prev-next-footer"):
+        part.extract()
+    return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3
+
+
+def test_the_front_door_says_how_long_each_way_takes():
+    """Two hours for the paper's path, all proofs included; less for each of the others."""
+    path = sum(minutes(f"book/{name}") for name in PATH)
+    front = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
+    understand, use, read_before = (card.text for card in front.select(".sd-card"))
+    assert "two hours" in understand
+    assert path == pytest.approx(120, rel=0.25)
+    assert "twenty minutes" in use
+    assert minutes("book/decide") == pytest.approx(20, abs=3)
+    assert "ten minutes" in read_before
+    assert minutes("book/errata") == pytest.approx(10, abs=3)
+    assert [f"book/{name}" for name in PATH] == [name for name in PAPER if name != "book/explorer"]
+
+
+OTHERWISE = {"book/explorer", "book/decide"}
+"""A live picture; and a call and what it prints, for those who came for it."""
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERED if name not in OTHERWISE])
+def test_the_claim_and_its_picture_come_first(page, book, name):
+    page.goto(f"{book}/{name}.html")
+    page.wait_for_function(TYPESET)
+    assert page.locator(".bd-article strong").first.evaluate("(n) => n.offsetTop") < 450
+    first = page.locator(".bd-article :is(figure, .cell_input, details.hide)").first
+    assert first.evaluate("(node) => node.tagName") == "FIGURE"
+    assert first.evaluate(BOTTOM) <= 1350
+
+
+def test_who_has_a_table_sees_a_call_and_what_it_prints_first(page, book):
+    page.goto(f"{book}/book/decide.html")
+    page.wait_for_function(TYPESET)
+    call, printed = page.locator(".bd-article div.highlight:visible").all()[:2]
+    expect(call).to_contain_text("release.private_mean(")
+    expect(printed).to_contain_text("private mean")
+    assert printed.evaluate(BOTTOM) <= 950

@@ -1,0 +1,137 @@
+"""The examples of the README and of CONTRIBUTING.md work as they stand."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import duckdb
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+from tools.ext import contents
+
+ROOT = contents.ROOT
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+# Left out of a copy of the repository: what is made, linked or large.
+LEFT_OUT = [
+    ".git",
+    ".venv",
+    "_build",
+    "dist",
+    "mutants",
+    ".nox",
+    ".peers",
+    ".*_cache",
+    ".hypothesis",
+]
+
+# What JupyterLab leaves in a notebook.
+EDITOR = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "version": "3.11.2", "file_extension": ".py"},
+}
+
+
+def block(language, containing):
+    """The only block of CONTRIBUTING.md in a language that contains some words."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+    (found,) = [code for code in blocks if containing in code]
+    return found
+
+
+def insert(path, below, code):
+    """Put code below the only line that is this one."""
+    text = path.read_text("utf-8")
+    assert text.count(f"\n{below}\n") == 1
+    path.write_text(text.replace(f"\n{below}\n", f"\n{below}\n{code}"), "utf-8")
+
+
+def append(path, code):
+    with path.open("a", encoding="utf-8") as file:
+        file.write(code)
+
+
+def chapter():
+    """The chapter of CONTRIBUTING.md as JupyterLab would save it, run once, long ago."""
+    prose = nbformat.v4.new_markdown_cell(block("markdown", "# Capped sums").rstrip("\n"))
+    code = nbformat.v4.new_code_cell(block("python", "geometric_collection").rstrip("\n"))
+    code.metadata = {"editable": True, "slideshow": {"slide_type": ""}, "scrolled": True}
+    code.execution_count = 17
+    return nbformat.v4.new_notebook(cells=[prose, code], metadata=EDITOR)
+
+
+@pytest.fixture
+def contribution(tmp_path):
+    """A copy of the repository to which the example of CONTRIBUTING.md is added, word for word."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    (copy / ".venv").symlink_to(sys.prefix)
+    append(copy / "userdp/beyond/mechanisms.py", "\n\n" + block("python", "def capped_mean"))
+    exported = copy / "userdp/beyond/__init__.py"
+    first = "from userdp.beyond.errors import centred_clipping as centred_clipping"
+    insert(exported, first, block("python", "as capped_mean"))
+    ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--select=I", "--fix", exported]
+    subprocess.run(ruff, check=True)  # to where it belongs, whatever stands there
+    above = ".. autofunction:: clipped_mean_error"
+    insert(copy / "book/reference.md", above, block("rst", "capped_mean"))
+    insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
+    append(copy / "tests/beyond/test_capped_mean.py", block("python", "def test_capped_mean"))
+    nbformat.write(chapter(), copy / "book/capped.ipynb")
+    insert(copy / "_toc.yml", "      - file: book/less-noise", block("yaml", "book/capped"))
+    append(copy / "book/claims.yml", block("yaml", "capped_mean"))
+    return copy
+
+
+def run(command, copy):
+    """Run a command in the copy, with this environment, which is not to be made again."""
+    ready = "--assume-old .venv/ready --assume-old .venv/tests"
+    settings = {"PYTHONPATH": str(copy), "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache")}
+    return subprocess.run(
+        ["bash", "-c", re.sub("^make ", f"make {ready} ", command)],
+        cwd=copy,
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
+def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
+    for command in block("sh", "tests/beyond/test_capped_mean.py").splitlines():
+        done = run(command, contribution)
+        assert done.returncode == 0, done.stdout
+    module = contribution / "userdp/beyond/mechanisms.py"
+    code = module.read_text("utf-8")
+    assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
+    code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
+    module.write_text(code, "utf-8")
+    done = run(".venv/bin/python -m pytest tests/beyond/test_capped_mean.py", contribution)
+    assert done.returncode == 1
+    assert "AssertionError: too little noise: a release spends 1, eps is 0.5" in done.stdout
+
+
+def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(6)
+    users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
+    data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
+    data.to_parquet(tmp_path / "trips.parquet")
+    with duckdb.connect(tmp_path / "energy.db") as database:
+        database.execute("CREATE TABLE readings AS SELECT 1 AS meter, 2.5 AS kw")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in BLOCKS:
+        exec(code, names)
+    made = names["made"]
+    assert made.n_records == len(data)
+    shown = capsys.readouterr().out
+    for text in (repr(made), made.public_sentence("km/h"), made.public_json()):
+        assert text in shown

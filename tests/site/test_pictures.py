@@ -1,0 +1,278 @@
+"""The checker of pictures sees each kind of fault in a small figure, and none in a sound one."""
+
+import base64
+import io
+import json
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from tools import drawn, pictures
+from tools.ext.contents import BOOK, page, pages
+
+EPS = np.geomspace(0.1, 2, 8)
+ABOUT = {
+    "collection": ("The users", ""),
+    "eps": ("The budget", "1"),
+    "opt": ("Error of clipping, “the optimum”", "km/h"),
+    "opt_se": ("Standard error of `opt`", "km/h"),
+    "Laplace": ("Error of Laplace", "km/h"),
+}
+
+
+def table():
+    """Two errors for two collections; written with six digits, and read."""
+    parts = [
+        {"collection": name, "eps": EPS, "opt": k / EPS**0.5, "opt_se": EPS / 9, "Laplace": k / EPS}
+        for name, k in (("geometric", 10), ("extreme", 7))
+    ]
+    text = pd.concat(map(pd.DataFrame, parts)).to_csv(index=False, float_format="%.6g")
+    return pictures.Table("errors", pd.read_csv(io.StringIO(text)), ABOUT)
+
+
+def draw(change):
+    """A figure with two panels, two curves and a band in each, which `change` may change."""
+    parts = [("geometric", 10 / EPS**0.5, 10 / EPS), ("extreme", 7 / EPS**0.5, 7 / EPS)]
+    fig, axes = plt.subplots(2, 1)
+    for ax, (name, opt, laplace) in zip(axes, parts, strict=True):
+        ax.plot(EPS, opt, label="the optimum")
+        ax.plot(EPS, laplace, label="Laplace")
+        ax.fill_between(EPS, opt - 2 * EPS / 9, opt + 2 * EPS / 9, color="C0", alpha=0.3)
+        ax.set(title=f"{name} collection", xlabel="budget (no unit)", ylabel="error (km/h)")
+        ax.legend()
+        ax.axhline(3)
+    change(*axes)
+    return fig
+
+
+def found(change, of=table):
+    fig = draw(change)
+    try:
+        return list(pictures.faults(json.loads(json.dumps(drawn.describe(fig))), [of()]))
+    finally:
+        plt.close(fig)
+
+
+def swap_curves(ax, _):
+    one, other, *_ = ax.lines
+    data = one.get_ydata()
+    one.set_ydata(other.get_ydata())
+    other.set_ydata(data)
+
+
+def swap_panels(ax, other):
+    ax.set_title("extreme collection")
+    other.set_title("geometric collection")
+
+
+def swap_names(ax, _):
+    ax.legend(["Laplace", "the optimum"])
+
+
+def swap_labels(ax, _):
+    ax.lines[0].set_label("Laplace")
+    ax.lines[1].set_label("the optimum")
+    ax.legend()
+
+
+def other_unit(ax, _):
+    for line in ax.lines[:2]:
+        line.set_ydata(line.get_ydata() / 3.6)
+    ax.set_ylabel("error (m/s)")
+
+
+def other_unit_of_x(ax, _):
+    for line in ax.lines[:2]:
+        line.set_xdata(100 * line.get_xdata())
+
+
+def other_point(ax, _):
+    line = ax.lines[1]
+    line.set_ydata(np.r_[line.get_ydata()[:-1], 5.01])
+
+
+def other_edge(ax, _):
+    ax.collections[0].remove()
+    opt = 10 / EPS**0.5
+    ax.fill_between(EPS, opt - 2 * EPS / 9, opt + 3 * EPS / 9, color="C0", alpha=0.3)
+
+
+def not_twice(ax, _):
+    ax.plot(EPS, 20.1 / EPS**0.5, label="twice the optimum")
+
+
+def nameless(ax, _):
+    ax.plot(EPS, EPS, color="k")
+
+
+def named_beside(ax, _):
+    ax.text(1, 20, "Laplace", color="C0")
+
+
+FAULTS = {
+    swap_curves: "the line labelled 'the optimum' is not in column 'opt' of data/errors.csv "
+    "(first difference at eps = 0.1: 100 drawn, 31.6228 stored)",
+    swap_panels: "the line labelled 'the optimum' is not in column 'opt'",
+    swap_names: "what is named 'Laplace' does not look like its sample in the legend",
+    swap_labels: "the line labelled 'Laplace' is not in column 'Laplace'",
+    other_unit: "the line labelled 'the optimum' is not in column 'opt'",
+    other_unit_of_x: "the line labelled 'the optimum' is not in column 'opt'",
+    other_point: "the line labelled 'Laplace' is not in column 'Laplace' of data/errors.csv "
+    "(first difference at eps = 2: 5.01 drawn, 5 stored)",
+    other_edge: "the band without a label, of 8 points, is not in column 'opt'",
+    not_twice: "the line labelled 'twice the optimum' is not in column 'opt' of data/errors.csv "
+    "(first difference at eps = 0.1: 63.5618 drawn, 63.2456 stored)",
+    nameless: "the line without a label, of 8 points, is not in column",
+    named_beside: "the name 'Laplace' is #1f77b4, and its curve is #ff7f0e",
+}
+
+
+def test_a_sound_figure_has_no_fault():
+    assert found(lambda *_: None) == []
+
+
+@pytest.mark.parametrize("change", FAULTS)
+def test_a_fault_is_told_in_a_sentence(change):
+    assert found(change)[0].startswith(FAULTS[change])
+
+
+def test_a_unit_is_that_of_the_column():
+    def rename(*axes):
+        for ax in axes:
+            ax.set_ylabel("error (m/s)")
+
+    expected = "the line labelled 'the optimum' is stored in km/h, and its axis is 'error (m/s)'"
+    assert found(rename)[0] == expected
+
+
+def test_a_name_that_no_table_has_is_a_fault():
+    (sentence, *_) = found(lambda ax, _: ax.lines[0].set_label("the best"))
+    assert sentence == "the line labelled 'the best' names no column and no row of data/errors.csv"
+
+
+def test_a_ratio_is_to_the_column_that_the_axis_names():
+    def divide(*axes, by="Laplace"):
+        for ax in axes:
+            ax.collections[0].remove()
+            laplace = ax.lines[1].get_ydata()
+            for line in ax.lines[:2]:
+                line.set_ydata(line.get_ydata() / laplace)
+            ax.set_ylabel(f"error / {by}'s (no unit)")
+
+    assert found(divide) == []
+    assert "is not in column 'opt'" in found(lambda *axes: divide(*axes, by="the optimum"))[0]
+
+
+@pytest.mark.parametrize(("level", "sound"), [(7.4, False), (7, True)], ids=["off", "stored"])
+def test_a_level_that_names_rows_is_in_them(level, sound):
+    at_one = table()
+    at_one.frame.loc[len(at_one.frame)] = ["extreme", 1, 7, 0.1, 7]
+    sentences = found(lambda _, ax: ax.axhline(level, label="extreme"), lambda: at_one)
+    assert (sentences == []) == sound
+
+
+@pytest.fixture
+def bars():
+    """A bar for each of three methods, with its name at the tick."""
+    frame = pd.DataFrame({"method": ["one", "two", "three"], "error": [3.0, 1.0, 2.0]})
+    fig, ax = plt.subplots()
+    yield pictures.Table("bars", frame, {"method": ("", ""), "error": ("", "km/h")}), ax
+    plt.close(fig)
+
+
+@pytest.mark.parametrize(
+    ("names", "lengths", "sound"),
+    [
+        (["one", "two", "three"], [3, 1, 2], True),
+        (["three", "two", "one"], [2, 1, 3], True),
+        (["one", "two", "three"], [3, 1, 2.01], False),
+        (["one", "three", "two"], [3, 1, 2], False),
+        (["three", "two", "one"], [3, 1, 2], False),
+    ],
+    ids=["as stored", "from below", "another length", "names swapped", "names reversed"],
+)
+def test_bars_have_the_names_of_their_rows(bars, names, lengths, sound):
+    stored, ax = bars
+    ax.barh(range(3), lengths, label="error")
+    ax.set_yticks(range(3), names)
+    ax.set_xlabel("error (km/h)")
+    sentences = list(pictures.faults(drawn.describe(ax.figure), [stored]))
+    assert (sentences == []) == sound
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["as stored", "swapped"])
+def test_strokes_are_where_the_column_of_their_row_is_1(swapped):
+    frame = pd.DataFrame({"n": [0, 1, 2, 3], "nobody": [1, 0, 0, 1], "one person": [0, 1, 1, 1]})
+    stored = pictures.Table("codes", frame, dict.fromkeys(frame, ("", "1")))
+    fig, ax = plt.subplots()
+    for row, name in enumerate(["nobody", "one person"]):
+        ax.vlines(frame.n[frame[name] == 1], -row - 0.4, -row + 0.4)
+    ax.set_yticks([0, -1], ["one person", "nobody"] if swapped else ["nobody", "one person"])
+    sentences = list(pictures.faults(drawn.describe(fig), [stored]))
+    plt.close(fig)
+    said = [f"the strokes of {x!r} are not where its column is 1" for x in ("one person", "nobody")]
+    assert sentences == said * swapped
+
+
+def test_a_row_may_have_the_name_of_a_column_in_its_own():
+    """And points that no line joins may be in rows of several settings."""
+    frame = pd.DataFrame({"rule": ["OPT-worst-case", "other"], "setting": ["a", "b"]})
+    frame = pd.concat([frame, frame.assign(setting="c")], ignore_index=True)
+    frame = frame.assign(eps=[1, 1, 2, 2], worst_case=[1.0, 2, 3, 4], average=[5.0, 6, 7, 8])
+    about = {name: ("", "" if name in ("rule", "setting") else "1") for name in frame}
+    fig, ax = plt.subplots()
+    ax.set_title("average")
+    ax.plot([1, 2], [5, 7], "o", label="OPT-worst-case")
+    stored = [pictures.Table("rules", frame, about)]
+    assert list(pictures.faults(drawn.describe(fig), stored)) == []
+    ax.lines[0].set_linestyle("-")
+    assert len(list(pictures.faults(drawn.describe(fig), stored))) == 1
+    plt.close(fig)
+
+
+def picture(color):
+    fig = draw(lambda ax, _: ax.lines[0].set_color(color))
+    file = io.BytesIO()
+    fig.savefig(file, format="png", dpi=60)
+    plt.close(fig)
+    return {"image/png": base64.b64encode(file.getvalue()).decode()}
+
+
+def test_another_colour_is_seen_in_the_picture_alone():
+    first = picture("C0")
+    assert pictures.differing([first, first], [first, picture("C2")]) == [2]
+    assert pictures.differing([first], [picture("C0")]) == []
+
+
+def test_what_becomes_a_picture_is_recorded(monkeypatch):
+    canvas = drawn.FigureCanvasBase
+    monkeypatch.setattr(canvas, "print_figure", canvas.print_figure)
+    drawn.record()
+    picture("C0")
+    (figure,) = json.loads(drawn.taken())
+    assert [ax["title"] for ax in figure["axes"]] == ["geometric collection", "extreme collection"]
+    assert json.loads(drawn.taken()) == []
+
+
+def test_a_figure_offers_the_tables_up_to_the_next_figure():
+    text = "{download}`One (CSV) <data/one.csv>`, {download}`two <data/two.csv>`"
+    prose = SimpleNamespace(cell_type="markdown", source=text)
+    image = SimpleNamespace(cell_type="code", get=lambda *_: [{"data": {"image/png": ""}}])
+    prose.get = lambda *_: []
+    assert pictures.offered([image, prose, image, prose], 0) == ["one", "two"]
+    assert pictures.offered([image, image, prose], 0) == []
+
+
+def test_every_picture_of_the_book_is_in_a_chapter_that_is_executed():
+    """And offers a table, so that the check is not of nothing."""
+    shown = 0
+    for name in pages():
+        for number, cell in enumerate(page(name).cells):
+            if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+                assert (BOOK / f"{name}.ipynb").exists()
+                assert pictures.offered(page(name).cells, number), name
+                shown += 1
+    assert shown > 40

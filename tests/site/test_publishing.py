@@ -1,0 +1,394 @@
+"""What is built and released: of which commit, with which packages, how cited, the same again."""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from datetime import date
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from pybtex.database import parse_file, parse_string
+from pybtex.style.labels.alpha import LabelStyle
+
+import userdp as ud
+from tools import release
+from tools.ext import citing, travel, webpages
+from tools.ext.contents import ROOT, page, pages
+
+BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+ZENODO = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+CONFIG = SimpleNamespace(
+    html_title=BOOK["title"], author=BOOK["author"], copyright=BOOK["copyright"], html_baseurl=""
+)
+ADDRESS = "https://github.com/some-one/a.fork"
+COMMIT = "0123456789" * 4
+VERSION = f"Version {ud.__version__}"
+PARTS = ["CITATION.cff", ".zenodo.json", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
+PARTS += [".git_archival", ".gitattributes", "userdp"]
+BOOK_FOLDER = ROOT / "book"
+CHAPTERS = [name for name in pages() if (BOOK_FOLDER / f"{name}.ipynb").exists()]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """Nothing is known of what is built."""
+    for name in ("USERDP_STAMP", "USERDP_REPOSITORY", "USERDP_EXECUTION", "USERDP_PDF", "BOOK_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch.setenv
+
+
+def configured():
+    """Return the settings that the environment makes of those of the book."""
+    config = SimpleNamespace(**vars(CONFIG), html_theme_options={"extra_footer": "Terms"})
+    config.html_extra_path, config.html_context, config.nb_execution_mode = [], {}, "force"
+    config.tags, config.myst_substitutions = set(), {}
+    config.repository_options = BOOK["sphinx"]["config"]["repository_options"]
+    webpages.configure(config, config)
+    citing.tell(config, config)
+    return config
+
+
+@pytest.mark.parametrize(("stamp", "words"), [("", ""), (" changed", ", with changes")])
+def test_the_environment_says_what_the_book_is_made_of_and_where_it_goes(environment, stamp, words):
+    config = configured()
+    assert list(config.html_theme_options) == ["extra_footer"]
+    assert config.html_theme_options["extra_footer"].startswith(f"<p>{VERSION}</p>")
+    assert (config.nb_execution_mode, config.html_baseurl) == ("force", "")
+    environment("USERDP_STAMP", f"{COMMIT} 5{stamp}")
+    environment("USERDP_REPOSITORY", ADDRESS)
+    environment("USERDP_PDF", "_build/companion.pdf")
+    environment("USERDP_EXECUTION", "off")
+    environment("BOOK_URL", "https://example.org/a")
+    config = configured()
+    assert config.today == f"{VERSION}, built from commit {COMMIT[:12]}{words}"
+    link = f'<a href="{ADDRESS}/commit/{COMMIT[:12]}">{COMMIT[:12]}</a>'
+    foot = config.today.replace(COMMIT[:12], link)
+    assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
+    assert config.html_theme_options["repository_url"] == ADDRESS
+    assert config.html_theme_options["repository_branch"] == COMMIT
+    assert config.repository_options.items() <= config.html_theme_options.items()
+    assert (config.html_baseurl, config.nb_execution_mode) == ("https://example.org/a/", "off")
+    assert (config.html_extra_path, config.tags) == (["_build/companion.pdf"], {"pdf"})
+
+
+# --- How a chapter leaves the book ----------------------------------------------------------------
+
+APP = SimpleNamespace(config=CONFIG)
+
+
+def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
+    head, _ = travel.opening(APP, "kkt", "A title")
+    assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
+    assert 'pip install ".[book]"' in head.source
+    assert "from a clone" in head.source
+    environment("USERDP_REPOSITORY", ADDRESS)
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    head, _ = travel.opening(APP, "kkt", "A title")
+    assert f'pip install "userdp[book] @ git+{ADDRESS}@{COMMIT}"' in head.source
+    assert f"built from commit {COMMIT[:12]}" in head.source
+
+
+def files_named(name):
+    """Return the files of the repository that a chapter's code imports or names, also in parts."""
+    source = "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "code")
+    return files_of(source)
+
+
+def files_of(source):
+    """Return the same for any code, and for all that it imports from beside the chapters."""
+    names, modules = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules |= {BOOK_FOLDER / f"{module.name}.py" for module in node.names}
+        if isinstance(node, ast.ImportFrom):
+            modules.add(BOOK_FOLDER / f"{node.module}.py")
+        parts = node.args if isinstance(node, ast.Call) else [node]
+        names.add("/".join(str(p.value) for p in parts if isinstance(p, ast.Constant)))
+    paths = [BOOK_FOLDER / name for name in names if re.fullmatch(r"[\w.-]+(/[\w.-]+)*", name)]
+    files = {path for path in paths if path.is_file()}
+    folders = [path for path in paths if path.is_dir() and path.parent == BOOK_FOLDER / "data"]
+    modules = {path for path in modules if path.is_file()}
+    files |= modules.union(*(files_of(module.read_text("utf-8")) for module in modules))
+    return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
+
+
+WRITTEN = {"aircraft-release.txt"}
+"""What a chapter reads after it has written it."""
+
+
+def test_chapters_read_files_of_the_book_and_of_its_repository_and_modules_beside_them():
+    read = {name: files_named(name) for name in CHAPTERS}
+    assert sum(map(bool, read.values())) > 5
+    folders = {path.parent for path in set().union(*read.values())}
+    assert {ROOT / "proofs", BOOK_FOLDER, BOOK_FOLDER / "data"} < folders
+    drawing = {"plotting.py", "provenance.py", "book.mplstyle"}
+    assert drawing <= {path.name for path in read["kkt"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", ["", "https://example.org/a/"], ids=["no-address", "address"])
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_copy_contains_the_files_that_it_reads(name, base, tmp_path):
+    """Its cells unpack them in an empty folder, with no package, no clone and no site to help."""
+    config = SimpleNamespace(**vars(CONFIG) | {"html_baseurl": base})
+    _, *cells = travel.opening(SimpleNamespace(config=config), name, "A title")
+    bare = [sys.executable, "-I", "-S", "-"]
+    for cell in cells:
+        assert not re.search("userdp|urllib|http", cell.source)
+        subprocess.run(bare, input=cell.source, text=True, cwd=tmp_path, check=True)
+    for file in files_named(name):
+        if file.name not in WRITTEN:
+            beside = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
+            assert (tmp_path / beside).read_bytes() == file.read_bytes()
+
+
+def test_a_copy_keeps_the_files_that_are_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    kept = tmp_path / "data" / "aircraft-averages.csv"
+    kept.write_text("of the reader")
+    _, cell = travel.opening(APP, "decide", "A title")
+    exec(cell.source, {})
+    assert kept.read_text() == "of the reader"
+
+
+# --- How it is cited ------------------------------------------------------------------------------
+
+
+def test_title_and_author_are_those_of_the_book_and_a_release_says_the_rest():
+    assert CFF["title"] == ZENODO["title"] == BOOK["title"]
+    assert CFF["authors"] == ZENODO["creators"] == [{"name": BOOK["author"]}]
+    assert CFF["keywords"] == ZENODO["keywords"]
+    assert CFF["abstract"] == ZENODO["description"]
+    assert CFF["license"] == ZENODO["license"] == "MIT"
+    assert not {"doi", "commit", "repository-code"} & set(CFF)
+    assert not {"doi", "version", "publication_date"} & set(ZENODO)
+
+
+def test_the_file_for_citing_has_the_version_of_userdp_and_its_year():
+    assert CFF["version"] == ud.__version__
+    assert str(CFF["date-released"].year) == BOOK["copyright"]
+
+
+FILE = (ROOT / "CITATION.cff").read_text("utf-8")
+HOME = "https://example.org/a/"
+ADDRESSES = {
+    "none": ({}, {}),
+    "repository": (
+        {"USERDP_REPOSITORY": ADDRESS},
+        {"url": ADDRESS, "repository-code": ADDRESS},
+    ),
+    "both": (
+        {"USERDP_REPOSITORY": ADDRESS, "BOOK_URL": HOME},
+        {"url": HOME, "repository-code": ADDRESS},
+    ),
+}
+
+
+@pytest.mark.parametrize(("known", "said"), ADDRESSES.values(), ids=ADDRESSES)
+def test_the_file_for_citing_says_what_is_known_and_keeps_to_its_schema(
+    environment, tmp_path, known, said
+):
+    for name, value in known.items():
+        environment(name, value)
+    text = release.stamped(FILE, "1970-01-02", "1" * 40)
+    # Programs file the companion under an address that is not its own, if there is one.
+    assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
+    (tmp_path / "CITATION.cff").write_text(text, "utf-8")
+    schema = "--builtin-schema=vendor.citation-file-format"
+    command = [sys.executable, "-m", "check_jsonschema", schema, tmp_path / "CITATION.cff"]
+    subprocess.run(command, check=True, capture_output=True)
+    new = {"date-released": date(1970, 1, 2), "commit": "1" * 40}
+    assert yaml.safe_load(text) == CFF | said | new
+
+
+def test_the_paper_is_that_of_the_bibliography():
+    entry = LISTED["rameshwar2025bounding"]
+    number = entry.fields["howpublished"]
+    assert entry.fields["url"].endswith(f"/{number.removeprefix('arXiv:')}")
+    (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
+    assert paper["title"] == " ".join(re.sub("[{}]", "", entry.fields["title"]).split())
+    assert paper["identifiers"][0]["value"] == related["identifier"] == number
+
+
+def test_the_page_on_citing_shows_the_paper_and_the_companion_as_it_is_built(environment):
+    shown = (ROOT / "book" / "cite.md").read_text("utf-8")
+    (lines,) = re.findall(r"\{literalinclude\} references.bib\n.*\n:lines: 1-(\d+)", shown)
+    listed = (ROOT / "book" / "references.bib").read_text("utf-8").splitlines()[: int(lines)]
+    assert [*parse_string("\n".join(listed), "bibtex").entries] == ["rameshwar2025bounding"]
+    environment("USERDP_STAMP", f"{COMMIT} 5")
+    environment("BOOK_URL", HOME)
+    said = configured().myst_substitutions["companion"]
+    assert f"{VERSION}, built from commit {COMMIT[:12]}" in said
+    (entry,) = parse_string(said.partition("```bibtex")[2], "bibtex").entries.values()
+    assert entry.fields["title"] == f"{{{BOOK['title']}}}"
+    assert entry.fields["url"] == HOME
+    assert entry.fields["note"] in said.partition("```bibtex")[0]
+
+
+LISTED = dict(parse_file(ROOT / "book" / "references.bib").entries)
+REQUIRED = {
+    "article": {"author", "title", "journal", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "misc": {"author", "title"},
+}
+"""The types in use that BibTeX's own styles know, and the fields without which they warn."""
+
+
+@pytest.mark.parametrize("entry", LISTED.values(), ids=LISTED)
+def test_an_entry_has_what_the_styles_of_bibtex_ask_for(entry):
+    assert {*entry.fields, *entry.persons} >= REQUIRED[entry.type]
+
+
+ACCEPTED = {("plainnat", "Warning--empty year in opendpregistry")}
+"""A registry that is kept up to date has no year."""
+
+
+@pytest.mark.parametrize("style", ["plain", "alpha", "plainnat"])
+def test_bibtex_has_nothing_to_say_about_any_entry(style, tmp_path):
+    """BibTeX itself, where it is."""
+    bibtex = shutil.which("bibtex")
+    if not bibtex and not os.environ.get("USERDP_REQUIRE_PAGES"):
+        pytest.skip("bibtex is not installed: .ci/tex installs it")
+    said = configured().myst_substitutions["companion"]
+    (tmp_path / "companion.bib").write_text(re.search("(?s)@.*}", said)[0], "utf-8")
+    shutil.copy(ROOT / "book" / "references.bib", tmp_path)
+    for name in ("companion", "references"):
+        lines = ["\\relax", "\\citation{*}", f"\\bibstyle{{{style}}}", f"\\bibdata{{{name}}}"]
+        (tmp_path / f"{name}.aux").write_text("\n".join(lines))
+        run = subprocess.run(
+            [bibtex, "-terse", name], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        said = {(style, line) for line in run.stdout.splitlines() if not line.startswith("(")}
+        assert said <= ACCEPTED
+
+
+def test_the_labels_of_the_bibliography_have_one_letter_per_author():
+    """The book shows these labels; pybtex takes more letters of a name with an accent in TeX."""
+    several = [entry for entry in LISTED.values() if len(entry.persons["author"]) > 1]
+    labels = [*LabelStyle().format_labels(several)]
+    assert len(labels) > 10
+    for label in labels:
+        assert re.fullmatch(r"[A-Z]{2,4}\+?\d\d", label)
+
+
+def test_workflows_pin_one_version_of_each_action():
+    pins = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action, version in re.findall(r"uses: (\S+)@(.*)", path.read_text("utf-8")):
+            pins.setdefault(action, set()).add(version)
+    assert len(pins) > 5
+    assert {action: some for action, some in pins.items() if len(some) > 1} == {}
+
+
+# --- How it is released ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clone(tmp_path, environment, monkeypatch):
+    """Be in a repository with one commit, of the second 86400, whose site is made."""
+    monkeypatch.chdir(tmp_path)
+    for name in PARTS:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, name)
+    (tmp_path / ".gitignore").write_text("_build\ndist\n__pycache__\n")
+    for part, value in {"NAME": "x", "EMAIL": "x@example.org", "DATE": "@86400 +0000"}.items():
+        environment(f"GIT_AUTHOR_{part}", value)
+        environment(f"GIT_COMMITTER_{part}", value)
+    environment("SOURCE_DATE_EPOCH", "86400")
+    for command in ("init", "add .", "commit -m one"):
+        git(*command.split())
+    (tmp_path / "_build" / "html" / "book").mkdir(parents=True)
+    for name in "hbgdafce":
+        (tmp_path / "_build" / "html" / "book" / f"{name}.html").write_text(f"page {name}")
+    (tmp_path / "_build" / "companion.pdf").write_bytes(b"%PDF")
+    (tmp_path / "_build" / "html" / "userdp-data.zip").write_bytes(b"PK")
+    return tmp_path
+
+
+def git(*arguments):
+    command = ["git", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def released(folder):
+    release.main()
+    return {path.name: path.read_bytes() for path in (folder / "dist").iterdir()}
+
+
+def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
+    made, name, head = released(clone), release.NAME, git("rev-parse", "HEAD")
+    assert git("tag", "--points-at", "HEAD") == release.TAG
+    sums = dict(line.split("  ")[::-1] for line in made.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {file: hashlib.sha256(made[file]).hexdigest() for file in made}
+    with tarfile.open(f"dist/{name}-html.tar.gz") as tar:
+        assert tar.extractfile(f"{name}/book/a.html").read() == b"page a"
+    with tarfile.open(f"dist/{name}-source.tar.gz") as tar:
+        assert tar.extractfile(f"{name}/.git_archival").read().decode() == f"{head} 86400\n"
+    with zipfile.ZipFile(f"dist/userdp-{ud.__version__}-py3-none-any.whl") as wheel:
+        assert "userdp/__init__.py" in wheel.namelist()
+    with tarfile.open(f"dist/userdp-{ud.__version__}.tar.gz") as tar:
+        assert f"userdp-{ud.__version__}/userdp/py.typed" in tar.getnames()
+    assert made[f"{name}.pdf"] == b"%PDF"
+    assert made[f"{name}-data.zip"] == b"PK"
+    crate = json.loads(made["ro-crate-metadata.json"])["@graph"]
+    assert {part["@id"] for part in crate if part["@type"] == "File"} == {*made} - {
+        "ro-crate-metadata.json"
+    }
+    day = {"version": ud.__version__, "publication_date": "1970-01-02"}
+    assert json.loads(made[".zenodo.json"]) == ZENODO | day
+    stamp = {"date-released": date(1970, 1, 2), "commit": head}
+    assert yaml.safe_load(made["CITATION.cff"]) == CFF | stamp
+
+    changed = clone / "_build" / "html" / "book" / "a.html"
+    changed.touch()
+    changed.chmod(0o600)
+    git("config", "tar.umask", "0077")
+    again = released(clone)
+    assert [file for file in made if made[file] != again[file]] == []
+
+
+def test_only_what_is_committed_and_described_is_released_under_a_new_name(clone):
+    git("tag", release.TAG)
+    assert release.hindrance() is None
+    (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9\n\n## {ud.__version__}")
+    assert "commit them" in release.hindrance()
+    git("commit", "-a", "-m", "two")
+    assert "CHANGELOG.md" in release.hindrance()
+    (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## {ud.__version__}")
+    git("commit", "-a", "-m", "three")
+    assert "another commit" in release.hindrance()
+
+
+# --- The locks hold what the requirements ask for, on every Python; pip asks for the hashes -------
+
+
+def pinned(file, python):
+    """What a file pins for a Python: the version of each package."""
+    where = {"python_version": python, "python_full_version": f"{python}.0"}
+    lines = re.findall(r"^[a-z][^#\\\n]*", (ROOT / file).read_text(), re.MULTILINE)
+    wanted = [r for r in map(Requirement, lines) if not r.marker or r.marker.evaluate(where)]
+    return {(canonicalize_name(r.name), str(r.specifier)) for r in wanted}
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_locks_hold_what_is_asked_for(python):
+    """On red: `make lock`. What the tests and the extras need changes nothing of the book."""
+    asked = ["requirements.txt", "requirements/tests.txt", "requirements/extras.txt"]
+    locks = [pinned(f"requirements/{name}.lock", python) for name in ("book", "tests", "extras")]
+    assert len(locks[0]) > 100
+    for file, lock in zip(asked, locks, strict=True):
+        assert pinned(file, python) <= lock
+    together = set().union(*locks)
+    assert len(together) == len(dict(together))

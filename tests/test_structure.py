@@ -1,0 +1,249 @@
+"""The structure: which modules there are, who imports whom, what is public and documented."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from functools import reduce
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import userdp as ud
+from userdp import beyond, release
+
+PACKAGE = Path(ud.__file__).parent
+ROOTS = {"ud": ud, "beyond": beyond, "release": release}
+EXPORTING = {root.__name__ for root in ROOTS.values()}  # they only export what others define
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+)
+PUBLIC = [name for name in MODULES if "._" not in name and name not in EXPORTING]
+AUDITS = {"userdp.audit", "userdp.beyond.audit"}
+BEYOND = {name for name in MODULES if name.startswith("userdp.beyond.")} - AUDITS
+RELEASE = {name for name in MODULES if name.startswith("userdp.release.")}
+CORE = {*MODULES} - EXPORTING - AUDITS - BEYOND - RELEASE
+MAY_IMPORT = {
+    **dict.fromkeys(CORE, CORE),
+    **dict.fromkeys(BEYOND, CORE | BEYOND),
+    **dict.fromkeys(RELEASE, CORE | BEYOND | RELEASE),
+    "userdp": CORE,
+    "userdp.beyond": BEYOND,
+    "userdp.release": RELEASE,
+    "userdp.audit": CORE,
+    "userdp.beyond.audit": CORE | BEYOND | {"userdp.audit"},
+}
+FUNCTIONS = {
+    f"{short}.{name}": getattr(root, name)
+    for short, root in ROOTS.items()
+    for name in root.__all__
+    if inspect.isfunction(getattr(root, name))
+}
+PARAMETERS = {name: [*inspect.signature(f).parameters] for name, f in FUNCTIONS.items()}
+RELEASING = {"sums", "users", "rng"}  # errors of releases are no releases
+DRAWING = [name for name, has in PARAMETERS.items() if {*has} >= RELEASING and "error" not in name]
+HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
+
+
+def module(name):
+    """The module itself, where a function may have its name in the package."""
+    return sys.modules.get(name) or import_module(name)
+
+
+def imports(name):
+    """Names of the modules of the package that a module imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(module(name)))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {full if full in MODULES else node.module for full in inside}
+    return {full for full in found if full.split(".")[0] == "userdp"}
+
+
+def test_no_module_imports_itself_through_others():
+    arrows = {name: imports(name) for name in MODULES}
+    assert sum(map(len, arrows.values())) > 80  # they are found
+    TopologicalSorter(arrows).prepare()  # raises if there is a cycle
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_core_imports_itself_beyond_the_core_and_release_both(name):
+    assert imports(name) <= MAY_IMPORT[name]
+
+
+def test_release_is_built_on_the_core_and_beyond():
+    used = set().union(*map(imports, RELEASE))
+    assert used & CORE
+    assert used & BEYOND
+
+
+def output_of(code):
+    return subprocess.check_output([sys.executable, "-c", f"import sys; {code}"], text=True)
+
+
+def test_importing_the_paper_loads_neither_scipy_nor_what_is_built_on_it():
+    loaded = output_of("import userdp; print(*sys.modules)").split()
+    roots = {"scipy", *(name.split(".")[0] for name in HEAVY)}
+    assert "userdp.worstcase" in loaded
+    assert not roots & {*loaded}
+    assert not {*loaded} & (BEYOND | RELEASE | AUDITS | {"userdp.beyond", "userdp.release"})
+
+
+def test_importing_all_loads_nothing_heavy_and_of_scipy_its_special_functions_only():
+    """As the page of benchmarks says, which has the time that it takes."""
+    of_scipy = "print(*sorted({f'scipy.{name}' for name in scipy.__all__} & {*sys.modules}))"
+    code = f"import scipy, userdp.beyond, userdp.release; print(*({HEAVY} & {{*sys.modules}}))\n"
+    # An old one loads others, too.
+    assert output_of(code + of_scipy) == "\n" + output_of(f"import scipy.special; {of_scipy}")
+
+
+def listed():
+    """What the reference lists, by the names that stand there."""
+    page = (PACKAGE.parent / "book" / "reference.md").read_text("utf-8")
+    current, names = "", []
+    for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+):: ([\w.]+)", page, re.M):
+        if directive == "currentmodule":
+            current = name
+        else:
+            names.append(name if name.startswith("userdp.") else f"{current}.{name}")
+    return names
+
+
+def found(full):
+    """The object of a full name; None if there is none."""
+    home = max((name for name in MODULES if full.startswith(f"{name}.")), key=len)
+    names = full.removeprefix(f"{home}.").split(".")
+    return reduce(lambda thing, name: getattr(thing, name, None), names, module(home))
+
+
+def test_all_exported_names_are_in_the_reference_and_all_names_there_exist():
+    exported = {f"{root.__name__}.{name}" for root in ROOTS.values() for name in root.__all__}
+    assert exported - {*listed()} == set()
+    assert [full for full in listed() if found(full) is None] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_name_is_in_the_reference_or_has_an_underscore(name):
+    in_reference = [found(full) for full in listed()]
+    missing = [
+        own
+        for own, thing in vars(module(name)).items()
+        if getattr(thing, "__module__", None) == name and callable(thing) and own[0] != "_"
+        if not any(thing is one for one in in_reference)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_what_is_exported_comes_from_the_root_itself(root):
+    prefix = f"{ROOTS[root].__name__}."
+    others = {f"{name}." for name in EXPORTING if name.startswith(prefix)}
+    assert ROOTS[root].__all__ == sorted({*ROOTS[root].__all__})
+    for name in ROOTS[root].__all__:
+        home = getattr(ROOTS[root], name).__module__
+        assert home.startswith(prefix), name
+        assert not home.startswith(tuple(others)), name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
+    documentation = inspect.getdoc(FUNCTIONS[name])
+    parameters = ["Parameters"] if PARAMETERS[name] else []
+    for section in [*parameters, "Returns", "Raises", "Examples"]:
+        assert f"{section}\n{'-' * len(section)}" in documentation
+    words = " ".join(documentation.split()).lower()
+    if name in DRAWING:
+        assert "user-level eps-dp" in words
+        assert "public" in words
+        assert "replacing one user" in words or "differ in all samples of one user" in words
+
+
+def test_every_mechanism_has_an_audit():
+    """A test that asks an `audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
+    tests = [path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
+    audits = "".join(text for text in tests if "import audit" in text)
+    missing = []
+    for full in DRAWING:
+        root, name = full.split(".")
+        density = f"{name.removeprefix('private_')}_log_density"
+        if not re.search(rf"\b{root}\.({name}|{density})\b", audits):
+            missing.append(full)
+    assert not missing, f"draws noise from sums, and no test audits it: {missing}"
+
+
+def test_contributing_names_every_module_and_extension():
+    """Of the package with what to mind in it, of Sphinx's extensions with what a reader sees."""
+    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    extensions = {path.stem for path in PACKAGE.parent.glob("tools/ext/[a-z]*.py")}
+    modules = {name.rpartition(".")[2] for name in MODULES if name not in EXPORTING}
+    for heading, wanted in {"Modules": modules, "Extensions of Sphinx": extensions}.items():
+        said = guide.split(f"## {heading}")[1].split("\n## ")[0]
+        named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", said))
+        assert wanted <= named, wanted - named
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if PARAMETERS[name]])
+def test_every_parameter_is_listed_in_order(name):
+    """By its name and its type; words below it refer to no other function for what it is."""
+    documentation = inspect.getdoc(FUNCTIONS[name])
+    section = documentation.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    described = []
+    for names, words in re.findall(r"^(\w[\w, ]*) : .+\n?((?:    .+\n?)*)", section, re.M):
+        described += names.split(", ")
+        assert not words.strip().startswith("As in"), names
+    assert described == PARAMETERS[name]
+
+
+def signatures():
+    """Those of all public functions and methods, and of the classes that a reader makes."""
+    made = {
+        ud.Contributions,
+        ud.Clipping,
+        beyond.LaplaceNoise,
+        beyond.GaussianNoise,
+        beyond.StaircaseNoise,
+    }
+    found = {}
+    for home in [*EXPORTING, *PUBLIC]:
+        for own, thing in vars(module(home)).items():
+            public = re.match(r"userdp\.(?!(beyond\.)?_)", getattr(thing, "__module__", ""))
+            if own.startswith("_") or not public:
+                continue
+            name = f"{home}.{own}"
+            if inspect.isclass(thing):
+                own = vars(thing).items()
+                methods = {n: m for n, m in own if inspect.isfunction(m) and n[0] != "_"}
+                found |= {f"{name}.{method}": of for method, of in methods.items()}
+            if inspect.isfunction(thing) or (inspect.isclass(thing) and thing in made):
+                found[name] = thing
+    return {name: str(inspect.signature(thing)) for name, thing in found.items()}
+
+
+def test_signatures_are_short_and_name_types_as_the_code_does():
+    shown = signatures()
+    wanted = {"Clipping", "mechanisms.grid_sum", "release.private_mean", "release.Plan.recommend"}
+    assert {f"userdp.{name}" for name in wanted} <= {*shown}
+    assert "eps: 'Epsilon'" in shown["userdp.threshold"]
+    assert "budget: 'Budget'" in shown["userdp.beyond.threshold"]
+    for name, signature in shown.items():
+        assert len(signature) <= 400, f"{name}{signature}"
+        spelt_out = re.findall(r"Union\[|\b(?:fractions|decimal|numpy|typing|userdp)\.", signature)
+        assert not spelt_out, f"{name}{signature}"
+
+
+def test_ids_of_tests_are_words(request):
+    """Of all tests that were collected: none is shown as `attempt137`, by 400 digits, or as `3`."""
+    named = [item for item in request.session.items if hasattr(item, "callspec")]
+    for item in named:
+        words = item.callspec.id
+        assert len(words) <= 100, f"{item.nodeid[:250]}... needs shorter `ids`"
+        assert re.search("[^-+.0-9e]", words), f"{item.nodeid} is a number: it needs `ids` in words"
+        for argument in item.callspec.params:
+            counted = re.search(rf"(^|-){argument}\d+(-|$)", words)
+            assert not counted, f"{item.nodeid} needs `ids` in words for `{argument}`"

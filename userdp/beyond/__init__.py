@@ -1,0 +1,42 @@
+"""Beyond the paper: other noise, other errors, other statistics of users, and lower bounds.
+
+Everything here is built on `userdp`. A function with the name of one of the paper's, such as
+`threshold`, generalises it: it has the same value for the paper's objective and a privacy budget.
+"""
+
+# A name imported as itself is one for export, to linters and type checkers.
+from userdp.beyond.errors import centred_clipping as centred_clipping
+from userdp.beyond.errors import optimal_clipping as optimal_clipping
+from userdp.beyond.errors import optimal_error as optimal_error
+from userdp.beyond.errors import projected_error as projected_error
+from userdp.beyond.errors import symmetric_error as symmetric_error
+from userdp.beyond.errors import threshold as threshold
+from userdp.beyond.errors import worst_case_error as worst_case_error
+from userdp.beyond.floor import FloorCertificate as FloorCertificate
+from userdp.beyond.floor import minimax_certificate as minimax_certificate
+from userdp.beyond.frontier import minimax_lower_bound as minimax_lower_bound
+from userdp.beyond.frontier import optimality_factor as optimality_factor
+from userdp.beyond.frontier import smallest_bias as smallest_bias
+from userdp.beyond.mechanisms import clipped_mean as clipped_mean
+from userdp.beyond.mechanisms import clipped_mean_error as clipped_mean_error
+from userdp.beyond.mechanisms import opt_worst_case as opt_worst_case
+from userdp.beyond.mechanisms import opt_worst_case_mean_error as opt_worst_case_mean_error
+from userdp.beyond.mechanisms import weighted_mean as weighted_mean
+from userdp.beyond.mechanisms import weighted_mean_error as weighted_mean_error
+from userdp.beyond.mechanisms import weighted_worst_case_error as weighted_worst_case_error
+from userdp.beyond.noise import GaussianNoise as GaussianNoise
+from userdp.beyond.noise import LaplaceNoise as LaplaceNoise
+from userdp.beyond.noise import StaircaseNoise as StaircaseNoise
+from userdp.beyond.split import best_split as best_split
+from userdp.beyond.tradeoff import tradeoff as tradeoff
+from userdp.beyond.vectors import ball_error as ball_error
+from userdp.beyond.vectors import ball_mean_error as ball_mean_error
+from userdp.beyond.vectors import ball_threshold as ball_threshold
+from userdp.beyond.vectors import clip_to_ball as clip_to_ball
+from userdp.beyond.vectors import mean_in_ball as mean_in_ball
+
+__all__ = sorted(
+    name
+    for name, thing in vars().items()
+    if getattr(thing, "__module__", "").startswith("userdp.beyond.")
+)

@@ -1,0 +1,275 @@
+"""Linear programs for floors: families of datasets, and the multipliers that prove much of them.
+
+The datasets are made of the heaviest users, in groups of blocks: `userdp.beyond.floor` says how,
+and proves what is found here by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations_with_replacement, islice, product
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp._checks import Floats
+from userdp.beyond.frontier import _risk_of_one
+
+Integers = npt.NDArray[np.int64]
+
+# What a family is asked for by, group by group: users a block, times eps; blocks; and into how many
+# equal cells the range of a block is cut. No cells stand for the two lattices of thm-lattice.
+_Rule = tuple[tuple[float, int, int], ...]
+_LATTICES = 0
+
+# A rule for given users and a budget: users a block, blocks, and cells.
+Shape = tuple[tuple[int, int, int], ...]
+
+# Families for small, middle and large budgets: at these, and other collections too, they prove
+# within some per cent of what long random searches did. Many users at the ends of their range for
+# small budgets; for large ones few, at levels in between too.
+_SMALL: list[_Rule] = [
+    ((0, 1, 1), (0.75, 11, 1)),
+    ((0.7, 2, 1), (0.75, 11, 1)),
+    ((0.3, 1, 1), (0.9, 7, 1), (1.2, 2, 1)),
+    ((1.25, 1, 1), (0.75, 3, 1), (1.25, 5, 1)),
+    ((0.3, 1, 1), (0.4, 1, 1), (0.5, 1, 1), (0.65, 1, 1), (0.85, 1, 1)),
+    ((0.3, 1, 1), (0.5, 1, 1), (0.75, 1, 1), (1.2, 1, 1), (2, 1, 1)),
+    ((0.25, 1, 1), (0.25, 2, 1), (1, 1, 1), (1.25, 1, 1), (1.25, 1, 1)),
+    ((0.6, 1, 1), (0.8, 1, 1), (1, 1, 1), (1.3, 1, 1), (2.2, 2, 1)),
+]
+_MIDDLE: list[_Rule] = [
+    ((0, 1, _LATTICES), (0, 2, 1)),
+    ((0, 1, 4), (0, 7, 1)),
+    ((0, 1, 6), (0, 1, 1), (0, 2, 1)),
+    ((0, 2, 1), (0.75, 11, 1)),
+    ((0, 1, 1), (0, 2, 1), (0.4, 4, 1)),
+    ((0, 1, 1), (0, 2, 1), (0.75, 7, 1)),
+    ((0.3, 1, 1), (0.5, 1, 1), (0.75, 1, 1), (1.2, 1, 1), (2, 1, 1)),
+    ((0.6, 1, 1), (0.8, 1, 1), (1, 1, 1), (1.3, 1, 1), (2.2, 2, 1)),
+]
+_LARGE: list[_Rule] = [
+    ((0, 1, _LATTICES), (0, 2, 1)),
+    ((0, 1, 4), (0, 7, 1)),
+    ((0, 1, 8), (0, 4, 1)),
+    ((0, 1, 6), (0, 1, 1), (0, 2, 1)),
+    ((0, 1, 6), (0, 1, 2), (0, 1, 1)),
+    ((0, 2, 4), (0, 2, 1)),
+    ((0, 1, 3), (0, 1, 3), (0, 2, 1)),
+    ((0, 1, 1), (0, 2, 2), (0, 3, 1)),
+    ((0, 1, 2), (0, 1, 1), (0, 1, 1), (0, 3, 1)),
+]
+_UP_TO = ((0.35, _SMALL), (1.4, _MIDDLE), (float("inf"), _LARGE))
+
+# Levels are multiples of this part of a sample, so that up to ten cells are cut exactly.
+PARTS = 2520
+
+# A program for more datasets takes longer than some tenths of a second.
+_MOST_DATASETS = 48
+
+# Where several users move at once, probabilities change by e^4 at most: solvers lose the digits.
+_MOST_SPENT = 4
+
+# Users of a block, however small the budget.
+_LARGEST_BLOCK = 10_000
+
+# Bits of multipliers: of the weights, as shares of 1, and of the loads, as shares of the range.
+_WEIGHT_BITS, _LOAD_BITS = 40, 30
+
+# A dataset: for each group, how many blocks stand at each level.
+Dataset = tuple[tuple[int, ...], ...]
+
+
+class Group(NamedTuple):
+    """Users a block, blocks, and the levels."""
+
+    block_size: int
+    n_blocks: int
+    levels: tuple[int, ...]
+
+
+class Solved(NamedTuple):
+    """What a program says of a family, in samples at U, and its multipliers in whole numbers."""
+
+    floor: float
+    groups: tuple[Group, ...]
+    datasets: tuple[Dataset, ...]
+    weights: tuple[int, ...]
+    load_unit: int
+    loads: tuple[tuple[int, int, int, int], ...]
+
+
+def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Solved]:
+    """Solve the programs of a fixed list of families of the users, the heaviest first."""
+    rules = next(rules for most, rules in _UP_TO if eps <= most)
+    shapes = {_fitted(rule, n_users, eps) for rule in rules}
+    most = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
+    counts = [*islice(heaviest, most)]
+    for shape in sorted(shapes):
+        groups = _dealt(shape, counts, eps)
+        ways = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
+        largest = max(group.block_size for group in groups)
+        if prod(ways) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _MOST_SPENT):
+            yield from _solve(groups, eps)
+
+
+def solve_one(heaviest: Iterator[int], shape: Shape, eps: float) -> Iterator[Solved]:
+    """Solve the program of one family of the users, the heaviest first."""
+    counts = [*islice(heaviest, sum(size * n_blocks for size, n_blocks, _ in shape))]
+    return _solve(_dealt(shape, counts, eps), eps)
+
+
+def _fitted(rule: _Rule, n_users: int, eps: float) -> Shape:
+    """Users a block, blocks and cells: as many users as there are."""
+    shape = []
+    left = n_users
+    for spent, most_blocks, cells in rule:
+        if left:
+            n_blocks = min(most_blocks, left)
+            size = min(max(1, round(spent / eps)), left // n_blocks, _LARGEST_BLOCK)
+            shape.append((size, n_blocks, cells))
+            left -= size * n_blocks
+    return tuple(shape)
+
+
+def _dealt(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group, ...]:
+    """Deal the users of a family, and give each group levels that its lightest block can reach."""
+    groups = []
+    first = 0
+    for size, n_blocks, cells in shape:
+        hand = counts[first : first + size * n_blocks]
+        first += size * n_blocks
+        most = min(sum(hand[block::n_blocks]) for block in range(n_blocks)) * PARTS
+        if cells == _LATTICES:
+            step = float(_risk_of_one(np.array([size * eps]))[0])
+            below = [round(n * step * most) for n in range(int(1 / step) + 1)]
+            levels = sorted({*below, *(most - level for level in below)})
+        else:
+            levels = [most * n // cells for n in range(cells + 1)]
+        groups.append(Group(size, n_blocks, tuple(levels)))
+    return tuple(groups)
+
+
+def _stands(group: Group) -> list[tuple[int, ...]]:
+    """All ways in which the blocks of a group can stand at its levels."""
+    numbers = range(len(group.levels))
+    ways = combinations_with_replacement(numbers, group.n_blocks)
+    return [tuple(way.count(number) for number in numbers) for way in ways]
+
+
+def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[int, int, int]]:
+    """Pairs of datasets in which one block stands at another level, and the users of a block."""
+    number = {dataset: c for c, dataset in enumerate(datasets)}
+    moves = []
+    for c, dataset in enumerate(datasets):
+        for g, (group, stand) in enumerate(zip(groups, dataset, strict=True)):
+            for here, there in product(range(len(stand)), repeat=2):
+                if here != there and stand[here]:
+                    moved = list(stand)
+                    moved[here] -= 1
+                    moved[there] += 1
+                    to = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
+                    moves.append((c, number[to], group.block_size))
+    return moves
+
+
+class _Family(NamedTuple):
+    """All datasets of some groups, and what mirrors what if x becomes U - x for every sample."""
+
+    groups: tuple[Group, ...]
+    datasets: list[Dataset]
+    means: list[int]
+    places: list[int]
+    moves: list[tuple[int, int, int]]
+    twin: Integers
+    twin_move: Integers
+
+
+def _family(groups: tuple[Group, ...]) -> _Family:
+    datasets = [*product(*map(_stands, groups))]
+    levels = [level for group in groups for level in group.levels]
+    means = [
+        sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
+        for dataset in datasets
+    ]
+    number = {dataset: c for c, dataset in enumerate(datasets)}
+    twin = [number[tuple(stand[::-1] for stand in dataset)] for dataset in datasets]
+    moves = _moves(groups, datasets)
+    order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
+    twin_move = [order[twin[c], twin[d]] for c, d, _ in moves]
+    places = sorted({*means})
+    return _Family(groups, datasets, means, places, moves, np.array(twin), np.array(twin_move))
+
+
+def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
+    """Solve the program of a family, or yield nothing if the solver fails.
+
+    Which probabilities p_c(y) of the means y, that differ by factors of at most e^(k eps) where a
+    block of k users moves, have the smallest largest mean distance? They may be the same for a
+    dataset and a mean and for their mirror images, and one of two constraints that mirror each
+    other is enough: half the program.
+    """
+    from scipy import optimize, sparse  # heavy: loaded when it is used
+
+    family = _family(groups)
+    n, n_places, width = len(family.datasets), len(family.places), family.places[-1]
+    column = np.arange(n * n_places).reshape(n, n_places)
+    column = np.minimum(column, column[family.twin][:, ::-1])
+    column = np.unique(column, return_inverse=True)[1].reshape(n, n_places)
+    risk = column.max() + 1
+    kept = np.flatnonzero(np.arange(n) <= family.twin)
+    kept_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.twin_move)
+
+    def block(n_rows: int, *parts: tuple[npt.ArrayLike, ...]) -> Any:
+        """Make a sparse block from values, rows and columns."""
+        entries = [np.broadcast_arrays(*part) for part in parts]
+        values, rows, columns = (
+            np.concatenate([entry[axis].ravel() for entry in entries]) for axis in range(3)
+        )
+        return sparse.csr_array((values, (rows, columns)), shape=(n_rows, risk + 1))
+
+    # p_c(y) - e^(k eps) p_d(y) <= 0
+    here, there, size = np.array(family.moves)[kept_moves].T
+    row = np.arange(here.size * n_places).reshape(-1, n_places)
+    factors = np.exp(size * eps)[:, None]
+    private = block(row.size, (1.0, row, column[here]), (-factors, row, column[there]))
+    # sum_y p_c(y) |f_c - y| - R <= 0, and sum_y p_c(y) = 1
+    row = np.arange(kept.size)[:, None]
+    away = [[abs(family.means[c] - place) / width for place in family.places] for c in kept]
+    within = block(kept.size, (away, row, column[kept]), (-1.0, row, risk))
+    sums = block(kept.size, (1.0, row, column[kept]))
+    found = optimize.linprog(
+        c=np.append(np.zeros(risk), 1.0),
+        A_ub=sparse.vstack([private, within]),
+        b_ub=np.zeros(private.shape[0] + kept.size),
+        A_eq=sums,
+        b_eq=np.ones(kept.size),
+        method="highs-ipm",
+        options={"maxiter": 100_000},
+    )
+    if found.x is None:
+        return
+    multipliers = np.maximum(-found.ineqlin.marginals, 0)
+    loads = np.zeros((len(family.moves), n_places))
+    loads[kept_moves] = multipliers[: private.shape[0]].reshape(-1, n_places)
+    weights = np.zeros(n)
+    weights[kept] = multipliers[private.shape[0] :]
+    yield _rounded(family, found.fun * width / PARTS, weights, loads)
+
+
+def _rounded(family: _Family, floor: float, weights: Floats, loads: Floats) -> Solved:
+    """Share multipliers between mirror images, and make them whole numbers."""
+    loads = (loads + loads[family.twin_move][:, ::-1]) / 2
+    weights = (weights + weights[family.twin]) / 2
+    whole = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
+    return Solved(
+        floor=floor,
+        groups=family.groups,
+        datasets=tuple(family.datasets),
+        weights=tuple(np.rint(weights * 2.0**_WEIGHT_BITS).astype(np.int64).tolist()),
+        load_unit=family.places[-1] << (_WEIGHT_BITS - _LOAD_BITS),
+        loads=tuple(
+            (*family.moves[move][:2], int(place), int(whole[move, place]))
+            for move, place in zip(*np.nonzero(whole), strict=True)
+        ),
+    )

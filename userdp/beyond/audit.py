@@ -1,0 +1,239 @@
+"""Audits of what the book adds: staircase and Gaussian noise, and vectors in a ball.
+
+They work as those of `userdp.audit`, on the same stand-in for numpy's Generator. Gaussian noise has
+no largest log ratio; its Renyi divergences are known in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from userdp import _checks as check
+from userdp import audit
+from userdp._checks import Floats, RNGLike
+from userdp.audit import Call, Pairs, Recorder, Release
+from userdp.beyond.noise import StaircaseNoise
+
+__all__ = [
+    "ball_log_ratio",
+    "gaussian_rho",
+    "hard_pairs",
+    "largest_log_ratio",
+    "mean_log_ratio",
+]
+
+_DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
+
+
+def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
+    """Return the largest log ratio of the two densities of a vector with pure noise, for each pair.
+
+    Noise of a direction at random and of a length that follows the gamma law of shape d has a
+    density proportional to exp(-length / scale); the largest log ratio is the distance of the
+    statistics over the scale. Both are those that the mechanism really uses; if it draws other
+    noise, or its scales differ between neighbours, the result is infinite.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism such as `userdp.beyond.mean_in_ball` with a budget, called as
+        ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets of vectors, shape (n, L, d).
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import Contributions
+    >>> from userdp.beyond import mean_in_ball
+    >>> first = np.array([[[4.0, 0], [0, 1]]])
+    >>> pairs = Pairs(Contributions([4, 1], upper=2), first, first * [[-1], [1]])
+    >>> ball_log_ratio(lambda sums, users, rng: mean_in_ball(sums, users, 2, rng=rng), pairs)
+    array([2.])
+    """
+    n, _, d = pairs.first.shape
+    shift, calls = _shifts(release, pairs, np.identity(d)[0])
+    seen = [(call.name, call.numbers[:1], call.size) for call in calls]
+    pure = [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
+    return shift if seen == pure * 2 else np.full(n, np.inf)
+
+
+def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
+    """Return the zCDP that a release with Gaussian noise spends, for each pair of neighbours.
+
+    The release is of numbers or of vectors. With statistics at a distance of c standard deviations
+    the Renyi divergence of every order a is a c^2 / 2, so rho is c^2 / 2; for an eps, the delta
+    spent is ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it
+    infinite, and so does noise that is not independent in each coordinate, or of several standard
+    deviations.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism with Gaussian noise, called as ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import Contributions
+    >>> from userdp.beyond import GaussianNoise, opt_worst_case
+    >>> law = GaussianNoise.zcdp(2)
+    >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
+    >>> gaussian_rho(lambda sums, users, rng: opt_worst_case(sums, users, law, rng=rng), pairs)
+    array([2.])
+    """
+    n = len(pairs.first)
+    shape = pairs.first.shape[2:]
+    shift, calls = _shifts(release, pairs, np.ones(shape))
+    seen = [(call.name, call.size) for call in calls]
+    gaussian = [("normal", (n, *shape))]
+    return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
+
+
+def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = None) -> Floats:
+    """Return the largest log ratio of a release's two densities, for each pair of neighbours.
+
+    As `userdp.audit.mean_log_ratio`, and also for staircase noise: its ratio is looked up in
+    `log_density`, between all points at which one of the two densities jumps.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism with additive noise, called as ``release(sums, users, rng)``.
+    pairs : Pairs
+        Neighbouring datasets.
+    law : StaircaseNoise, optional
+        The law of the noise for sensitivity 1; by default the noise is Laplace.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import Contributions
+    >>> from userdp.beyond import StaircaseNoise, opt_worst_case
+    >>> law = StaircaseNoise(2)
+    >>> pairs = Pairs(Contributions([4, 1], upper=1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
+    >>> def release(sums, users, rng):
+    ...     return opt_worst_case(sums, users, law, rng=rng)
+    >>> mean_log_ratio(release, pairs, law)
+    array([2.])
+    """
+    shift = audit.mean_log_ratio(release, pairs)
+    return shift if law is None else _staircase_log_ratio(law, shift)
+
+
+def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
+    """Return the log ratio of staircase densities whose centres are so many scales apart."""
+    distance = np.minimum(shift, 8.0)[:, None]
+    jumps = np.arange(12) + law.gamma
+    jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
+    edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1))
+    inside = (edges[:, 1:] + edges[:, :-1]) / 2
+    gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
+    # Rounding makes very narrow pieces; their middle may lie on the wrong side of a jump.
+    ratio = np.max(np.where(np.diff(edges) > audit._ROUNDING, gap, 0.0), axis=1)
+    return np.where(np.isinf(shift), np.inf, ratio)
+
+
+def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:
+    """Return how far apart noisy vectors are, in units of their scale, and all calls made for them.
+
+    Infinite where the scales of the coordinates are not one multiple of the pattern for both.
+    """
+    rng = Recorder()
+    shape = (2, len(pairs.first), pattern.size)
+    both = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
+    moved = np.linalg.norm(_DISTANCES(*both), axis=1)
+    scales = audit._SCALES(both)
+    scale, _ = scales[..., 0]
+    sound = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(moved > 0, moved / scale, 0.0)
+    return np.where(sound, shift, np.inf), rng.calls
+
+
+def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
+    """Yield pairs of neighbouring datasets that are hard on a mechanism: of numbers, or of vectors.
+
+    Those of `userdp.audit.hard_pairs`. For vectors the sums, less U m_l / 2, are the lengths along
+    an axis in the ball of diameter U; the axis is one for all users or one per user, and the
+    replaced vector may turn.
+
+    Parameters
+    ----------
+    n_pairs : int
+        How many.
+    rng : Generator or seed, optional
+        Source of randomness.
+    d : int, optional
+        Number of coordinates, for vectors.
+
+    Yields
+    ------
+    Pairs
+
+    Examples
+    --------
+    >>> {pairs.first.shape[-1] for pairs in hard_pairs(100, rng=0, d=3)}
+    {3}
+    """
+    generator = check.rng(rng)
+    for pairs in audit.hard_pairs(n_pairs, generator):
+        yield pairs if d is None else _in_ball(pairs, d, generator)
+
+
+def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
+    way, turned = rng.standard_normal((2, *pairs.first.shape, d))
+    way[::2] = way[::2, :1]
+    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(way), 1))
+    ways = np.stack([way, np.where(turns[..., None], turned, way)])
+    reach = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
+    vectors = reach[..., None] * (ways / np.linalg.norm(ways, axis=-1, keepdims=True))
+    return Pairs(pairs.users, *vectors)
+
+
+def largest_log_ratio(
+    log_ratio: Callable[[Pairs], Floats],
+    n_pairs: int,
+    rng: RNGLike = None,
+    *,
+    d: int | None = None,
+) -> float:
+    """Return the largest of the log ratios, or of the rhos, that a function finds on `hard_pairs`.
+
+    Parameters
+    ----------
+    log_ratio : callable
+        Function of `Pairs`, such as `ball_log_ratio` with its other arguments fixed.
+    n_pairs : int
+        How many pairs.
+    rng : Generator or seed, optional
+        Source of randomness.
+    d : int, optional
+        Number of coordinates, for vectors.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from userdp.beyond import mean_in_ball
+    >>> def log_ratio(pairs):
+    ...     return ball_log_ratio(lambda s, users, rng: mean_in_ball(s, users, 2, rng=rng), pairs)
+    >>> round(largest_log_ratio(log_ratio, 100, rng=0, d=2), 4)
+    2.0
+    """
+    return max(float(np.max(log_ratio(pairs))) for pairs in hard_pairs(n_pairs, rng, d=d))

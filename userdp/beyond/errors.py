@@ -1,0 +1,399 @@
+"""Worst-case errors of clipped means for any law of noise and three objectives.
+
+These functions have the names of the paper's functions in `userdp`, whose values they take for the
+objective "bound" and a privacy budget. Their shared parameters are
+
+- `users`, the public counts and bound U, and `clipping`, public intervals;
+- `budget`, a privacy budget (for Laplace noise) or a law of noise such as a `GaussianNoise`, whose
+  guarantee then takes the place of eps-DP;
+- `objective`, one of three worst-case errors of an estimator with bias b and noise Z, each the
+  largest over all datasets: "bound" for |b| + E|Z| (the paper's measure), "l1" for the mean
+  absolute error E|b + Z|, and "mse" for the mean square error b^2 + E Z^2.
+
+Neighbouring datasets differ in all samples of one user. Errors are in the unit of the samples, or
+in its square for "mse". They are Fractions for "bound" and "mse" if the bound is a Fraction and the
+noise Laplace, otherwise floats.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from userdp import _checks as check
+from userdp import worstcase
+from userdp._checks import Exact
+from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
+from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
+
+
+def worst_case_error(
+    users: Contributions[Number],
+    clipping: Clipping,
+    budget: Budget,
+    objective: Objective = "bound",
+) -> Number | float:
+    """Return the worst-case error of a clipped mean with noise for its sensitivity.
+
+    Parameters
+    ----------
+    users : Contributions
+    clipping : Clipping
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    float or Fraction
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sensitivity` and `read_eps`; if `objective` is not one of these names.
+
+    Examples
+    --------
+    >>> from userdp import optimal_clipping
+    >>> users = Contributions([2, 1], upper=1)
+    >>> round(worst_case_error(users, optimal_clipping(users, 1), budget=1, objective="l1"), 6)
+    0.368844
+    """
+    objective = read_objective(objective)
+    law = read_budget(budget)
+    bias = worstcase.worst_case_bias(users, clipping)
+    change = worstcase.sensitivity(users, clipping)
+    return _scalar(users, law.worst_case(bias, change, objective))
+
+
+def threshold(
+    users: Contributions[Number], budget: Budget, objective: Objective = "bound"
+) -> Number:
+    """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
+
+    For "bound" it is the k-th largest U m_l with k = ceil(2 E|Z|), or 0 if k > L; E|Z| is at
+    sensitivity 1. For the other objectives it is the best of the stationary points
+    S_n = n U M / (n + 2 x_n), clamped, if n users are clipped, M is the mean of their counts, and
+    x_n is the best ratio of bias to sensitivity (thm-stationary).
+
+    Parameters
+    ----------
+    users : Contributions
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples; the largest one, if several are optimal. Exact for "bound"; for
+        the others a Fraction, if the bound is one, stands for a rounded number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, `budget` no budget, or `objective` not one of
+        these names.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=65)
+    >>> threshold(users, 1), round(threshold(users, 1, "l1"), 3)
+    (130.0, 90.859)
+    """
+    check.instance("users", users, Contributions)
+    objective = read_objective(objective)
+    law = read_budget(budget)
+    if objective != "bound":
+        return _as_bound(users, _stationary_width(users, law, objective))
+    return worstcase._nth_largest_sum(users, law.rank)
+
+
+def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
+    """Find the width at which a strictly convex objective is smallest, over all its pieces.
+
+    There is a piece for each distinct count. The stationary point of a piece that ends below the
+    minimum lies above the piece; that of a later one does not. So the piece is found by bisection.
+    """
+    sizes, n_users = users.histogram
+    # How many users lie above the lower end of each piece, and what they contribute.
+    above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
+    largest = float(users.upper) * np.append(0.0, sizes)
+    total = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
+
+    def stationary(piece: int) -> float:
+        n = above[piece]
+        ratio = float(law.best_ratio(np.array([n]), objective)[0])
+        return float(total[piece] / (n + 2 * ratio))
+
+    def is_reached(piece: int) -> bool:
+        return stationary(piece) <= float(largest[piece + 1])
+
+    piece = bisect_left(range(sizes.size - 1), True, key=is_reached)
+    return float(np.clip(stationary(piece), largest[piece], largest[piece + 1]))
+
+
+def optimal_clipping(
+    users: Contributions, budget: Budget, objective: Objective = "bound"
+) -> Clipping:
+    """Return the intervals that minimise `worst_case_error`: `centred_clipping` at `threshold`.
+
+    For each objective and law no estimator at all has a smaller worst-case error, if its noise is
+    of this law, scaled to its sensitivity, and its release is not projected.
+
+    Parameters
+    ----------
+    users : Contributions
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    Clipping
+        One interval per user, shape (L,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `threshold`.
+
+    Examples
+    --------
+    >>> clipping = optimal_clipping(Contributions([4, 2, 1], upper=64), 1, "l1")
+    >>> clipping.lower.round(1), clipping.upper.round(1)
+    (array([20.8,  9.6,  0. ]), array([43.2, 54.4, 64. ]))
+    """
+    return centred_clipping(users, threshold(users, budget, objective))
+
+
+def centred_clipping(
+    users: Contributions, total_width: Exact, centre: Exact | None = None
+) -> Clipping:
+    """Return intervals of one total width S around one centre: [c - S/2m, c + S/2m] within [0, U].
+
+    Clipping the average of user l to its interval is the same as centring the user's samples at c
+    and clipping their sum to [-S/2, S/2], one interval for all users.
+
+    Parameters
+    ----------
+    users : Contributions
+    total_width : float or Fraction
+        S, finite and at least 0, in the unit of the samples.
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; by default U/2, the best in the worst case.
+
+    Returns
+    -------
+    Clipping
+        One interval per user, shape (L,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, `total_width` is not a finite number of at
+        least 0, or `centre` is not a number from 0 to U.
+
+    Examples
+    --------
+    >>> clipping = centred_clipping(Contributions([4, 1], upper=10), total_width=8, centre=7)
+    >>> clipping.lower, clipping.upper
+    (array([6., 3.]), array([ 8., 10.]))
+    """
+    check.instance("users", users, Contributions)
+    number = Fraction if users.is_exact else float
+    width = number(check.size("total_width", total_width, users.is_exact))
+    middle = np.asarray(number(_read_centre(users, centre)))
+    # As arrays, Fractions and floats divide and subtract alike.
+    reach = np.asarray(width) / (2 * users.counts)
+    upper = np.asarray(users.upper)
+    return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
+
+
+def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact) -> Number | float:
+    """Return the worst-case bias of `centred_clipping`, without an array of all users.
+
+    Parameters
+    ----------
+    users : Contributions
+    total_width, centre : float or Fraction
+        As in `centred_clipping`.
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `centred_clipping`.
+
+    Examples
+    --------
+    >>> centred_bias(Contributions([4, 1], upper=10), total_width=8, centre=7)
+    5.4
+    """
+    sizes, n_users = users.histogram
+    upper: Any = users.upper  # of either kind, as the new users' bound is
+    one_of_each = Contributions(sizes, upper)
+    clipping = centred_clipping(one_of_each, total_width, centre)
+    raised = np.sum(n_users * sizes * clipping.lower)
+    lowered = np.sum(n_users * sizes * (users.upper - clipping.upper))
+    return _scalar(users, max(raised, lowered)) / users.total
+
+
+@overload
+def optimal_error(
+    users: Contributions[Number], budget: Budget, objective: Literal["bound"] = "bound"
+) -> Number: ...
+@overload
+def optimal_error(
+    users: Contributions[Number], budget: Budget, objective: Objective
+) -> Number | float: ...
+def optimal_error(users: Contributions, budget: Budget, objective: Objective = "bound") -> Exact:
+    """Return the smallest worst-case error of any estimator with noise of the given law.
+
+    For "bound" it is (U / 2N) H(2 E|Z|), with H the `sum_of_largest`; for the other objectives it
+    is `symmetric_error` at `threshold`, the smallest of releases that are not projected.
+
+    Parameters
+    ----------
+    users : Contributions
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    float or Fraction
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `threshold`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=65)
+    >>> round(optimal_error(users, 1), 3), round(optimal_error(users, 1, "l1"), 3)
+    (27.857, 19.003)
+    """
+    if read_objective(objective) != "bound":
+        return symmetric_error(users, threshold(users, budget, objective), budget, objective)
+    return _as_bound(users, least_error(users, read_budget(budget).mean_size))
+
+
+def least_error(users: Contributions, mean_size: Exact) -> Fraction:
+    """Return (U / 2N) H(2w), the smallest worst-case error with noise of mean size w.
+
+    Parameters
+    ----------
+    users : Contributions
+    mean_size : float or Fraction
+        w = E|Z| for sensitivity 1.
+
+    Returns
+    -------
+    Fraction
+        In the unit of the samples.
+
+    Examples
+    --------
+    >>> least_error(Contributions([4, 2, 1], upper=7), mean_size=1)
+    Fraction(3, 1)
+    """
+    largest = worstcase.sum_of_largest(users, 2 * Fraction(mean_size))
+    return Fraction(users.upper) / (2 * users.total) * largest
+
+
+def symmetric_error(
+    users: Contributions[Number],
+    total_width: Exact,
+    budget: Budget,
+    objective: Objective = "bound",
+) -> Number | float:
+    """Return the worst-case error of symmetric intervals of total width S, a convex function of S.
+
+    The noise is scaled to S also beyond U m*, where the intervals do not grow any more.
+
+    Parameters
+    ----------
+    users : Contributions
+    total_width : float or Fraction
+        S, finite and at least 0, in the unit of the samples.
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    float or Fraction
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, or `total_width` not a finite number of at
+        least 0; if `budget` is no budget; if `objective` is not one of these names.
+
+    Examples
+    --------
+    >>> round(symmetric_error(Contributions([2, 1], upper=1), 1, 1, "l1"), 6)
+    0.368844
+    """
+    check.instance("users", users, Contributions)
+    objective = read_objective(objective)
+    law = read_budget(budget)
+    width = check.size("total_width", total_width, users.is_exact)
+    bias = worstcase._symmetric_bias(users, width)
+    return _scalar(users, law.worst_case(bias, width / users.total, objective))
+
+
+def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:
+    """Return the largest mean absolute error of symmetric intervals if the release is projected.
+
+    Projection to [0, U] costs no privacy and increases the error on no dataset, so this is at most
+    `symmetric_error` for "l1". A worst dataset has the j heaviest users at U, and the others bring
+    the clipped mean as close to U/2 as they can (thm-projected). The noise is scaled to S, or to
+    U m* if that is less.
+
+    Parameters
+    ----------
+    users : Contributions
+    total_width : float or Fraction
+        S, finite and at least 0, in the unit of the samples.
+    budget : Budget
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `symmetric_error`.
+
+    Examples
+    --------
+    >>> users = Contributions([1], upper=1)
+    >>> round(projected_error(users, 1, 1), 4), symmetric_error(users, 1, 1, "l1")
+    (0.3935, 1.0)
+    """
+    check.instance("users", users, Contributions)
+    law = read_budget(budget)
+    sizes, n_users = users.histogram
+    largest = float(users.upper) * sizes
+    width = min(float(check.size("total_width", total_width)), float(largest[-1]))
+    upper = float(users.upper)
+    change = width / users.total
+    # Of users who are not clipped only the sum matters, and of the others each, the heaviest first.
+    is_clipped = largest > width
+    clipped = np.repeat(largest[is_clipped], n_users[is_clipped])[::-1]
+    free = float(np.sum((largest * n_users)[~is_clipped])) / users.total
+    # How far all other users can pull the clipped mean back, with 0, 1, ... of the heaviest at U.
+    at_top = np.arange(clipped.size + 1)
+    others = (clipped.size - at_top) * change + free
+    off_middle = np.maximum(at_top * change - others, 0.0) / 2
+    bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
+    near = np.maximum(upper / 2 - off_middle, 0.0)
+    far = upper / 2 + off_middle
+    kept_out = law.mean_excess(near, change) + law.mean_excess(far, change)
+    return float(np.max(law.mean_error(bias, change) - kept_out))

@@ -1,0 +1,162 @@
+"""What no method can beat: bias against sensitivity, and error against privacy.
+
+Over all estimators, and over all mechanisms. Neighbouring datasets differ in all samples of one
+user; the counts, the bound and eps are public.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
+from userdp._search import halve
+from userdp.beyond.noise import Budget, PureNoise, read_budget
+from userdp.model import Contributions, Epsilon, Number, _scalar, read_eps
+
+
+def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | float:
+    """Return the smallest worst-case bias of any estimator with a given user-level sensitivity.
+
+    beta(Delta) = sum_l (U m_l / N - Delta)^+ / 2: no estimator of the mean, clipped or not, does
+    better, and `centred_clipping` of total width N Delta attains it. Convex and piecewise linear.
+
+    Parameters
+    ----------
+    users : Contributions
+    sensitivity : float or Fraction
+        Delta, finite and at least 0, in the unit of the samples.
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples; exact where bound and sensitivity are Fractions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, or `sensitivity` not a finite number of at least
+        0.
+
+    Examples
+    --------
+    >>> smallest_bias(Contributions([4, 1], upper=65), sensitivity=26)
+    13.0
+    """
+    check.instance("users", users, Contributions)
+    change = check.size("sensitivity", sensitivity, users.is_exact)
+    return _scalar(users, np.sum(users.surplus(change * users.total)) / (2 * users.total))
+
+
+def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
+    """Return an error that every user-level eps-DP mechanism makes on some dataset, on average.
+
+    (U/N) max_n H(n) b_n, with H(n) the sum of the n largest counts. Here b_n is the larger one of
+    1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
+    sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book.
+    `optimality_factor` says how far E_OPT can be from the smallest possible error.
+    `minimax_certificate` proves more for one collection, in a second or some.
+
+    Parameters
+    ----------
+    users : Contributions
+    eps : Epsilon
+
+    Returns
+    -------
+    float
+        A mean absolute error, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, or `eps` no privacy budget.
+
+    Examples
+    --------
+    >>> from userdp import optimal_error
+    >>> users = Contributions([4, 1], upper=65)
+    >>> round(minimax_lower_bound(users, eps=1), 4), optimal_error(users, eps=1)
+    (16.4156, 32.5)
+    """
+    check.instance("users", users, Contributions)
+    sizes, n_users = users.histogram
+    ends = np.append(0.0, np.cumsum(n_users[::-1]))
+    sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
+    # Between users of one count H(n) b_n is monotone on the chain.
+    n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
+    shares = np.interp(n, ends, sums) / users.total
+    risks = _least_risks(n, float(read_eps(eps)))
+    return float(users.upper) * float(np.max(shares * risks))
+
+
+def optimality_factor(budget: Budget) -> float:
+    """Return a factor by which `optimal_error` is at most larger than the smallest possible error.
+
+    For every collection: the worst-case error of the optimum is at most this multiple of the
+    smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind.
+    Theorem thm-factor of the book; never above (1 + cosh(eps)) / 2 + sinh(eps) E|Z|, with E|Z| the
+    mean size of the noise at sensitivity 1.
+
+    Parameters
+    ----------
+    budget : Epsilon, LaplaceNoise or StaircaseNoise
+        Privacy budget eps, or the law of the optimum's noise, which is eps-DP.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `budget` is no budget; if a law is not eps-DP.
+
+    Examples
+    --------
+    >>> from userdp.beyond import StaircaseNoise
+    >>> round(optimality_factor(1), 3), round(optimality_factor(StaircaseNoise(1)), 3)
+    (2.447, 2.377)
+    """
+    law = read_budget(budget)
+    if not isinstance(law, PureNoise):
+        check.refuse_kind("budget", "a privacy budget or a law that is eps-DP", budget)
+    x = 2 * Fraction(law.mean_size)
+    whole = floor(x)
+    n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
+    # How large H can be at the two whole numbers around x while no lower bound H(n) b_n exceeds 1.
+    with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
+        most = 1 / _least_risks(n, float(law.eps))
+    below = float(np.min(np.maximum(1, whole / n) * most)) if whole else 0.0
+    above = float(np.min(np.maximum(1, (whole + 1) / n) * most))
+    part = float(x - whole)
+    return ((1 - part) * below + part * above) / 2
+
+
+def _least_risks(n: Floats, eps: float) -> Floats:
+    """Return b_n: the unavoidable error, in parts of how far n users together can move the mean."""
+    with np.errstate(over="ignore"):
+        risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
+    # For four users or more, treating them as one adds less than a part in 50,000.
+    few = n <= 3
+    risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
+    return risks
+
+
+def _risk_of_one(eps: Floats) -> Floats:
+    """Return s(eps) of thm-lattice: the unavoidable error of a single user's sample in [0, 1]."""
+    x = np.clip(eps, 1e-9, 1400)  # where every term is finite
+    kappa = 2 * np.arcsinh(np.exp(-x / 2) / np.sqrt(-2 * np.expm1(-x)))
+
+    def lattice(n: Floats) -> Floats:
+        above = np.cosh((n + 1.5) * kappa) / np.cosh(kappa / 2) + 1
+        below = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
+        return np.asarray(above / (2 * below))
+
+    # The smallest n of at least 2 with s_n (n + 1) >= 1.
+    beyond = np.ceil(2 * np.exp(x / 2)) + 1
+    _, n = halve(lambda n: lattice(n) * (n + 1) < 1, np.ones(x.shape), beyond, whole=True)
+    return np.where(eps > 1400, 0.0, lattice(n))

@@ -1,0 +1,365 @@
+"""Clipped and weighted means for any law of noise, on arrays of user sums.
+
+They generalise `userdp.laplace` and `userdp.opt_worst_case`: `budget` is a privacy budget (for
+Laplace noise) or a law of noise, whose guarantee then takes the place of eps-DP. All else is as in
+`userdp.mechanisms`: the guarantee is for replacing all samples of one user, with counts, bound,
+widths, centre and weights public; the sums, shape (..., L), are protected; results have the shape
+(...) and the unit of the samples; floating-point noise is for demonstrations only.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
+from userdp.beyond.errors import threshold
+from userdp.beyond.noise import Budget, Objective, read_budget, read_objective
+from userdp.mechanisms import grid_sum
+from userdp.model import Contributions, Number, _read_centre, _read_sums, _scalar
+
+
+def clipped_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    total_width: Exact,
+    budget: Budget,
+    *,
+    centre: Exact | None = None,
+    rng: RNGLike = None,
+) -> Floats:
+    """Release the mean, every user's centred sum clipped to [-S/2, S/2]: one interval for all.
+
+    With the centre c, user l counts with c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
+    user's average to `centred_clipping` is the same, but centred sums bound each user's influence
+    by S also where U m_l is many orders of magnitude larger. The noise is scaled to the
+    sensitivity of these intervals, S/N unless they are cut off by [0, U]. User-level eps-DP for
+    replacing one user's samples, counts, S and c public; not safe for production (see the module's
+    note on floating point, and `release_mean`).
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples, at least 0, in the unit of the
+        samples; public, and not computed from the samples.
+    budget : Budget
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace` and `centred_clipping`.
+
+    See Also
+    --------
+    centred_clipping : the intervals, for `worst_case_error`: the certificate of this release.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(clipped_mean([3.0, 1.0], users, 0.5, 1, centre=0.7, rng=0).round(4))
+    0.822
+    """
+    values = _read_sums(sums, users)
+    generator = check.rng(rng)
+    law = read_budget(budget)
+    middle = float(_read_centre(users, centre))
+    ends = _centred_ends(users, total_width, middle)
+    total, moved = grid_sum(values - users.counts * middle, *ends)
+    noisy = total + law.draw(float(moved), total.shape, generator)
+    return middle + noisy / users.total
+
+
+def clipped_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    total_width: Exact,
+    budget: Budget,
+    *,
+    centre: Exact | None = None,
+    project: bool = False,
+) -> Floats:
+    """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    total_width : float or Fraction
+        S, the total width of the intervals of a user's samples, at least 0, in the unit of the
+        samples; public, and not computed from the samples.
+    budget : Budget
+    centre : float or Fraction, optional
+        c, a public guess of the mean in [0, U]; U/2 without it.
+    project : bool, optional
+        Whether the release is moved to the nearest number in [0, U], which adds to no error.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace` and `centred_clipping`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(clipped_mean_error([3.0, 1.0], users, 0.5, 1, centre=0.7).round(6))
+    0.100484
+    """
+    values = _read_sums(sums, users)
+    law = read_budget(budget)
+    middle = float(_read_centre(users, centre))
+    low, high = _centred_ends(users, total_width, middle)
+    centred = values - users.counts * middle
+    bias = (centred - np.clip(centred, low, high)).sum(axis=-1) / users.total
+    change = (high - low) / users.total
+    error = law.mean_error(bias, change)
+    if check.truth("project", project):
+        kept = values.sum(axis=-1) / users.total - bias
+        error -= law.mean_excess(np.maximum(kept, 0), change)
+        error -= law.mean_excess(np.maximum(float(users.upper) - kept, 0), change)
+    return error
+
+
+def opt_worst_case(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    budget: Budget,
+    *,
+    objective: Objective = "bound",
+    rng: RNGLike = None,
+) -> Floats:
+    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
+
+    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
+    replacing one user's samples, counts public; not safe for production (see the module's note on
+    floating point).
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `objective` is not one of these names.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(opt_worst_case([3.0, 1.0], users, 1, rng=0).round(4))
+    0.764
+    """
+    total_width = threshold(users, budget, objective)
+    return clipped_mean(sums, users, total_width, budget, rng=rng)
+
+
+def opt_worst_case_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    budget: Budget,
+    *,
+    objective: Objective = "bound",
+) -> Floats:
+    """Return the mean absolute error of `opt_worst_case` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `objective` is not one of these names.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=1)
+    >>> float(opt_worst_case_mean_error([4.0, 1.0], users, 1).round(6))
+    0.344626
+    """
+    total_width = threshold(users, budget, objective)
+    return clipped_mean_error(sums, users, total_width, budget)
+
+
+def weighted_mean(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    weights: npt.ArrayLike,
+    budget: Budget,
+    *,
+    rng: RNGLike = None,
+) -> Floats:
+    """Release the mean of the users' averages with public weights, and nothing clipped.
+
+    That is sum_l w_l xbar_l / W plus noise for its sensitivity U max(w) / W, with W = sum_l w_l.
+    Weights min(m_l, k) give the conditional mean of keeping k samples of each user at random, with
+    no more error on any dataset; weights m_l are the Laplace mechanism. User-level eps-DP for
+    replacing one user's samples, counts and weights public; not safe for production (see the
+    module's note on floating point).
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    budget : Budget
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `weights` are not L such numbers.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> float(weighted_mean([3.0, 1.0, 0.0], users, [2, 1, 1], 4, rng=0).round(4))
+    0.665
+    """
+    values = _read_sums(sums, users)
+    generator = check.rng(rng)
+    law = read_budget(budget)
+    shares = _read_weights(users, weights).astype(np.float64)
+    total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
+    noisy = total + law.draw(float(moved), total.shape, generator)
+    return noisy / float(shares.sum())
+
+
+def weighted_mean_error(
+    sums: npt.ArrayLike,
+    users: Contributions,
+    weights: npt.ArrayLike,
+    budget: Budget,
+) -> Floats:
+    """Return the mean absolute error of `weighted_mean` on given datasets, noise integrated out.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+    users : Contributions
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    budget : Budget
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `weights` are not L such numbers.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> float(weighted_mean_error([3.0, 1.0, 0.0], users, [2, 1, 1], 4).round(6))
+    0.131233
+    """
+    values = _read_sums(sums, users)
+    law = read_budget(budget)
+    shares = _read_weights(users, weights).astype(np.float64)
+    kept = (values / users.counts * shares).sum(axis=-1) / shares.sum()
+    bias = values.sum(axis=-1) / users.total - kept
+    return law.mean_error(bias, float(users.upper) / shares.sum())
+
+
+def weighted_worst_case_error(
+    users: Contributions[Number],
+    weights: npt.ArrayLike,
+    budget: Budget,
+    objective: Objective = "bound",
+) -> Number | float:
+    """Return the worst-case error of `weighted_mean`: its certificate, in closed form.
+
+    Its worst-case bias is U sum_l (m_l/N - w_l/W)^+, its sensitivity U max(w) / W.
+
+    Parameters
+    ----------
+    users : Contributions
+    weights : array_like of float, shape (L,)
+        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+    budget : Budget
+    objective : {"bound", "l1", "mse"}, optional
+
+    Returns
+    -------
+    float or Fraction
+        As `worst_case_error`: exact where the bound U is a Fraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `laplace`; if `weights` are not L such numbers, or `objective` is not one of these names.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1, 1], upper=1)
+    >>> round(weighted_worst_case_error(users, [2, 1, 1], 4), 6)
+    0.291667
+    """
+    shares = _read_weights(users, weights)
+    objective = read_objective(objective)
+    law = read_budget(budget)
+    missing = users.counts - users.total * shares / shares.sum()
+    bias = users.upper * np.maximum(missing, 0 * missing).sum() / users.total
+    return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
+
+
+def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return one weight a user, divided by the largest: Fractions where the bound is one."""
+    check.instance("users", users, Contributions)
+    array = check.reals("weights", weights)
+    if array.shape != (users.n_users,):
+        rule = f"have shape ({users.n_users},), one a user"
+        check.refuse("weights", rule, f"weights of shape {array.shape}")
+    check.refuse_entries("weights", "at least 0", array, array < 0)
+    if not array.any():
+        check.refuse("weights", "not all be 0", f"weights={weights!r}")
+    if users.is_exact:
+        array = np.array([Fraction(weight) for weight in array.tolist()])
+    shares: npt.NDArray[Any] = array / array.max()
+    return shares
+
+
+def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
+    """Return the interval for centred sums: [-S/2, S/2], cut off where no sum reaches."""
+    half_width = float(check.size("total_width", total_width)) / 2
+    farthest = users.max_count * (float(users.upper) - middle)
+    return -min(half_width, users.max_count * middle), min(half_width, farthest)

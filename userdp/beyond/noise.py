@@ -1,0 +1,606 @@
+"""Additive noise: its laws, what they promise and spend, and the errors they cause.
+
+The Laplace and the staircase law are eps-DP; the promises of the Gaussian law are weaker. A law is
+stated for a statistic of sensitivity 1, the largest change that replacing all samples of one user
+can cause; for sensitivity Delta the noise is Delta times as large. The noise does not depend on the
+data. Drawn in floating point, it is for demonstrations only: its low-order bits betray more than
+the laws allow. A parameter called `budget` takes a privacy budget, for Laplace noise, or a law.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from math import ceil, exp, expm1, hypot, inf, nextafter, pi, sqrt
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import erfcx, ndtr
+
+from userdp import _checks as check
+from userdp._checks import Exact, Floats
+from userdp._search import NotFoundError, double, halve
+from userdp.beyond._rounding import chance_beyond
+from userdp.model import Epsilon, rank, read_eps
+from userdp.noise import noise_scale
+
+# The objective to minimise in the worst case: bias + E|noise|, the mean absolute error, or the
+# mean square error.
+Objective = Literal["bound", "l1", "mse"]
+
+# Below this budget the mean square of the noise may exceed the largest float.
+_SMALLEST_FOR_SQUARES = 1e-150
+
+# Between these, the parameters of Gaussian noise and the squares of its size are normal floats.
+_MODERATE = (1e-100, 1e100)
+
+# The share of delta that is kept back for the rounding of its computation.
+_KEPT_BACK = 1e-10
+
+# So many times at most a sigma is moved to the next float.
+_MOST_ROUNDED_UP = 64
+
+
+class Noise(ABC):
+    """A symmetric law Z of additive noise for sensitivity 1.
+
+    Attributes
+    ----------
+    mean_size, mean_square : float or Fraction
+        E|Z| and E Z^2.
+    rank : int
+        k = ceil(2 E|Z|): the best threshold for the objective "bound" is the k-th largest U m_l.
+    scale : float or Fraction
+        1/eps of a law that is eps-DP, the standard deviation of a Gaussian law.
+    currency : {"eps", "rho"}
+        In what the law spends: eps of eps-DP, or rho of zero-concentrated privacy (zCDP).
+    spends : Fraction
+        What a statistic with this noise spends, in that currency.
+    integer_law : {"laplace", "gaussian"} or None
+        The law of whole numbers that OpenDP draws in its place; None if it has none.
+    rounding : int
+        Noise in whole numbers replaces noise of standard deviation s, in steps, only if it is
+        wider: of standard deviation hypot(s, rounding).
+    """
+
+    mean_size: Exact
+    mean_square: Exact
+    rank: int
+    scale: Exact
+    currency: ClassVar[Literal["eps", "rho"]]
+    spends: Fraction
+    integer_law: ClassVar[Literal["laplace", "gaussian"] | None] = None
+    rounding: ClassVar[int] = 0
+
+    @abstractmethod
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which a statistic with this noise is (eps, delta)-private."""
+
+    @abstractmethod
+    def log_density(self, z: npt.ArrayLike) -> Floats:
+        """Return the natural logarithm of the density at z, shape (...)."""
+
+    @abstractmethod
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+
+    @abstractmethod
+    def _scale(self, sensitivity: float) -> Floats:
+        """Return the scale of noise for a sensitivity, if neither it nor draws can overflow."""
+
+    @abstractmethod
+    def tail(self, x: Floats) -> Floats:
+        """Return P(Z > x) for x >= 0."""
+
+    @abstractmethod
+    def excess(self, x: Floats) -> Floats:
+        """Return E(Z - x)^+ for x >= 0."""
+
+    def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
+        """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
+        distance = abs(check.floats("bias", bias))
+        change = float(check.size("sensitivity", sensitivity))
+        self._scale(change)  # refuses what might overflow
+        return distance + 2 * self.mean_excess(distance, change)
+
+    def mean_excess(self, x: Floats, sensitivity: float | Floats) -> Floats:
+        """Return E(Delta Z - x)^+ for x >= 0 and sensitivities Delta >= 0, broadcast together."""
+        # Where there is no noise, or x is far beyond it, the ratio is huge and the excess 0.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = np.fmin(abs(x / sensitivity), check.LARGEST)
+            return sensitivity * self.excess(ratio)
+
+    def worst_case(self, bias: Any, sensitivity: Any, objective: Objective) -> Any:
+        """Return the worst-case error of an estimator with this bias and sensitivity.
+
+        Exact for Fractions and Laplace noise, except for "l1".
+        """
+        if objective == "bound":
+            return bias + sensitivity * self.mean_size
+        if objective == "mse":
+            return bias**2 + sensitivity**2 * self._square()
+        return float(self.mean_error(float(bias), float(sensitivity)))
+
+    def best_ratio(self, n: Floats, objective: Objective) -> Floats:
+        """Return the ratio x of bias to sensitivity at which the error is smallest.
+
+        For a bias that falls by n/2 for each unit of sensitivity, shape (...). With h(x) = E|x + Z|
+        the mean absolute error Delta h(bias/Delta) has slope h(x) - (x + n/2) h'(x), which falls
+        in x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
+        """
+        if objective == "mse":
+            return 2 * float(self._square()) / n
+
+        def falls_later(x: Floats) -> npt.NDArray[np.bool_]:
+            tail = self.tail(x)
+            return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
+
+        start = np.full(n.shape, float(self.mean_size))
+        beyond = double(falls_later, start, "the best ratio of bias to sensitivity")
+        _, ratio = halve(falls_later, np.zeros(n.shape), beyond)
+        return ratio
+
+    def _square(self) -> Exact:
+        """Return E Z^2, if it is within the range of floats."""
+        return self.mean_square
+
+
+# A privacy budget, for which the noise is Laplace, or another law of noise.
+Budget = Epsilon | Noise
+
+
+class PureNoise(Noise):
+    """A law that is eps-DP for a budget `eps`."""
+
+    currency = "eps"
+    scale: Fraction
+
+    def __init__(self, eps: Epsilon) -> None:
+        self.eps = read_eps(eps)
+        self.scale = 1 / self.eps
+        self.spends = self.eps
+
+    def delta(self, eps: Epsilon) -> float:
+        """Return a delta for which a statistic with this noise is (eps, delta)-private.
+
+        From the budget of the noise on it is 0. Below that it is 1 - exp(eps - budget), which is
+        true of everything that is private at the budget.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The eps that is asked for (dimensionless, public).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `eps` is no privacy budget.
+        """
+        return chance_beyond(self.eps, read_eps(eps))
+
+    def _scale(self, sensitivity: float) -> Floats:
+        return noise_scale(sensitivity, float(self.eps))
+
+    def _square(self) -> Exact:
+        if self.eps < _SMALLEST_FOR_SQUARES:
+            rule = f"at least {_SMALLEST_FOR_SQUARES} for squares"
+            check.refuse_value("eps", rule, float(self.eps))
+        return self.mean_square
+
+
+class LaplaceNoise(PureNoise):
+    """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps abs(z)): Theorem II.1.
+
+    A statistic of user-level sensitivity Delta with Delta times this noise is user-level eps-DP,
+    for replacing one user's samples with the counts public.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Attributes
+    ----------
+    eps, spends : Fraction
+        The same.
+    scale : Fraction
+        1/eps.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `eps` is no privacy budget.
+
+    Examples
+    --------
+    >>> law = LaplaceNoise(2)
+    >>> law.mean_size, law.mean_square, law.rank
+    (Fraction(1, 2), Fraction(1, 2), 1)
+    >>> law.spends, law.currency, law.delta(2), round(law.delta(1), 6)
+    (Fraction(2, 1), 'eps', 0.0, 0.632121)
+    """
+
+    integer_law = "laplace"
+    mean_size: Fraction
+    mean_square: Fraction
+
+    def __init__(self, eps: Epsilon) -> None:
+        super().__init__(eps)
+        self.rank = rank(eps)
+        self.mean_size = 1 / self.eps
+        self.mean_square = 2 / self.eps**2
+
+    def log_density(self, z: npt.ArrayLike) -> Floats:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        eps = float(self.eps)
+        points = check.floats("z", z)
+        return float(np.log(eps / 2)) - eps * abs(points)
+
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        return rng.laplace(scale=self._scale(sensitivity), size=shape)
+
+    def tail(self, x: Floats) -> Floats:
+        """Return P(Z > x) for x >= 0."""
+        return np.exp(-float(self.eps) * x) / 2
+
+    def excess(self, x: Floats) -> Floats:
+        """Return E(Z - x)^+ for x >= 0."""
+        return self.tail(x) / float(self.eps)
+
+
+class StaircaseNoise(PureNoise):
+    """The staircase law: of all eps-DP noise that ignores the data, the one with smallest E|Z|.
+
+    With gamma = 1 / (1 + exp(eps/2)) its density is sinh(eps/2) on [0, gamma), exp(-eps) times that
+    on [gamma, 1 + gamma), and so on down by a factor exp(-eps) a step; symmetric about zero (Geng,
+    Kairouz, Oh and Viswanath, 2015). E|Z| = 1 / (2 sinh(eps/2)) < 1/eps. Privacy as in
+    `LaplaceNoise`; but it is for demonstrations only, as OpenDP draws nothing in its place.
+
+    Parameters
+    ----------
+    eps : float, Fraction, Decimal or str
+        Privacy budget (dimensionless, public).
+
+    Attributes
+    ----------
+    eps, spends : Fraction
+        The same.
+    scale : Fraction
+        1/eps: over this length the density falls by a factor e, but for the steps.
+    gamma : float
+        Where the first step ends.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `eps` is no privacy budget, or above 1400, where the first step is too narrow for floats.
+
+    Examples
+    --------
+    >>> law = StaircaseNoise(2)
+    >>> round(law.mean_size, 6), round(law.gamma, 6), law.rank
+    (0.425459, 0.268941, 1)
+    """
+
+    mean_size: float
+    mean_square: float
+
+    def __init__(self, eps: Epsilon) -> None:
+        super().__init__(eps)
+        if self.eps > 1400:
+            check.refuse_value("eps", "at most 1400 for staircase noise", eps)
+        root = exp(-float(self.eps) / 2)
+        gamma = root / (1 + root)
+        self.gamma = gamma
+        self.mean_size = root / -expm1(-float(self.eps))
+        # The density on the first step and on the second.
+        self._high = 1 / (2 * self.mean_size)
+        self._low = self._high * exp(-float(self.eps))
+        self.rank = ceil(2 * self.mean_size)
+        # |Z| is a geometric number of whole units and, independently, a part of one.
+        whole = root * self.mean_size
+        self.mean_square = whole * (1 + 2 * whole + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
+
+    def log_density(self, z: npt.ArrayLike) -> Floats:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        size = np.abs(check.floats("z", z))
+        steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
+        result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
+        return result
+
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        self._scale(sensitivity)  # refuses what might overflow
+        whole = np.floor(rng.exponential(1 / float(self.eps), shape))
+        beyond = rng.random(shape) < self.gamma
+        place = rng.random(shape)
+        part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
+        sign = rng.choice([-1.0, 1.0], shape)
+        result: Floats = sign * sensitivity * (whole + part)
+        return result
+
+    def tail(self, x: Floats) -> Floats:
+        """Return P(Z > x) for x >= 0, linear on every step."""
+        whole, first, second = self._steps(x)
+        return whole * (0.5 - self._high * first - self._low * second)
+
+    def excess(self, x: Floats) -> Floats:
+        """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
+        whole, first, second = self._steps(x)
+        on_first = (float(self.mean_size) - first + self._high * first**2) / 2
+        on_second = (0.5 - self._high * self.gamma - self._low * second / 2) * second
+        return whole * (on_first - on_second)
+
+    def _steps(self, x: Floats) -> tuple[Floats, ...]:
+        """Return exp(-eps n), n the whole units in x; and how far the rest is into each step."""
+        units = np.floor(x)
+        factor = np.exp(-float(self.eps) * units)
+        first = np.minimum(x - units, self.gamma)
+        second = np.maximum(x - units - self.gamma, 0.0)
+        return factor, first, second
+
+
+class GaussianNoise(Noise):
+    """The normal law of mean 0 and standard deviation sigma: weaker promises than eps-DP.
+
+    A statistic of user-level sensitivity Delta with Delta times this noise is rho-zCDP with
+    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-private for every eps, with the
+    delta of its method (Balle and Wang, 2018), for replacing one user's samples with the counts
+    public; it is eps-DP for no eps. The same holds of vectors, with lengths as sensitivity and this
+    noise in each coordinate: see `mean_in_ball`.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation for sensitivity 1, from 1e-100 to 1e100 (public).
+
+    Attributes
+    ----------
+    sigma, scale : float
+        As given.
+    spends : Fraction
+        rho = 1 / (2 sigma^2), exactly.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sigma` is no real number from 1e-100 to 1e100.
+
+    Examples
+    --------
+    >>> law = GaussianNoise(2)
+    >>> round(law.delta(eps=1), 6), round(law.mean_size, 6), law.mean_square, law.rank
+    (0.00683, 1.595769, 4.0, 4)
+    >>> law.spends, law.currency
+    (Fraction(1, 8), 'rho')
+    """
+
+    currency = "rho"
+    integer_law = "gaussian"
+    mean_size: float
+    mean_square: float
+    scale: float
+    # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
+    # continuous noise of standard deviation s, in steps, rounded to whole numbers at random: the
+    # lemma on whole numbers. In zCDP it spends no more without the 4.
+    rounding = 4
+
+    def __init__(self, sigma: float) -> None:
+        self.sigma = _read_moderate("sigma", sigma)
+        self.scale = self.sigma
+        self.spends = 1 / (2 * Fraction(self.sigma) ** 2)
+        self.mean_size = self.sigma * sqrt(2 / pi)
+        self.mean_square = self.sigma**2
+        self.rank = ceil(2 * self.mean_size)
+
+    def __repr__(self) -> str:
+        return f"GaussianNoise(sigma={self.sigma!r})"
+
+    @classmethod
+    def zcdp(cls, rho: float | Fraction) -> GaussianNoise:
+        """Return the smallest noise that is rho-zCDP: sigma = 1 / sqrt(2 rho), rounded upwards.
+
+        Parameters
+        ----------
+        rho : float or Fraction
+            Budget of zero-concentrated privacy, from 1e-100 to 1e100 (dimensionless, public).
+
+        Returns
+        -------
+        GaussianNoise
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `rho` is no real number from 1e-100 to 1e100.
+
+        Examples
+        --------
+        >>> GaussianNoise.zcdp(0.5)
+        GaussianNoise(sigma=1.0)
+        """
+        exact = Fraction(check.size("rho", rho, exact=True))
+        least = sqrt(0.5 / _read_moderate("rho", exact))
+        # Three roundings, of half a unit in the last place each, lead to `least`.
+        for _ in range(_MOST_ROUNDED_UP):
+            if 2 * exact * Fraction(least) ** 2 >= 1:
+                return cls(least)
+            least = nextafter(least, inf)
+        raise NotFoundError(
+            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_ROUNDED_UP} "
+            f"steps of a float up to sigma={least!r}."
+        )
+
+    @classmethod
+    def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
+        """Return the smallest noise that is (eps, delta)-private: analytic calibration.
+
+        The smallest sigma with Phi(1/(2 sigma) - eps sigma) - e^eps Phi(-1/(2 sigma) - eps sigma)
+        at most delta (Balle and Wang, 2018, Theorem 8), but for a part in 10^10 of delta, which is
+        kept back so that rounding never overstates the privacy.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            From 1e-100 to 1e100 (dimensionless, public).
+        delta : float
+            From 1e-100 to less than 1: with about this probability the promise of eps may fail.
+
+        Returns
+        -------
+        GaussianNoise
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `eps` is no privacy budget; if `eps` or `delta` are no numbers in these ranges.
+
+        Examples
+        --------
+        >>> round(GaussianNoise.approximate(eps=1, delta=1e-6).sigma, 4)
+        4.2247
+        """
+        budget = _read_moderate("eps", read_eps(eps))
+        allowed = _read_moderate("delta", delta)
+        if allowed >= 1:
+            check.refuse_value("delta", "less than 1", delta)
+        limit = allowed * (1 - _KEPT_BACK)
+        # Searched for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
+        last, _ = halve(lambda u: _spent_beyond(float(u), budget) <= limit, -40.0, 40.0)
+        u = float(last)
+        root = hypot(u, sqrt(2 * budget))
+        # Two forms of the same number: the one that subtracts nothing.
+        sigma = (root - u) / (2 * budget) if u < 0 else 1 / (u + root)
+        return cls(sigma)
+
+    def delta(self, eps: Epsilon) -> float:
+        """Return the smallest delta for which a statistic with this noise is (eps, delta)-private.
+
+        Parameters
+        ----------
+        eps : float, Fraction, Decimal or str
+            The eps that is asked for (dimensionless, public).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `eps` is no privacy budget.
+        """
+        budget = read_eps(eps)
+        sigma = Fraction(self.sigma)
+        # Exactly, as both terms may be large; where it overflowed, nothing is spent beyond.
+        u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
+        spent = _spent_beyond(float(u), float(budget))
+        return min(spent * (1 + _KEPT_BACK / 2), 1.0)  # half of it covers the rounding here
+
+    def log_density(self, z: npt.ArrayLike) -> Floats:
+        """Return the natural logarithm of the density at z, shape (...)."""
+        points = check.floats("z", z)
+        with np.errstate(over="ignore"):
+            size = (points / self.sigma) ** 2 / 2
+        result: Floats = -size - np.log(self.sigma * sqrt(2 * pi))
+        return result
+
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        return rng.normal(scale=self._scale(sensitivity), size=shape)
+
+    def tail(self, x: Floats) -> Floats:
+        """Return P(Z > x) for x >= 0."""
+        result: Floats = ndtr(-self._ratio(x))
+        return result
+
+    def excess(self, x: Floats) -> Floats:
+        """Return E(Z - x)^+ for x >= 0."""
+        ratio = self._ratio(x)
+        density = np.exp(-(ratio**2) / 2) / sqrt(2 * pi)
+        result: Floats = self.sigma * density * np.maximum(1 - ratio * _mills(ratio), 0)
+        return result
+
+    def _ratio(self, x: Floats) -> Floats:
+        """Return x / sigma, but at most 1000: nothing lies beyond."""
+        return np.minimum(x, 1e3 * self.sigma) / self.sigma
+
+    def _scale(self, sensitivity: float) -> Floats:
+        with np.errstate(over="ignore"):
+            scale = np.asarray(sensitivity * np.float64(self.sigma))
+        if not np.all(scale <= check.LARGEST / 64):
+            check.refuse_value("sigma", "small enough for finite noise", self.sigma)
+        return scale
+
+
+def read_budget(budget: Budget) -> Noise:
+    """Return the law of the noise: Laplace noise for a privacy budget, or the law that is given.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    Noise
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `budget` is no budget.
+
+    Examples
+    --------
+    >>> read_budget("0.5").scale, read_budget(GaussianNoise(3)).scale
+    (Fraction(2, 1), 3.0)
+    """
+    if isinstance(budget, Noise):
+        return budget
+    read_eps(budget, "budget")
+    return LaplaceNoise(budget)
+
+
+def read_objective(objective: Objective) -> Objective:
+    """Return the name of an objective, or raise ValueError."""
+    check.one_of("objective", objective, get_args(Objective))
+    return objective
+
+
+def _read_moderate(name: str, value: object) -> float:
+    number = check.positive(name, value)
+    if not _MODERATE[0] <= number <= _MODERATE[1]:
+        check.refuse_value(name, "from {} to {}".format(*_MODERATE), value)
+    return number
+
+
+def _mills(x: Any) -> Any:
+    """Return Phi(-x) / phi(x), the ratio of Mills."""
+    return sqrt(pi / 2) * erfcx(x / sqrt(2))
+
+
+def _spent_beyond(u: float, eps: float) -> float:
+    """Return Phi(u) - e^eps Phi(-v), v = sqrt(u^2 + 2 eps), to 11 digits or so.
+
+    For u = 1/(2 sigma) - eps sigma it is v = 1/(2 sigma) + eps sigma, and e^eps phi(v) = phi(u):
+    nothing overflows. Where both terms are nearly the same it is written as a difference of Mills
+    ratios, and where these are, by the derivatives of the ratio.
+    """
+    v = hypot(u, sqrt(2) * sqrt(eps))
+    density = exp(-u * u / 2) / sqrt(2 * pi)
+    middle = (v - u) / 2
+    reach = eps / (v - u) if u < 0 else (u + v) / 2  # the same, without cancelling
+    if density and reach < 1e-3:
+        ratio = _mills(middle)
+        third = 2 + middle**2 - (3 * middle + middle**3) * ratio
+        return float(density * 2 * reach * (1 - middle * ratio + reach**2 / 6 * third))
+    if u < 0:
+        return float(density * (_mills(-u) - _mills(v)))
+    return float(ndtr(u) - density * _mills(v))

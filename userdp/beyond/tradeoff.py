@@ -1,0 +1,221 @@
+"""What to choose within what is possible: the error on average against its certificate.
+
+The certificate is the worst-case error. Counts, bound and eps are public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp._checks import Floats, RNGLike
+from userdp._progress import progress
+from userdp.beyond import errors
+from userdp.beyond.noise import Budget, read_budget
+from userdp.model import Contributions
+from userdp.samplers import Sampler, _drawn
+from userdp.worstcase import sensitivity
+
+
+class Member(NamedTuple):
+    """One choice of centre and total width for `clipped_mean`, and what it costs.
+
+    All in the unit of the samples.
+
+    Attributes
+    ----------
+    centre : float
+        c, around which the intervals lie.
+    total_width : float
+        S, the total width of a user's intervals.
+    certificate : float
+        The worst-case error, bias + E|noise|, which holds whatever the data are.
+    mean_error, standard_error : float
+        The mean absolute error on average over the prior, an estimate; and its standard error.
+    """
+
+    centre: float
+    total_width: float
+    certificate: float
+    mean_error: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tradeoff:
+    """Average error and certificate over a grid of centres and total widths: see `tradeoff`.
+
+    Attributes
+    ----------
+    centres : ndarray of float64, shape (C,)
+    total_widths : ndarray of float64, shape (W,)
+        The grid, in the unit of the samples.
+    certificate : ndarray of float64, shape (C, W)
+        The worst-case error, bias + E|noise|, of each centre and width.
+    mean_error, standard_error : ndarray of float64, shape (C, W)
+        The mean absolute error on average over the prior, an estimate; and its standard error.
+    smallest_certificate : float
+        The smallest worst-case error of all estimators with this noise, `optimal_error`.
+    """
+
+    centres: Floats
+    total_widths: Floats
+    certificate: Floats
+    mean_error: Floats
+    standard_error: Floats
+    smallest_certificate: float
+
+    def best(self, tau: float) -> Member:
+        """Return the smallest average error with a certificate within (1 + tau) of the smallest.
+
+        Parameters
+        ----------
+        tau : float
+            How much worst-case error to give up, relatively, at least 0.
+
+        Returns
+        -------
+        Member
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `tau` is not a finite number of at least 0, or so small that no choice of the grid
+            is within it; with tau = 0 the grid must hold U/2 and a minimising width.
+        """
+        limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
+        allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
+        if not allowed.any():
+            least = self.certificate.min() / self.smallest_certificate - 1
+            check.refuse_value("tau", f"at least {least} for this grid", tau)
+        return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
+
+    def frontier(self) -> list[Member]:
+        """Return the members that no other beats on both axes, by growing certificate."""
+        order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
+        error = self.mean_error.ravel()[order]
+        smaller = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
+        return [self._member(int(index)) for index in order[smaller]]
+
+    def _member(self, index: int) -> Member:
+        row, column = np.unravel_index(index, self.certificate.shape)
+        return Member(
+            centre=float(self.centres[row]),
+            total_width=float(self.total_widths[column]),
+            certificate=float(self.certificate[row, column]),
+            mean_error=float(self.mean_error[row, column]),
+            standard_error=float(self.standard_error[row, column]),
+        )
+
+
+def tradeoff(
+    users: Contributions,
+    budget: Budget,
+    prior: Sampler,
+    n_trials: int = 1000,
+    *,
+    centres: npt.ArrayLike | None = None,
+    total_widths: npt.ArrayLike | None = None,
+    rng: RNGLike = None,
+) -> Tradeoff:
+    """Weigh the average error of `clipped_mean` under a prior against its worst-case error.
+
+    Everything here is public: the prior is what is believed of the data before they are seen, and
+    no sample is used, so choosing a member costs no privacy. Its certificate holds whatever the
+    data are, its average error if they follow the prior.
+
+    Parameters
+    ----------
+    users : Contributions
+    budget : Budget
+        Privacy budget of the release, or the law of its noise.
+    prior : callable
+        The prior as a sampler, for instance `uniform_sums`; called as ``prior(users, n_trials,
+        rng=rng)``, it returns user sums of shape (n_trials, L).
+    n_trials : int, optional
+        Number of datasets drawn from the prior, at least 2; all choices are tried on the same ones.
+    centres : array_like of float, shape (C,), optional
+        Centres to try, in [0, U]; multiples of U/20 without it.
+    total_widths : array_like of float, shape (W,), optional
+        Total widths to try. Without it 0, the smallest and the largest width with the smallest
+        certificate, those with a certificate (around U/2) larger by 5 %, 10 %, ... 200 %, and 80
+        widths in equal ratios up to U m*.
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    Tradeoff
+        Over the grid of all centres and widths, sorted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users`, `budget` or `rng` are as `laplace` refuses them; if `prior` returns
+        an array of another shape, `n_trials` is not an integer of at least 2, a centre lies
+        outside [0, U] or a width is negative.
+
+    Examples
+    --------
+    >>> from userdp import geometric_collection, threshold, uniform_sums
+    >>> users = geometric_collection(M=4, upper=65)
+    >>> choices = tradeoff(users, 2, prior=uniform_sums, n_trials=200, rng=0)
+    >>> paper, free, bold = threshold(users, 2), choices.best(tau=0), choices.best(tau=1)
+    >>> paper, free.total_width, round(bold.total_width, 1)
+    (1040.0, 520.0, 173.3)
+    """
+    check.instance("users", users, Contributions)
+    trials = check.integer("n_trials", n_trials, least=2)
+    sums = _drawn("prior", prior, users, trials, check.rng(rng))
+    upper = float(users.upper)
+    middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
+    check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
+    smallest = float(errors.optimal_error(users, budget))
+    tried = _default_widths(users, budget, smallest) if total_widths is None else total_widths
+    widths = _grid("total_widths", tried)
+    law = read_budget(budget)
+    public = Contributions(users.counts, upper)  # in floats, where the bound is a Fraction
+    shape = (middles.size, widths.size)
+    certificate = np.empty(shape)
+    mean = np.empty(shape)
+    spread = np.empty(shape)
+    with progress(certificate.size) as tick:
+        for i, centre in enumerate(middles.tolist()):
+            # Centred and added up once for all widths; the errors are those of
+            # `clipped_mean_error`.
+            centred = sums - users.counts * centre
+            total = centred.sum(axis=1)
+            for j, width in enumerate(widths.tolist()):
+                clipping = errors.centred_clipping(public, width, centre)
+                change = float(sensitivity(public, clipping))
+                certificate[i, j] = errors.worst_case_error(public, clipping, budget)
+                kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
+                distances = law.mean_error((total - kept) / users.total, change)
+                mean[i, j] = distances.mean()
+                spread[i, j] = distances.std(ddof=1) / np.sqrt(trials)
+                tick()
+    return Tradeoff(middles, widths, certificate, mean, spread, smallest)
+
+
+def _grid(name: str, values: npt.ArrayLike) -> Floats:
+    grid = np.unique(check.floats(name, values))
+    if not grid.size:
+        check.refuse(name, "hold at least one number", "none")
+    check.refuse_entries(name, "at least 0", grid, grid < 0)
+    return grid
+
+
+def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Floats:
+    """Return the widths that are tried without any given: see `tradeoff`."""
+    width = float(errors.threshold(users, budget))
+    sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
+    kinks = sums[sums <= width]
+    # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
+    falling = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
+    limits = smallest * (1 + np.arange(1, 41) / 20)
+    bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
+    in_ratios = np.geomspace(sums[-1] / 1000, sums[-1], 80)
+    return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

@@ -1,0 +1,421 @@
+"""Vectors in a ball: user sums clipped radially, and noise that prefers no direction.
+
+Samples are vectors of d coordinates and of Euclidean length at most R; the bound of the users is
+the diameter, U = 2R. Clipping every user's sum to one ball has the least worst-case bias that its
+sensitivity permits. It is that of a scalar problem with this U: `smallest_bias`. Of the noise only
+the mean length w for sensitivity 1 matters: the best threshold is the ceil(2w)-th largest U m_l,
+and the smallest worst-case error (U / 2N) H(2w).
+
+For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
+w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A
+`GaussianNoise` in place of the budget is added to each coordinate: w = sigma sqrt(2)
+Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import ceil, lgamma, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammainccinv, hyp2f1
+
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
+from userdp.beyond.errors import least_error
+from userdp.beyond.noise import GaussianNoise
+from userdp.model import _ROUNDING, Contributions, Epsilon, Number, _as_bound, rank, read_eps
+from userdp.noise import noise_scale
+from userdp.worstcase import _nth_largest_sum
+
+__all__ = [
+    "GaussianNoise",
+    "ball_error",
+    "ball_mean_error",
+    "ball_threshold",
+    "clip_to_ball",
+    "mean_in_ball",
+]
+
+# A privacy budget, or the law of the noise of each coordinate.
+BallBudget = Epsilon | GaussianNoise
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
+
+
+def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
+    """Shorten vectors to a length of at most `radius`, each in its own direction.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., d)
+        Vectors, along the last axis.
+    radius : float
+        The largest length that is left, in the unit of the vectors; public.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., d)
+        Vectors that are longer, shortened; all others as they are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` does not hold real and finite numbers along at least one axis, or `radius` is not
+        real, finite and at least 0.
+
+    Examples
+    --------
+    >>> clip_to_ball([[3, 4], [0, -1]], radius=2.5)
+    array([[ 1.5,  2. ],
+           [ 0. , -1. ]])
+    """
+    vectors = check.floats("sums", sums)
+    most = float(check.size("radius", radius))
+    if vectors.ndim == 0:
+        raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
+    scaled, unit = _in_own_units(vectors)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):  # where the radius is far beyond the vector's unit
+        too_long = length > most / unit
+    shorter = scaled * np.divide(most, length, out=np.ones_like(length), where=too_long)
+    return np.where(too_long, shorter, vectors)
+
+
+def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
+    """Return the best threshold T in d dimensions: user sums are clipped to the length T/2.
+
+    The ceil(2w)-th largest U m_l, w being the mean length of the noise for sensitivity 1, or 0 if
+    there are fewer users.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts, and the diameter U = 2R of the ball of the samples.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
+    d : int
+        Number of coordinates, at least 1.
+
+    Returns
+    -------
+    float or Fraction
+        In the unit of the samples; a Fraction if the diameter is one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, `budget` no budget, or `d` no integer from 1 to
+        2^53.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=2)
+    >>> ball_threshold(users, 2, d=2), ball_threshold(users, GaussianNoise.zcdp(2), d=2)
+    (4.0, 4.0)
+    """
+    check.instance("users", users, Contributions)
+    return _nth_largest_sum(users, _noise_in_ball(budget, d).rank)
+
+
+def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
+    """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
+
+    It is (U / 2N) H(2w), with H(x) the fractional sum of the x largest counts, and bounds the mean
+    distance between release and mean on every dataset.
+
+    Parameters
+    ----------
+    users : Contributions
+        The public counts, and the diameter U = 2R of the ball of the samples.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
+    d : int
+        Number of coordinates, at least 1.
+
+    Returns
+    -------
+    float or Fraction
+        Worst-case bias plus mean length of the noise, in the unit of the samples; exact if the
+        diameter is a Fraction and `budget` a number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ball_threshold`.
+
+    Examples
+    --------
+    >>> users = Contributions([4] * 50 + [1] * 200, upper=2)
+    >>> law = GaussianNoise.approximate(eps=1, delta=1e-6)
+    >>> [[round(ball_error(users, noise, d), 3) for noise in (1, law)] for d in (1, 100)]
+    [[0.02, 0.067], [0.875, 0.586]]
+    """
+    check.instance("users", users, Contributions)
+    return _as_bound(users, least_error(users, _noise_in_ball(budget, d).mean_length))
+
+
+def mean_in_ball(
+    sums: npt.ArrayLike, users: Contributions, budget: BallBudget, *, rng: RNGLike | None = None
+) -> Floats:
+    """Release the mean of vectors in a ball, user sums clipped radially to half of the threshold.
+
+    User-level eps-DP for replacing one user's samples, counts and diameter public, or private in
+    the ways of the `GaussianNoise` given; not safe for production (see the note on floating point
+    in `userdp.mechanisms`). The worst-case error, bias plus mean length of the noise, is
+    `ball_error`.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L, d)
+        Each user's sum of samples, of length at most R m_l, protected.
+    users : Contributions
+        The public counts, and the diameter U = 2R of the ball of the samples.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (..., d)
+        One release for each dataset, in the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is no budget, or `rng`
+        no source of randomness.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=2)
+    >>> mean_in_ball([[2.0, 1.0], [0.0, -1.0]], users, 4, rng=0).round(4)
+    array([ 1.1274, -0.7643])
+    """
+    vectors = _read_vectors(sums, users)
+    generator = check.rng(rng)
+    d = vectors.shape[-1]
+    width = float(ball_threshold(users, budget, d))
+    total = clip_to_ball(vectors, width / 2).sum(axis=-2)
+    noise = _noise_in_ball(budget, d).draw(width, total.shape, generator)
+    release: Floats = (total + noise) / users.total
+    return release
+
+
+def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudget) -> Floats:
+    """Return the mean error of `mean_in_ball` on given datasets, noise integrated out.
+
+    The mean length of bias plus noise. With Gaussian noise of standard deviation s in each of d
+    coordinates and a bias of length b it is s chi_d 1F1(-1/2; d/2; -b^2 / (2 s^2)), chi_d the mean
+    length of the standard noise; of a privacy budget, an integral over the length of the noise.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L, d)
+        Each user's sum of samples, of length at most R m_l, protected.
+    users : Contributions
+        The public counts, and the diameter U = 2R of the ball of the samples.
+    budget : Epsilon or GaussianNoise
+        Privacy budget, or the law of the noise of each coordinate.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        One mean distance for each dataset, in the unit of the samples; a scalar for one dataset.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `mean_in_ball`.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 1], upper=2)
+    >>> round(float(ball_mean_error([[2.0, 1.0], [0.0, -1.0]], users, 2)), 6)
+    0.467621
+    """
+    vectors = _read_vectors(sums, users)
+    d = vectors.shape[-1]
+    width = float(ball_threshold(users, budget, d))
+    lost = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
+    bias = _lengths(lost) / users.total
+    if width == 0:
+        return bias
+    return _noise_in_ball(budget, d).mean_distance(bias, width, users.total)
+
+
+class _NoiseInBall(ABC):
+    """Noise Z of d coordinates that prefers no direction, for sensitivity 1.
+
+    Attributes
+    ----------
+    mean_length : float or Fraction
+        w, the mean length of Z.
+    rank : int
+        ceil(2w): the best threshold is the largest U m_l of this rank.
+    """
+
+    mean_length: Exact
+    rank: int
+
+    @abstractmethod
+    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
+
+    @abstractmethod
+    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
+        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
+
+
+class _GaussianInBall(_NoiseInBall):
+    """Gaussian noise of one law in each of d coordinates, independent."""
+
+    def __init__(self, law: GaussianNoise, d: int) -> None:
+        self.law = law
+        self.d = d
+        self.mean_length = float(_gaussian_distance(np.asarray(0.0), law.sigma, d))
+        self.rank = ceil(2 * self.mean_length)
+
+    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
+        return self.law.draw(width, shape, rng)
+
+    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
+        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
+        scale = float(self.law._scale(width)) / n
+        return _gaussian_distance(bias, scale, self.d)
+
+
+class _PureInBall(_NoiseInBall):
+    """Noise of density proportional to exp(-eps |z|): its length is Gamma(d, 1/eps)."""
+
+    def __init__(self, eps: Epsilon, d: int) -> None:
+        self.eps = eps
+        self.d = d
+        exact = read_eps(eps)
+        self.mean_length = d / exact
+        # A float remains one, and may miss 2/k by its rounding: see `rank`.
+        budget = eps if isinstance(eps, float) else exact
+        self.rank = rank(budget / d)
+
+    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
+        direction = rng.standard_normal(shape)
+        direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+        length = rng.gamma(self.d, noise_scale(width, self.eps), shape[:-1])
+        noise: Floats = direction * length[..., None]
+        return noise
+
+    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
+        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
+        scale = float(noise_scale(width, self.eps)) / n
+        return _gamma_distance(bias, scale, self.d)
+
+
+def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
+    """Return the noise in d dimensions of a budget, or of the law of each coordinate."""
+    dimensions = check.integer("d", d, least=1, most=2**53)
+    if isinstance(budget, GaussianNoise):
+        return _GaussianInBall(budget, dimensions)
+    read_eps(budget, "budget")
+    return _PureInBall(budget, dimensions)
+
+
+def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:
+    """Return each vector in a unit of its own, a power of two, and these units, shape (..., 1).
+
+    The largest coordinate is between 1 and 2: squares neither overflow nor vanish.
+    """
+    _, exponent = np.frexp(abs(vectors).max(axis=-1, keepdims=True, initial=0.0))
+    unit: Floats = np.ldexp(1.0, exponent - 1)
+    return vectors / unit, unit
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """Return the lengths of vectors, infinite where they are beyond all floats."""
+    scaled, unit = _in_own_units(vectors)
+    with np.errstate(over="ignore"):
+        lengths: Floats = np.linalg.norm(scaled, axis=-1) * unit[..., 0]
+    return lengths
+
+
+def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
+    check.instance("users", users, Contributions)
+    vectors = check.floats("sums", sums)
+    if vectors.ndim < 2 or vectors.shape[-2] != users.n_users or not vectors.shape[-1]:
+        raise ValueError(
+            f"`sums` must have shape (..., {users.n_users}, d), a vector for each user, "
+            f"got sums of shape {vectors.shape}."
+        )
+    reach = users.largest_sums.astype(np.float64) / 2
+    length = _lengths(vectors)
+    too_long = length > reach * (1 + _ROUNDING)
+    check.refuse_entries("sums", "of length at most R m_l", length, too_long)
+    return vectors
+
+
+def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
+    """Return E|b + s Z| for vectors b of given lengths and standard normal Z.
+
+    For s = 1 it is sqrt(2/pi) times the integral of (1 - (cos t)^d e^(-x (sin t)^2)) / (sin t)^2
+    from 0 to pi/2, x = b^2 / 2: `scipy.special.hyp1f1` overflows for some x from d = 100 on. With
+    M = x + d/2, the power times the exponential is negligible where M (sin t)^2 > 40; there the
+    integral of 1 / (sin t)^2 is a cotangent.
+    """
+    ratio, far = _in_scales(bias, scale, d)
+    x = ratio**2 / 2
+    end = np.arcsin(np.minimum(1, np.sqrt(40 / (x + d / 2))))
+    square = np.sin(end * (1 + _NODES) / 2) ** 2
+    heights = -np.expm1(d / 2 * np.log1p(-square) - x * square) / square
+    integral = end[..., 0] / 2 * (heights @ _WEIGHTS) + 1 / np.tan(end[..., 0])
+    distance: Floats = np.where(far, bias, scale * sqrt(2 / pi) * integral)[()]
+    return distance
+
+
+def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
+    """Return E|b + s Z| for vectors b of given lengths and Z of density proportional to exp(-|z|).
+
+    Averaged over the directions of Z, the length of the sum of two vectors is the longer length
+    times 2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of both.
+    """
+    ratio, far = _in_scales(bias, scale, d)
+    shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
+    begin = np.clip(ratio, shortest, longest)
+    share = (1 + _NODES) / 2
+    integral = np.zeros(np.shape(bias))
+    for end in (shortest, longest):
+        # The nodes crowd where both lengths are the same: a derivative is infinite there.
+        length = begin + (end - begin) * share**3
+        longer = np.maximum(ratio, length)
+        shorter = np.minimum(ratio, length)
+        mean = longer * _mean_over_directions((shorter / longer) ** 2, d)
+        density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
+        heights = mean * density * share**2
+        integral += np.abs(end - begin)[..., 0] * (heights @ (1.5 * _WEIGHTS))
+    distance: Floats = np.where(far, bias, scale * integral)[()]
+    return distance
+
+
+def _in_scales(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return b / s with one more axis, and where it is so large that the noise adds nothing."""
+    with np.errstate(over="ignore"):
+        ratio = np.asarray(bias / scale)
+    limit = 1e8 * d
+    return np.minimum(ratio, limit)[..., None], ratio > limit
+
+
+def _mean_over_directions(square: Floats, d: int) -> Floats:
+    """Return 2F1(-1/2, (1-d)/2; d/2; t^2) for t from 0 to 1.
+
+    `scipy.special.hyp2f1` fails near 1 from d = 140 on. The series does not: its terms fall like
+    exp(-2 k^2 / d).
+    """
+    if d <= 30:
+        known: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)
+        return known
+    term = total = np.ones_like(square)
+    for k in range(20 + int(6 * sqrt(d))):
+        term = term * square * ((k - 0.5) * (k + (1 - d) / 2) / ((k + d / 2) * (k + 1)))
+        total = total + term
+    return total

@@ -1,0 +1,100 @@
+"""Sources that are fetched: arrays, and frames of pandas, polars and Arrow."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from userdp.release._columns import asked_for, comes_from, read_ids, read_values
+from userdp.release._quiet import quietly
+from userdp.release._source import FAILED, Source, refuse_difference
+from userdp.release._tally import Rules, TallyInMemory
+
+CALLED = {"user": "user", "value": "value"}
+"""What refusals call columns that have no names."""
+
+
+class Arrays:
+    """Two columns in memory; the second is None where only users are asked for."""
+
+    def __init__(self, user: Any, value: Any, called: Mapping[str, str] = CALLED) -> None:
+        self.user = user
+        self.value = value
+        self.called = called
+
+    def check(self) -> None:
+        if self.user is self.value:
+            raise ValueError("`value` must be another column than `user`.")
+        columns = [column for column in (self.user, self.value) if comes_from("pandas", column)]
+        indexes = [column.index for column in columns if hasattr(column, "index")]
+        if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
+            raise ValueError("`user` and `value` must have the same index, row by row.")
+
+    def read(self, rules: Rules) -> TallyInMemory:
+        ids = read_ids(self.user, self.called["user"])
+        if self.value is None:
+            return TallyInMemory(ids, np.full(ids.codes.size, rules.grid.lower), rules)
+        values = read_values(self.value, self.called["value"])
+        if ids.codes.size != values.size:
+            raise ValueError(
+                f"`user` and `value` must be of one length, got {ids.codes.size} and {values.size}."
+            )
+        return TallyInMemory(ids, values, rules)
+
+
+class Frame(Source):
+    """Whatever has columns by name: a mapping, or a frame."""
+
+    def fetch(self) -> Any:
+        """Return what has both columns in memory."""
+        return self.data
+
+    def read(self, rules: Rules) -> TallyInMemory:
+        table = self.fetch()
+        values = None if self.value is None else table[self.value]
+        called = {argument: asked_for(argument, name) for argument, name in self.wanted.items()}
+        arrays = Arrays(table[self.user], values, called)
+        arrays.check()
+        return arrays.read(rules)
+
+
+class LazyFrame(Frame):
+    """A query of polars."""
+
+    def names(self) -> Any:
+        return self.data.collect_schema().names()
+
+    def fetch(self) -> Any:
+        return quietly(self.data.select([*self.wanted.values()]).collect, FAILED)
+
+
+class ArrowTable(Frame):
+    """A table of Arrow, or a batch of records."""
+
+    def names(self) -> Any:
+        return self.data.column_names
+
+
+class Dataset(Frame):
+    """A dataset of Arrow, which casts what differs from file to file: that is refused."""
+
+    def names(self) -> Any:
+        return self.data.schema.names
+
+    def check(self) -> None:
+        from pyarrow.dataset import get_partition_keys
+
+        super().check()
+        fragments = quietly(
+            lambda: [(part, part.physical_schema) for part in self.data.get_fragments()], FAILED
+        )
+        for part, schema in fragments:
+            owner = repr(getattr(part, "path", "a part"))
+            by_folder = get_partition_keys(part.partition_expression)
+            self.check_names([*schema.names, *by_folder], owner)
+            for name in {*self.wanted.values()} - set(by_folder):
+                whole = self.data.schema.field(name).type
+                refuse_difference(name, {"the dataset": whole, owner: schema.field(name).type})
+
+    def fetch(self) -> Any:
+        return quietly(lambda: self.data.to_table(columns=[*self.wanted.values()]), FAILED)

@@ -1,0 +1,80 @@
+"""What a query of DuckDB reads: Python objects are refused, however they are wrapped.
+
+DuckDB makes text or addresses of objects, so that one person may have several ids, and a cast or a
+hash hides it: what a query reads decides, not what it returns.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from userdp.release._columns import asked_for
+
+ARROW_SCANS = ("arrow_scan", "arrow_scan_dumb")
+"""Functions that read Arrow data: these hold no Python objects, but bytes may be addresses."""
+
+PYTHON_SCANS = (*ARROW_SCANS, "pandas_scan", "python_map_function")
+"""All functions that DuckDB's Python package adds to read what Python holds."""
+
+
+def plan_query(query: str) -> str:
+    """Return a query for the plan of a query, as JSON, before DuckDB optimises it."""
+    quoted = query.replace("'", "''")
+    return f"SELECT system.main.json_serialize_plan('{quoted}')"
+
+
+def plan_reads_objects(plan: Any) -> bool:
+    """Whether a query of this plan may read Python objects, or what was made of them.
+
+    DuckDB has no plan for frames of pandas and for CSV files. Of polars' objects it reads
+    addresses, as bytes. And a result that is fetched already (a chunk) does not show what it was
+    made of.
+    """
+    if plan["error"]:
+        return True
+    for step in _steps_of(plan["plans"]):
+        if step["type"] == "LOGICAL_CHUNK_GET":
+            return True
+        name = step.get("name")
+        if name in ARROW_SCANS:
+            columns = {column["index"] for column in step["column_indexes"]}
+            types = enumerate(step["returned_types"])
+            if any("BLOB" in json.dumps(kind) for i, kind in types if i in columns):
+                return True
+        elif name in PYTHON_SCANS:
+            return True
+    return False
+
+
+def _steps_of(plan: Any) -> Iterator[Any]:
+    """Walk through the operators of a plan, which are nested in its lists."""
+    waiting = [plan]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if str(part.get("type")).startswith("LOGICAL_"):
+                yield part
+            waiting += part.values()
+
+
+def refuse_objects(name: str, kind: object) -> NoReturn:
+    """Refuse users that are bytes in DuckDB: they may be addresses of objects.
+
+    DuckDB reads objects of polars as bytes, and once they are in a table nobody can tell.
+    """
+    raise TypeError(
+        f"`user` must not be what DuckDB may have made of Python's objects, which can be their "
+        f"addresses, got {asked_for('user', name)} of type {kind}. Pass the frame itself."
+    )
+
+
+def refuse_scan() -> NoReturn:
+    """Refuse a query of DuckDB that may read Python objects."""
+    raise TypeError(
+        "`data` must not have DuckDB read a frame that may hold Python objects, of which it can "
+        "make several ids for one person: a frame of pandas, one of polars with bytes or objects, "
+        "a result that is fetched already, or (in a relation) a CSV file. Pass the frame or the "
+        "file itself, or an Ibis table of its Arrow table."
+    )

@@ -1,0 +1,69 @@
+"""A relation of DuckDB: two columns of it are fetched, through Arrow."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from userdp.release._backends import ONE_AT_A_TIME
+from userdp.release._columns import (
+    asked_for,
+    refuse_kind,
+    refuse_what_halves_confuse,
+)
+from userdp.release._frames import Frame
+from userdp.release._plans import plan_query, plan_reads_objects, refuse_objects, refuse_scan
+from userdp.release._quiet import quietly
+from userdp.release._source import FAILED
+
+KEPT = (
+    *("tinyint", "smallint", "integer", "bigint", "hugeint"),
+    *("utinyint", "usmallint", "uinteger", "ubigint"),
+    *("float", "double", "decimal", "varchar", "enum", "blob", "uuid"),
+    *("date", "timestamp", "timestamp with time zone"),
+    *("timestamp_s", "timestamp_ms", "timestamp_ns"),
+)
+"""Types of DuckDB whose entries reach Arrow as they are: others may lose a zone or a digit."""
+
+
+class Relation(Frame):
+    """A query of DuckDB, whose connection does not serve several threads at once."""
+
+    fold = True
+
+    def check(self) -> None:
+        with ONE_AT_A_TIME:
+            super().check()
+            for argument, name in self.wanted.items():
+                kind = self._type_of(name)
+                if kind.id not in KEPT:
+                    refuse_kind(argument, f"{asked_for(argument, name)} of DuckDB's type {kind}")
+            kind = self._type_of(self.user)
+            if kind.id == "blob":
+                refuse_objects(self.user, kind)
+
+    def fetch(self) -> Any:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in self.wanted.values())
+        with ONE_AT_A_TIME:
+            narrow = quietly(lambda: self.data.project(quoted), FAILED)
+            if quietly(lambda: plan_reads_objects(_plan_of(narrow)), FAILED):
+                refuse_scan()
+            table = quietly(narrow.to_arrow_table, FAILED)
+            if self._type_of(self.user).id == "float":
+                refuse_what_halves_confuse(table[self.user])
+        return table
+
+    def _type_of(self, name: str) -> Any:
+        return self.data.types[self.data.columns.index(name)]
+
+
+def _plan_of(relation: Any) -> Any:
+    """Return the plan, by way of a view, as a relation does not lead to its connection.
+
+    Its `explain` is text that leaves out the last branches of a wide plan.
+    """
+    view = f"userdp_view_{uuid4().hex}"
+    try:
+        ((plan,),) = relation.query(view, plan_query(f"FROM {view}")).fetchall()
+    finally:
+        relation.query(view, f"DROP VIEW {view}")
+    return json.loads(plan)

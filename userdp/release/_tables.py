@@ -1,0 +1,75 @@
+"""An Ibis table: its two columns stay in the engine."""
+
+from typing import Any
+
+from userdp.release._backends import (
+    FLOAT,
+    ONE_AT_A_TIME,
+    Backend,
+    backend_of,
+    refuse_replaced_functions,
+)
+from userdp.release._columns import asked_for, refuse_kind
+from userdp.release._engines import TallyInEngine
+from userdp.release._plans import refuse_objects, refuse_scan
+from userdp.release._quiet import quietly
+from userdp.release._source import FAILED, Source
+from userdp.release._tally import Rules
+
+
+class IbisTable(Source):
+    """A table of DuckDB or Spark."""
+
+    fold = True
+    table: Any
+    """The table itself, or that of the files."""
+    backend: Backend
+
+    def names(self) -> Any:
+        return getattr(self.data, "columns", ())
+
+    def check(self) -> None:
+        super().check()
+        self.table = self.data
+        self.backend = backend_of(self.table)
+        self.check_users()
+        kind = self.table[self.user].type()
+        if kind.is_binary():
+            refuse_objects(self.user, kind)
+        self.records()  # refuses values that are no numbers
+
+    def read(self, rules: Rules) -> TallyInEngine:
+        records = self.records()
+        if records.user.type().is_string():
+            records = records.mutate(user=self.backend.as_bytes(records.user))
+        with ONE_AT_A_TIME:
+            refuse_replaced_functions(self.backend)
+            if quietly(lambda: self.backend.reads_objects(records), FAILED):
+                refuse_scan()
+        return TallyInEngine(records, rules, self.backend)
+
+    def check_users(self) -> None:
+        """Refuse users of other types than these: a time of day may have a zone that Ibis hides."""
+        kind = self.table[self.user].type()
+        is_number = kind.is_integer() or kind.is_floating() or kind.is_decimal()
+        is_time = kind.is_date() or kind.is_timestamp()
+        is_name = kind.is_string() or kind.is_binary() or kind.is_uuid()
+        if not (is_number or is_time or is_name):
+            refuse_kind("user", f"{asked_for('user', self.user)} of type {kind}")
+
+    def records(self) -> Any:
+        """Return a table of users and values; of zeros where no values are asked for."""
+        users = self.table[self.user]
+        if self.value is None:
+            return self.table.select(user=users).mutate(value=0.0)
+        return self.table.select(user=users, value=self.numbers(self.value).cast(FLOAT))
+
+    def numbers(self, value: str) -> Any:
+        """Return a column that an engine casts to the nearest floats."""
+        column = self.table[value]
+        kind = column.type()
+        if kind.is_decimal():
+            return column.cast("string")
+        if not kind.is_numeric() or kind.is_boolean():
+            refuse_kind("value", f"{asked_for('value', value)} of type {kind}")
+        return column

@@ -1,0 +1,311 @@
+"""Wording: how a release reads as a sentence, as a table, in HTML and in JSON.
+
+Functions take any result: those of one kind are found by its `kind`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from functools import cache
+from html import escape
+from importlib.resources import files
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from userdp import _checks as check
+from userdp.beyond._rounding import downwards, factor_of, place_of, to_unit, upwards
+from userdp.release._tally import Missing, Outside
+
+COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
+NOTHING = "nothing is learnt: the release is the same, whatever the data are"
+NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
+
+MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
+"""Suffix that names the table an error is of, where rows were mended."""
+
+IN_WORDS = {
+    ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
+    ("outside", "drop"): "values beyond the bounds were left out",
+    ("missing", "centre"): "missing values count as a number that was fixed before",
+    ("missing", "drop"): "rows without a value or a user were left out",
+}
+"""The same for lay readers."""
+
+MOST_IN_WORDS = 10
+"""Up to this budget, the factor e^eps is written as a number."""
+
+Rows = Sequence[Sequence[str]]
+
+
+class Words(NamedTuple):
+    """What the readers of a number call things."""
+
+    unit: str
+    """With a space before it, or empty."""
+    users: str
+    records: str
+
+
+def sentence(result: Any, unit: str, users: str, records: str) -> str:
+    """Say what a number is the mean of and how far off it may be, and what protects the users."""
+    for name, word in {"unit": unit, "users": users, "records": records}.items():
+        if not isinstance(word, str):
+            check.refuse_kind(name, "text", word)
+    words = Words(unit and f" {unit}", users, records)
+    return f"{WORDINGS[result.kind].sentence(result, words)} {_privacy(result, words)}"
+
+
+def summary(result: Any) -> list[list[str]]:
+    """Return the rows of a small table: a name, and what is to be said of it."""
+    return [[name, text] for name, text in WORDINGS[result.kind].summary(result).items()]
+
+
+def plain(everything: dict[str, Any]) -> dict[str, Any]:
+    """Return numbers, texts and lists only, as JSON has them."""
+    read: dict[str, Any] = json.loads(json.dumps(everything, default=np.ndarray.tolist))
+    return read
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of what results publish."""
+    text = files("userdp.release").joinpath("public.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+# The sentence below a number
+
+
+def _privacy(result: Any, words: Words) -> str:
+    """Say what protects each user, and how well, in words."""
+    spent = result.eps if result.rho is None else result.rho
+    if spent is None:
+        return f"A budget of privacy is {result.promise}."
+    if spent == 0:
+        return f"The number would be the same whatever the {words.records} were."
+    protected = WORDINGS[result.kind].protects.format(words.records)
+    noise = f"Noise protects {protected} of each of the {words.users}"
+    if result.eps is None:
+        return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
+    times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
+    return (
+        f"{noise}: with any others no outcome would be more than {times} times as likely "
+        f"(user-level differential privacy, eps = {upwards(spent)})."
+    )
+
+
+def _mean_of(result: Any, words: Words) -> str:
+    mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
+    error = at_most(result.worst_case_error)
+    unit, users, records = words
+    what = f"{result.n_records:,} {records} of {result.n_users:,} {users}"
+    if result.n_records == result.n_users:
+        what = f"one value each of {result.n_users:,} {users}"
+    rules = of_which(result.outside, result.missing)
+    itself = "mean so counted" if rules else "mean itself"
+    return (
+        f"The mean of {what} is {mean}{unit}{rules}: on average over the noise it is off by "
+        f"at most {error}{unit}, whatever the {records} are, and with a probability of 95 % "
+        f"the {itself} is from {low} to {high}{unit}."
+    )
+
+
+def _protected_mean_of(result: Any, words: Words) -> str:
+    mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
+    unit, users, records = words
+    what = f"none of the {users} counts for more than {result.cap:,} {records}"
+    if result.cap == 1:
+        what = f"each of the {users} counts once, by the average of their own {records},"
+    return (
+        f"The mean in which {what} is {mean}{unit}{of_which(result.outside, result.missing)}: with "
+        f"a probability of 95 % that mean itself is from {low} to {high}{unit}, whatever the "
+        f"{records} are."
+    )
+
+
+def _mean_in_ball_of(result: Any, words: Words) -> str:
+    unit, users, records = words
+    return (
+        f"This is the mean of {result.n_records:,} {records} of {result.n_users:,} {users}, which "
+        "are vectors: on average over the noise it is off by at most "
+        f"{at_most(result.worst_case_error)}{unit}, whatever the {records} are."
+    )
+
+
+def mended(outside: Outside, missing: Missing) -> str:
+    """Say of which table an error is, where rows were mended."""
+    return MENDED.get(outside, "") + MENDED.get(missing, "")
+
+
+def of_which(outside: Outside, missing: Missing) -> str:
+    """Say in a sentence of which table a mean is, where rows were mended or dropped."""
+    rules = (("outside", outside), ("missing", missing))
+    texts = [IN_WORDS[rule] for rule in rules if rule in IN_WORDS]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def in_words(mean: float, interval: tuple[float, float], error: float) -> list[str]:
+    """Return a mean and the ends of its interval to a tenth of the error: the rest is noise.
+
+    The ends are moved outwards, so that what is said of them holds.
+    """
+    if error == 0:
+        return [f"{mean:.6g}", downwards(interval[0]), upwards(interval[1])]
+    unit = place_of(error, 2)
+    numbers = zip((mean, *interval), (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING), strict=True)
+    return [f"{to_unit(number, unit, rounding):,f}" for number, rounding in numbers]
+
+
+def at_most(error: float) -> str:
+    """Return an error to two digits, upwards."""
+    if error == 0:
+        return "0"
+    return f"{to_unit(error, place_of(error, 2)):,f}"
+
+
+# The table of a result
+
+
+def _mean_summary(result: Any) -> dict[str, str]:
+    low, high = result.interval()
+    tightest = result.clips[0]
+    loosest = result.clips[-1]
+    scale = "scale" if result.sigma is None else "standard deviation"
+    return {
+        "private mean": f"{result.mean:.6g}",
+        "95 % interval": f"{downwards(low)} to {upwards(high)} "
+        "(on every dataset with these counts)",
+        "budget": _spent(result),
+        "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
+        f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
+        f"{upwards(result.worst_case_bias, 4)})" + mended(result.outside, result.missing),
+        "noise": f"whole numbers by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
+        "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
+        f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
+        f"({loosest.n_records})",
+        "records": f"{result.n_records} of {result.n_users} users, "
+        f"values in [{result.lower:g}, {result.upper:g}]",
+    }
+
+
+def _noise(result: Any) -> str:
+    """Say the scale of the noise, or those of two parts."""
+    if not result.parts:
+        return f"{result.noise_scale:.4g}"
+    of_each = " and ".join(
+        f"{part.noise_scale:.4g} from {part.n_users} users of at least {part.fewest} records"
+        for part in result.parts
+    )
+    return f"{of_each}, each released for the whole budget"
+
+
+def _unbiased(result: Any) -> str:
+    """Say what becomes of the noise if the release is not projected."""
+    if result.project:
+        return ""
+    if result.sigma is not None:
+        return " (unbiased for the clipped mean)"
+    low, high = result.clipped_range
+    beyond = f"averaged below {low:.4g} and above {high:.4g}"
+    return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
+
+
+def _protected_summary(result: Any) -> dict[str, str]:
+    low, high = result.interval()
+    fewest, most = result.weight_interval()
+    return {
+        "private mean": f"{result.mean:.6g}",
+        "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
+        "budget": _spent(result),
+        "weight": f"{result.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
+        f"of a user at most {result.cap}",
+        "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
+        "on average over the noise (but for the cap), at the smallest of these weights"
+        f"{mended(result.outside, result.missing)}",
+        "noise": f"whole numbers by OpenDP, scales {result.sum_scale:.4g} of the sum, "
+        f"{result.weight_scale:.4g} of the weight",
+        "users clipped to": f"{max(result.centre - result.reach, result.lower):.4g} to "
+        f"{min(result.centre + result.reach, result.upper):.4g}",
+        "values": f"in [{result.lower:g}, {result.upper:g}]",
+    }
+
+
+def _in_ball_summary(result: Any) -> dict[str, str]:
+    length = float(np.linalg.norm(result.mean))
+    return {
+        "private mean": f"{result.mean.size} coordinates, of length {length:.6g}",
+        "budget": _spent(result),
+        "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
+        f"the noise (a length; bias {upwards(result.worst_case_bias, 4)})",
+        "noise": f"whole numbers by OpenDP, standard deviation {result.noise_scale:.4g} "
+        "in each coordinate",
+        "users clipped to": f"sums of length {result.radius:.4g}",
+        "records": f"{result.n_records} of {result.n_users} users",
+    }
+
+
+def _spent(result: Any) -> str:
+    """Say what was spent, and what that promises."""
+    if result.eps is not None:
+        return f"eps = {upwards(result.eps)}, {result.promise}"
+    if result.rho is not None:
+        return f"rho = {upwards(result.rho)} (zCDP), {result.promise}"
+    return f"eps {result.promise}"
+
+
+class Wording(NamedTuple):
+    """What is said of a release of one kind."""
+
+    protects: str
+    """What of a user is protected, with a place for what records are called."""
+    sentence: Callable[[Any, Words], str]
+    summary: Callable[[Any], dict[str, str]]
+
+
+WORDINGS = {
+    "private mean": Wording("the values of the {}", _mean_of, _mean_summary),
+    "private mean with protected counts": Wording(
+        "the values and the number of the {}", _protected_mean_of, _protected_summary
+    ),
+    "private mean of vectors": Wording("the values of the {}", _mean_in_ball_of, _in_ball_summary),
+}
+"""By `kind` of a result."""
+
+
+# Small tables, as plain text and as HTML for notebooks
+
+
+def readable(number: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Return four digits of a number, or all before its point."""
+    if 1e4 <= abs(number) < 1e12:
+        return f"{to_unit(number, Decimal(1), rounding):,f}"
+    if number == 0 or not isfinite(number):
+        return f"{number:g}"
+    return f"{float(to_unit(number, place_of(number, 4), rounding)):.4g}"
+
+
+def text_table(head: Sequence[str], rows: Rows) -> str:
+    """Return columns of text, aligned on the left."""
+    lines = [list(row) for row in rows]
+    if head:
+        lines.insert(0, list(head))
+    widths = [max(map(len, column)) for column in np.transpose(lines)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def html_table(head: Sequence[str], rows: Rows) -> str:
+    """Return an HTML table whose first column names the rows."""
+    names = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
+    lines = (
+        f"<tr><th scope='row'>{escape(first)}</th>"
+        + "".join(f"<td>{escape(text)}</td>" for text in others)
+        + "</tr>"
+        for first, *others in rows
+    )
+    above = f"<thead><tr>{names}</tr></thead>" if head else ""
+    return f"<table class='dataframe'>{above}<tbody>{''.join(lines)}</tbody></table>"
