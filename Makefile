@@ -43,13 +43,13 @@ BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bi
   --warningiserror --nitpick --keep-going --quiet && echo "Open _build/html/index.html, or run: make serve"
 
 book: $(READY) ## execute every chapter and build the book into _build/html
-	@echo "Executing every chapter (two minutes on two cores), then building the pages (one more)."
+	@echo "Executing every chapter (four minutes on two cores), then building the pages (two more)."
 	@$(BIN) tools/execute.py
 	@USERDP_EXECUTION=cache; export USERDP_EXECUTION; $(BUILD)
 
 # build the book from the stored outputs, without executing anything
 preview: $(READY)
-	@echo "Building the pages from what is stored (a minute)."
+	@echo "Building the pages from what is stored (two minutes)."
 	@USERDP_EXECUTION=off; export USERDP_EXECUTION; $(BUILD)
 
 # make one PDF of the book, from the stored outputs (with TeX; see README.md)
@@ -144,7 +144,7 @@ refresh: $(READY) ## re-execute the chapters and store their outputs, pictures a
 	@echo "Re-executing the chapters."
 	@$(BIN) tools/execute.py --store $(CHAPTERS)
 
-bench: $(READY) ## measure the speed, and write it to the page of benchmarks
+bench: $(READY) ## measure the speed, and write it to the book's data
 	@echo "Measuring (a minute); the numbers go to book/data."
 	@$(BIN) tools/benchmarks/run.py
 

@@ -413,6 +413,25 @@ def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
     assert spent.tolist() == [1, INF, INF, INF, last]
 
 
+OTHER_NOISE = {
+    "normal": lambda rng, scale, n: rng.normal(0, scale, n),
+    "a sign": lambda rng, scale, n: scale * rng.choice([-1, 1], n),
+    "uniform": lambda rng, scale, n: scale * rng.random(n),
+    "Laplace and uniform": lambda rng, scale, n: rng.laplace(0, scale, n) + 0 * rng.random(n),
+}
+
+
+@pytest.mark.parametrize("law", [None, beyond.StaircaseNoise(1)], ids=["Laplace", "staircase"])
+@pytest.mark.parametrize("name", OTHER_NOISE)
+def test_noise_of_another_law_with_the_right_scale_is_not_private(name, law):
+    pairs = Pairs(ud.Contributions([4, 1], 1), np.array([[0.0, 1]]), np.array([[4.0, 1]]))
+
+    def release(sums, users, rng):
+        return np.sum(sums, axis=-1) + OTHER_NOISE[name](rng, users.max_count, (len(sums),))
+
+    assert audit.mean_log_ratio(release, pairs, law) == np.inf
+
+
 @pytest.mark.parametrize("upper", [1, 0.1])
 @pytest.mark.parametrize("eps", [0.3, 0.5, 2, 3])
 def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):

@@ -96,7 +96,7 @@ def test_importing_the_paper_loads_neither_scipy_nor_what_is_built_on_it():
 
 
 def test_importing_all_loads_nothing_heavy_and_of_scipy_its_special_functions_only():
-    """As the page of benchmarks says, which has the time that it takes."""
+    """As the book says where it has the time that this takes."""
     of_scipy = "print(*sorted({f'scipy.{name}' for name in scipy.__all__} & {*sys.modules}))"
     code = f"import scipy, userdp.beyond, userdp.release; print(*({HEAVY} & {{*sys.modules}}))\n"
     # An old one loads others, too.

@@ -179,8 +179,8 @@ def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
     The statistic and the scale of the Laplace noise are those that the mechanism really uses. The
-    largest log ratio is the distance of the statistics over the scale, or infinite if the scales of
-    neighbours differ.
+    largest log ratio is the distance of the statistics over the scale. It is infinite if the scales
+    of neighbours differ, or if the mechanism draws anything but Laplace noise.
 
     Parameters
     ----------
@@ -200,8 +200,15 @@ def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
     >>> mean_log_ratio(lambda sums, users, rng: laplace(sums, users, 0.5, rng=rng), pairs)
     array([0.5])
     """
-    one = release(pairs.first, pairs.users, Recorder())
-    other = release(pairs.second, pairs.users, Recorder())
+    return _shifts(release, pairs, {"laplace"})
+
+
+def _shifts(release: Release, pairs: Pairs, drawn: set[str]) -> Floats:
+    """Return how far apart releases are, in units of their scale; infinite if others are drawn."""
+    rng = Recorder()
+    one, other = (release(sums, pairs.users, rng) for sums in (pairs.first, pairs.second))
+    if {call.name for call in rng.calls} not in (drawn, set()):
+        return np.full(len(pairs.first), np.inf)
     return np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
 
 

@@ -130,8 +130,10 @@ def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = 
     >>> mean_log_ratio(release, pairs, law)
     array([2.])
     """
-    shift = audit.mean_log_ratio(release, pairs)
-    return shift if law is None else _staircase_log_ratio(law, shift)
+    if law is None:
+        return audit.mean_log_ratio(release, pairs)
+    shift = audit._shifts(release, pairs, {"exponential", "random", "choice"})
+    return _staircase_log_ratio(law, shift)
 
 
 def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:

@@ -28,7 +28,7 @@ KINDS = (TypeError, ValueError, FileNotFoundError)
 
 
 def discreet(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function whose errors quote no data: every entry of the release wing is one.
+    """Return a function whose errors quote no data: every entry of `userdp.release` is one.
 
     Nor does an error keep data alive. The frames of its traceback hold local variables, among them
     totals without noise; so no frame is left but that of `guarded`, which deletes its arguments.
