@@ -22,7 +22,7 @@ MINUTE = 60_000  # ms, to wait for what must come: a busy machine is no fault of
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
 # Pages of code are all made alike: here are two, which between them have words in every colour.
-CODE = ["code/userdp/worstcase", "code/tests/test_publishing"]
+CODE = ["code/userdp/worstcase", "code/tests/site/test_publishing"]
 PAGES = [*CHAPTERS, "404", "genindex", "prf-prf", "search", *CODE]
 
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_PAGES"))

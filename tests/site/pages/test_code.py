@@ -67,11 +67,15 @@ def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
     assert hrefs(entry)[0] == f"../{sources.page(file)}.html#{unit}"
     claims = [f"claims.html#{make_id('claim-' + row['id'])}" for row in rows]
     assert hrefs(entry, r"claims\.html#") == claims
-    calls = rf"\b{'ud' if module == 'userdp' else 'audit'}.{name}\b"
+    imported = rf"import {module} as (ud)\b|from {module.rpartition('.')[0]} import .*\b(audit)\b"
+    code = {
+        page: "\n".join(c.source for c in contents.page(page).cells if c.cell_type == "code")
+        for page in contents.pages()
+    }
     chapters = {
         f"{page}.html"
-        for page in contents.pages()
-        for cell in contents.page(page).cells
-        if cell.cell_type == "code" and re.search(calls, cell.source)
+        for page, text in code.items()
+        if (found := re.search(imported, text))
+        and re.search(rf"\b{found[1] or found[2]}\.{name}\b", text)
     }
     assert {href for href in hrefs(entry) if re.fullmatch(r"[\w-]+\.html", href)} == chapters
