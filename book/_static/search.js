@@ -3,7 +3,6 @@
 
 document.addEventListener("DOMContentLoaded", () => {
   const results = document.getElementById("search-results");
-  if (!results) return; // another page
   const listed = new Map();
   new MutationObserver(() => {
     for (const link of results.querySelectorAll("li > a")) {

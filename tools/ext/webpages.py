@@ -51,6 +51,12 @@ def configure(app, config):
         app.tags.add("pdf")
 
 
+def add_script(app, name, template, context, page):
+    """Load the script of the search on its page alone."""
+    if name == "search":
+        app.add_js_file("search.js")
+
+
 class Search(SearchEnglish):
     """The search of Sphinx, which also leaves out the words that any question has."""
 
@@ -62,3 +68,4 @@ def setup(app):
     app.add_search_language(Search)
     app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
+    app.connect("html-page-context", add_script)
