@@ -24,12 +24,14 @@ SETTLED = """Promise.all([
   ...document.getAnimations().map(({finished}) => finished.catch(() => {})),
   new Promise((done) => setTimeout(done, 400)),
 ])"""
-# Formulas, and words of code beyond the first of each colour: most of a page's elements, and
-# nothing new to axe, which takes its time over each of them.
+# The drawing of formulas, and words of code beyond the first of each colour: most of a page's
+# elements, and nothing new to axe, which takes its time over each of them. What a screen reader is
+# told of a formula stays, as its text: to axe, the head of a column without text is a fault.
 LIGHTEN = """{
   const seen = new Set();
   for (const node of document.querySelectorAll('mjx-container > *, pre span')) {
-    if (!node.closest('pre') || seen.has(node.className)) node.remove();
+    if (node.matches('mjx-assistive-mml')) node.replaceChildren(node.textContent);
+    else if (!node.closest('pre') || seen.has(node.className)) node.remove();
     seen.add(node.className);
   }
 }"""
