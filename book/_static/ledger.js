@@ -1,10 +1,10 @@
-// Filters above the ledger: by verdict, by who claims it, and by whether Coq has checked it. Without scripts all rows are shown. No module: those do not run from a disk.
+// Filters above the ledger: by verdict, by who claims it, and by how it is known; and rows that open on a click. Without scripts all is shown. No module: those do not run from a disk.
 {
   const article = document.querySelector(".bd-article > section");
   const rows = [...article.querySelectorAll(".cell_output dl")];
   const verdict = (row) => row.querySelector(".verdict").textContent;
   const source = (row) => (row.closest("section").id === "beyond-the-paper" ? "this book" : "the paper");
-  const machine = (row) => (row.querySelector("a[href*='#machine-']") ? "yes" : "no");
+  const known = (row) => row.querySelector(".known")?.textContent ?? "not examined";
 
   function choice(name, value) {
     const values = [...new Set(rows.map(value))];
@@ -15,7 +15,29 @@
     return { label, fits: (row) => select.selectedIndex === 0 || select.value === value(row) };
   }
 
-  const choices = [choice("Verdict", verdict), choice("Claimed by", source), choice("In Coq", machine)];
+  const choices = [choice("Verdict", verdict), choice("Claimed by", source), choice("Known by", known)];
+  // What follows the statement of a row is folded; its paragraphs stay what they are.
+  function fold(row) {
+    const [, ...rest] = row.querySelectorAll("dd");
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    summary.textContent = rest[0].textContent.startsWith("Note:") ? "Why, proof, code, tests" : "Proof, code, tests";
+    details.append(summary, ...rest.flatMap((dd) => [...dd.childNodes]));
+    rest[0].append(details);
+    for (const dd of rest.slice(1)) dd.remove();
+    return details;
+  }
+
+  const folds = rows.map(fold);
+
+  // A link to a row opens it, and print shows all of it.
+  function open() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const row = target?.closest("dl") ?? target?.querySelector("dl") ?? target?.nextElementSibling;
+    const details = folds[rows.indexOf(row)];
+    if (details) details.open = true;
+  }
+
   const form = Object.assign(document.createElement("form"), { className: "ledger-filter" });
   const found = Object.assign(document.createElement("output"), { ariaLive: "polite" });
 
@@ -35,6 +57,9 @@
   addEventListener("hashchange", () => {
     form.reset();
     show();
+    open();
   });
+  addEventListener("beforeprint", () => folds.forEach((details) => { details.open = true; }));
   show();
+  open();
 }

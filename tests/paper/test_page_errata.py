@@ -100,3 +100,29 @@ def test_the_mean_of_the_kept_samples_is_no_clipped_mean(total, kept):
     clippings = [ud.Clipping(*pair) for pair in itertools.combinations_with_replacement(ends, 2)]
     most = max(ud.sensitivity(exact([1] * total), clipping) for clipping in clippings)
     assert most == Fraction(1, total) < Fraction(1, kept)
+
+
+def test_the_interval_of_a_user_depends_on_the_counts_of_others():
+    """Of a user with two samples, beside others; and on nothing else of the user."""
+    widths = [ud.optimal_clipping(exact(counts), ONE).upper[0] for counts in ([2, 1], [2, 2], [2])]
+    assert widths == [Fraction(3, 4), ONE, HALF]
+    same = ud.optimal_clipping(exact([2, 2, 1]), ONE)
+    assert (same.lower[0], same.upper[0]) == (same.lower[1], same.upper[1])
+
+
+# The works of the paper's list, in its order, each by its first author and the year.
+REFERENCES = """
+    Dwork 2014, Vadhan 2017, Levy 2021, Cummings 2022, Ghazi 2021, Amin 2019, Wang 2019,
+    McMahan 2018, Kairouz 2021, McMahan 2017, Cummings 2022, Liu 2023, Amin 2019, Gupta 2024,
+    Rameshwar 2024 (means), Rameshwar 2024 (composition), Dwork 2006, Geng 2015, Geng 2014,
+    Boyd 2004, Smith 2011
+"""
+
+
+def test_two_works_have_two_numbers_each():
+    works = [work.strip() for work in REFERENCES.split(",")]
+    assert (len(works), len(set(works))) == (21, 19)
+    twice = [[n for n, other in enumerate(works, 1) if other == work] for work in works]
+    assert [numbers for numbers in twice if len(numbers) > 1] == [[4, 11], [6, 13]] * 2
+    text = (BOOK / "known.md").read_text("utf-8")
+    assert re.findall(r"^\| \[(\d+)\] and \[(\d+)\] \|", text, re.M) == [("4", "11"), ("6", "13")]

@@ -1,7 +1,11 @@
 """What Section IV-D says of Figure 2 (and, of the same mechanisms, Figure 3), on other draws."""
 
+from fractions import Fraction
+
 import numpy as np
-from page_functions import functions_of
+import pandas as pd
+import pytest
+from page_functions import BOOK, functions_of
 from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, on_the_papers_collections
 
 import userdp as ud
@@ -39,3 +43,39 @@ def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
     assert (full < 0.6 * akmv).all()
     assert (exact[:2] < 0.8 * full[:2]).all()
     assert exact[2] > full[2]
+
+
+@pytest.mark.parametrize(("figure", "times"), [(2, (2, 16)), (3, (10, 11))])
+def test_below_two_the_optimum_has_at_most_half_of_akmvs_average_error(figure, times):
+    """As stored, which `test_figures_2_and_3` draws anew; and at two the lead is small."""
+    table = pd.read_csv(BOOK / "data" / f"figure-{figure}.csv")
+    table = table[table.method == "noise integrated out"]
+    errors = table.pivot(index="eps", columns="mechanism", values="error")
+    ratio = errors["AKMV"] / errors["OPT-worst-case"]
+    assert ratio[ratio.index < 2].between(*times).all()
+    assert 1 < ratio[2] < 1.25
+
+
+def test_at_a_jump_the_clipping_error_changes_little_on_average_and_as_the_noise_at_worst():
+    """And between two jumps the clipping stays as it is."""
+    users = ud.Contributions(GEOMETRIC.counts, Fraction(65))
+    centred = ud.uniform_sums(GEOMETRIC, 4000, rng=1) - 32.5 * GEOMETRIC.counts
+
+    def parts(eps):
+        """The threshold, its noise, and the clipping error at worst and on average."""
+        T = ud.threshold(users, eps)
+        cut = (centred - np.clip(centred, -float(T) / 2, float(T) / 2)).sum(axis=1)
+        worst = ud.worst_case_bias(users, ud.optimal_clipping(users, eps))
+        return T, worst, abs(cut).mean() / users.total
+
+    jumps = []
+    for k in range(1, 21):
+        eps = Fraction(2, k)
+        (below, bias, cut), (T, new_bias, new_cut) = parts(eps - Fraction(1, 10**6)), parts(eps)
+        noise = (T - below) / (users.total * eps)
+        assert bias - new_bias == noise
+        assert abs(cut - new_cut) <= noise / 30
+        jumps += [k] * (below < T)
+        if k > 1:
+            assert parts(Fraction(2, k) + Fraction(1, 10**6))[0] == T
+    assert jumps == [1, 3, 7, 15]

@@ -188,6 +188,16 @@ def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
         assert before == users.upper * users.max_count / (users.total * eps)
 
 
+@given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
+def test_the_threshold_never_falls_and_the_least_width_is_that_of_the_lightest_user(
+    users, eps, step
+):
+    assert ud.threshold(users, eps) <= ud.threshold(users, eps + step)
+    least = min(ud.threshold(users, eps), *users.largest_sums)
+    lightest = users.upper * min(users.counts)
+    assert least == (lightest if eps >= Fraction(2, users.n_users) else 0)
+
+
 @given(users=collections(), data=st.data())
 def test_one_interval_a_user_equals_the_same_interval_a_sample(users, data):
     by_user = data.draw(clippings(users, per_sample=False))

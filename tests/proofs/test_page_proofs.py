@@ -11,6 +11,7 @@ from tools.ext.contents import ROOT, page, pages
 EXPLAINS = {
     "lemma": "(*Checked by machine* means that",
     "errata": "those that [Coq](proofs.md) has checked say so",
+    "claims": "[Proved in Coq]{.known}: the whole statement",
 }
 LABEL = re.compile(r"\{prf:ref\}`([\w-]+)`|\(#machine-([\w-]+)\)")
 BY_HAND = re.compile(r"\bnot (?:proved|checked)\b.*\bCoq\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 import pytest
 import yaml
 
-from tools.ext import sources
+from tools.ext import proofs, sources
 from tools.ext.contents import BOOK, ROOT, ledger, page, pages
 
 ROWS = ledger()
@@ -17,7 +17,8 @@ NUMBERED = [
     *("fig-1", "fig-2", "fig-3"),
 ]
 VERDICTS = ["holds", "holds, imprecise", "repaired", "wrong as printed", "reproduced"]
-VERDICTS += ["ambiguous", "not examined"]
+VERDICTS += ["ambiguous", "answered", "not examined"]
+KNOWN = ["proved in Coq", "proved by hand", "certificate", "measured", "read"]
 KEYS = {"id", "where", "says", "verdict", "page", "label", "functions", "tests"}
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
@@ -43,11 +44,27 @@ def test_every_numbered_statement_has_a_row_and_no_two_rows_are_the_same():
 
 @every_row
 def test_row_is_complete(row):
-    assert KEYS <= set(row) <= KEYS | {"why"}
+    assert KEYS <= set(row) <= KEYS | {"why", "known"}
     assert row["verdict"] in VERDICTS
+    assert ("known" in row) == (row["verdict"] != "not examined")
+    assert row.get("known", "read") in KNOWN
     assert row["tests"]
     assert ("why" in row) == (row["verdict"] != "holds")
     assert min(len(row["says"]), len(row.get("why", row["says"]))) > 20
+
+
+@every_row
+def test_a_row_is_proved_in_coq_if_its_statement_or_its_erratum_is(row):
+    """As a whole: what Coq has checked in part is proved by hand."""
+    errata = re.findall(r"\(#(err-[\w-]+)\)", row.get("why", ""))
+    found = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in (row["label"], *errata)]
+    assert ("checked" in found) == (row.get("known") == "proved in Coq")
+
+
+@every_row
+def test_what_is_measured_or_read_is_no_theorem(row):
+    stated = re.match(r"(thm|lem|prop|prp|cor)-", row["label"])
+    assert not stated or row["known"].startswith("proved")
 
 
 @every_row

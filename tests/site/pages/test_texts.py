@@ -22,7 +22,6 @@ from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
-from tools.ext.proofs import checked
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -84,7 +83,7 @@ def test_print_shows_the_page_alone_in_black_on_white(page, book):
     page.wait_for_function(f"{theme} === 'dark'")
 
 
-def test_rows_are_chosen_by_verdict_source_and_formal_proof_from_a_disk_too(page, book, errors):
+def test_rows_are_chosen_and_opened_from_a_disk_too(page, book, errors):
     page.goto(f"{BUILT.as_uri()}/book/claims.html")
     rows, count = page.locator(".cell_output dl"), page.locator(".ledger-filter output")
     expect(rows).to_have_count(len(ledger()))
@@ -95,12 +94,16 @@ def test_rows_are_chosen_by_verdict_source_and_formal_proof_from_a_disk_too(page
     page.get_by_label("Claimed by").select_option("this book")
     expect(rows.filter(visible=True)).to_have_count(0)
     page.get_by_label("Verdict").select_option("all")
-    page.get_by_label("In Coq").select_option("yes")
+    page.get_by_label("Known by").select_option("proved in Coq")
     own = [row for row in ledger() if row["id"].startswith("new-")]
-    proved = [row for row in own if row["label"] in checked()]
+    proved = [row for row in own if row["known"] == "proved in Coq"]
     expect(rows.filter(visible=True)).to_have_count(len(proved))
+    expect(rows.locator("details")).to_have_count(len(ledger()))
+    expect(rows.locator("details[open]")).to_have_count(0)
     page.evaluate(f"location.hash = 'claim-{wrong[0]}'")
     expect(rows.filter(visible=True)).to_have_count(len(ledger()))
+    expect(rows.locator("details[open]")).to_have_count(1)
+    expect(rows.locator("details[open]")).to_contain_text("upper bound")
     assert errors == []
 
 
