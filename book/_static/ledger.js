@@ -16,6 +16,7 @@
   }
 
   const choices = [choice("Verdict", verdict), choice("Claimed by", source), choice("Known by", known)];
+
   // What follows the statement of a row is folded; its paragraphs stay what they are.
   function fold(row) {
     const [, ...rest] = row.querySelectorAll("dd");
@@ -32,8 +33,7 @@
 
   // A link to a row opens it, and print shows all of it.
   function open() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const row = target?.closest("dl") ?? target?.querySelector("dl") ?? target?.nextElementSibling;
+    const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const details = folds[rows.indexOf(row)];
     if (details) details.open = true;
   }

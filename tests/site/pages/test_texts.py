@@ -17,6 +17,7 @@ from browser import (
     on_the_built_pages,
 )
 from bs4 import BeautifulSoup
+from docutils.nodes import make_id
 from playwright.sync_api import expect
 from pybtex.database import parse_string
 
@@ -100,7 +101,7 @@ def test_rows_are_chosen_and_opened_from_a_disk_too(page, book, errors):
     expect(rows.filter(visible=True)).to_have_count(len(proved))
     expect(rows.locator("details")).to_have_count(len(ledger()))
     expect(rows.locator("details[open]")).to_have_count(0)
-    page.evaluate(f"location.hash = 'claim-{wrong[0]}'")
+    page.evaluate(f"location.hash = '{make_id('claim-' + wrong[0])}'")
     expect(rows.filter(visible=True)).to_have_count(len(ledger()))
     expect(rows.locator("details[open]")).to_have_count(1)
     expect(rows.locator("details[open]")).to_contain_text("upper bound")
