@@ -100,12 +100,12 @@ def falling():
 
 
 def precise():
-    """The printed lemma is no precise characterization, and the repaired one is."""
+    """The printed lemma is no precise characterisation, and the repaired one is."""
     printed, exact, repaired = lemma()
     return printed == exact, repaired == exact
 
 
-REPAIRED = {"proof-III.2": lowering, "monotone-optimum": falling, "characterization": precise}
+REPAIRED = {"proof-III.2": lowering, "monotone-optimum": falling, "characterisation": precise}
 """Whether the printed step holds, and whether the statement does."""
 
 
