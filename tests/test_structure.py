@@ -83,6 +83,17 @@ def test_release_is_built_on_the_core_and_beyond():
     assert used & BEYOND
 
 
+def test_modules_of_release_import_later_ones_only():
+    """In the order that its documentation and the guide have: that of the data."""
+    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    (row,) = re.findall(r"^\| `userdp.release` .*", guide, re.M)
+    order = [f"userdp.release.{name}" for name in re.findall(r"`(_\w+)`", release.__doc__)]
+    assert [f"userdp.release.{name}" for name in re.findall(r"\*\*(_\w+)", row)] == order
+    assert {*order} == RELEASE
+    for place, name in enumerate(order, start=1):
+        assert imports(name) & RELEASE <= {*order[place:]}, name
+
+
 def output_of(code):
     return subprocess.check_output([sys.executable, "-c", f"import sys; {code}"], text=True)
 

@@ -32,8 +32,8 @@ from userdp.release import _engines as engines
 from userdp.release import _files, json_schema, protected_tally, release_mean_in_ball
 from userdp.release._grid import Window, read_grid
 from userdp.release._quiet import quietly
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules
 
 
 def mean_of(user, value, *, lower=0, upper=10, budget=1, **options):

@@ -22,9 +22,9 @@ from userdp.release import _engines as engines
 from userdp.release import _tally
 from userdp.release._backends import DuckDB
 from userdp.release._grid import HALF, Grid, Window, in_steps
-from userdp.release._rows import users_of
+from userdp.release._rows import Rules, Survey, users_of
 from userdp.release._sources import read_tally
-from userdp.release._tally import Among, Rules, Survey
+from userdp.release._tally import Among
 
 LOWER, UPPER = -2.0, 6.0
 GRID = Grid(LOWER, UPPER, bits=20)

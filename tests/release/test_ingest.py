@@ -13,8 +13,8 @@ from kinds import TABLES, csv, parquet, rows_of
 from userdp import release
 from userdp.release._files import _show_bar
 from userdp.release._grid import read_grid
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules
 
 RULES = Rules(read_grid(0, 4))
 

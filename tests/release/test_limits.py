@@ -16,9 +16,8 @@ from userdp import beyond, release
 from userdp.release import _engines, discrete_laplace
 from userdp.release._grid import Window, in_steps, read_grid
 from userdp.release._noise import shift_for
-from userdp.release._rows import users_of
+from userdp.release._rows import Rules, Survey, users_of
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules, Survey
 
 GRID = read_grid(0, 1)
 TOP = 2**40

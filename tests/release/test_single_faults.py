@@ -15,8 +15,9 @@ import userdp as ud
 from userdp import beyond, release
 from userdp.release._columns import Ids
 from userdp.release._grid import Window, read_grid
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules, TallyInMemory
+from userdp.release._tally import TallyInMemory
 
 LOWER, UPPER = 0.1, 6.6
 USERS, VALUES = ["a", "b", "b", "a", "c"], [1.0, 2.5, 6.0, 0.25, 4.0]

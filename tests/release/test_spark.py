@@ -22,8 +22,8 @@ from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
 from userdp.release._backends import Spark
 from userdp.release._grid import Grid, Window
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "tools" / "benchmarks" / "recipes" / "spark.py"

@@ -20,8 +20,8 @@ from run import Row, write
 
 from userdp import release
 from userdp.release._grid import Window, read_grid
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
-from userdp.release._tally import Rules
 
 COMMAND = "make bench-scale"
 HEADER = ("what", "ids", "records", "users", "threads", "number")

@@ -1,20 +1,32 @@
 """From records to a release: data are read once and checked, and OpenDP draws the noise.
 
-The way: data of a kind that is chosen once (`_sources`) and checked (`_source`): arrays and frames
-(`_frames`), relations of DuckDB (`_relations`), Ibis tables (`_tables`) or files (`_files`) -> one
-scan -> a tally, one row a user, in memory (`_columns`, `_tally`) or in an engine (`_engines`,
-`_backends`, `_plans`) -> decisions from public numbers (`_mean`) -> a clipped total -> one draw
-(`_noise`) -> one result (`_results`, `_intervals`), and its words (`_wording`). On the way, values
-become levels (`_grid`), rows may be refused (`_rows`), and no message quotes data (`_quiet`). Two
-relatives: protected counts (`_protected`) and vectors (`_vectors`). Before all that: `_planning`.
+In the order of the data, so that each module imports later ones only:
+
+- what a user calls: `_planning`, before a release; `_mean`, `_protected` and `_vectors`, which read
+  once, decide from public numbers, have each total drawn once, and return one result
+- `_sources` chooses the kind of source; `_files`, `_tables` of Ibis, `_relations` of DuckDB and
+  `_frames`, with the base `_source`, check and read it
+- a tally, one row a user: `_engines`, with `_backends`; in memory, `_tally`; users are found by
+  `_plans` and `_columns`
+- `_rows`: which of them count, and which are refused
+- one draw, by OpenDP: `_noise`
+- one result, which may be published: `_results`, with `_intervals`; and its words: `_wording`
+- everywhere, values are whole numbers (`_grid`), and no message quotes data (`_quiet`)
 """
 
 from userdp.release._mean import as_measurement, private_mean, release_mean
 from userdp.release._noise import discrete_gaussian, discrete_laplace
-from userdp.release._planning import Advice, Forecast, Plan, plan
+from userdp.release._planning import (
+    Advice,
+    Forecast,
+    Plan,
+    ProtectedTally,
+    plan,
+    protected_tally,
+    user_counts,
+)
 from userdp.release._protected import ProtectedCountsMean, private_mean_protected_counts
 from userdp.release._results import Clip, Part, PrivateMean, Release
-from userdp.release._rows import ProtectedTally, protected_tally, user_counts
 from userdp.release._vectors import ReleaseInBall, release_mean_in_ball
 from userdp.release._wording import json_schema
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from userdp.release._grid import HALF, HALF_BITS
 from userdp.release._plans import PYTHON_SCANS, plan_query, plan_reads_objects
 from userdp.release._quiet import quietly
-from userdp.release._source import FAILED
 
 ONE_AT_A_TIME = RLock()
 """Connections of Ibis are not made for several threads."""
@@ -150,7 +149,7 @@ def refuse_replaced_functions(backend: Backend) -> None:
 
     A macro, which comes with a database, or a function of Python could switch clipping off.
     """
-    found = quietly(backend.replaced, FAILED)
+    found = quietly(backend.replaced)
     if found:
         raise ValueError(
             f"`data` must be in an engine with its own functions only, got others named "
@@ -161,7 +160,7 @@ def refuse_replaced_functions(backend: Backend) -> None:
 def ask(question: Any) -> list[dict[str, Any]]:
     """Return the rows that answer a question."""
     with ONE_AT_A_TIME:
-        answer: list[dict[str, Any]] = quietly(lambda: question.to_pyarrow().to_pylist(), FAILED)
+        answer: list[dict[str, Any]] = quietly(lambda: question.to_pyarrow().to_pylist())
     return answer
 
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp.release._rows import refuse_odd
 
 HOLD = {"user": "ids", "value": "real numbers"}
 """What a column holds, by the name of its argument."""
@@ -104,15 +105,6 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
     if absent is not None and absent.any():
         return np.where(absent, np.nan, values)
     return values
-
-
-def refuse_odd() -> NoReturn:
-    """Refuse floats that are not valid ids."""
-    raise TypeError(
-        "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
-        "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
-        "DuckDB reads as 32). Pass whole numbers or text."
-    )
 
 
 def refuse_what_halves_confuse(users: Any) -> None:

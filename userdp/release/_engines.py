@@ -14,9 +14,9 @@ import numpy as np
 from userdp.release._backends import FLOAT, INT, ONE_AT_A_TIME, Backend, ask
 from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import Grid, Window, in_steps
-from userdp.release._quiet import quietly
-from userdp.release._source import FAILED
-from userdp.release._tally import Among, Rules, Survey, Tally, Weighted
+from userdp.release._quiet import FAILED, quietly
+from userdp.release._rows import Rules, Survey
+from userdp.release._tally import Among, Tally, Weighted
 
 OF_FILES = " (in a CSV file, leave missing values empty: n/a is no number)"
 

@@ -18,9 +18,9 @@ from userdp.release._backends import DuckDB
 from userdp.release._columns import asked_for
 from userdp.release._engines import TallyInEngine
 from userdp.release._quiet import quietly
+from userdp.release._rows import Rules
 from userdp.release._source import refuse_difference
 from userdp.release._tables import IbisTable
-from userdp.release._tally import Rules
 
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)

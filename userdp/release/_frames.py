@@ -7,8 +7,9 @@ import numpy as np
 
 from userdp.release._columns import asked_for, comes_from, read_ids, read_values
 from userdp.release._quiet import quietly
-from userdp.release._source import FAILED, Source, refuse_difference
-from userdp.release._tally import Rules, TallyInMemory
+from userdp.release._rows import Rules
+from userdp.release._source import Source, refuse_difference
+from userdp.release._tally import TallyInMemory
 
 CALLED = {"user": "user", "value": "value"}
 """What refusals call columns that have no names."""
@@ -65,7 +66,7 @@ class LazyFrame(Frame):
         return self.data.collect_schema().names()
 
     def fetch(self) -> Any:
-        return quietly(self.data.select([*self.wanted.values()]).collect, FAILED)
+        return quietly(self.data.select([*self.wanted.values()]).collect)
 
 
 class ArrowTable(Frame):
@@ -86,7 +87,7 @@ class Dataset(Frame):
 
         super().check()
         fragments = quietly(
-            lambda: [(part, part.physical_schema) for part in self.data.get_fragments()], FAILED
+            lambda: [(part, part.physical_schema) for part in self.data.get_fragments()]
         )
         for part, schema in fragments:
             owner = repr(getattr(part, "path", "a part"))
@@ -97,4 +98,4 @@ class Dataset(Frame):
                 refuse_difference(name, {"the dataset": whole, owner: schema.field(name).type})
 
     def fetch(self) -> Any:
-        return quietly(lambda: self.data.to_table(columns=[*self.wanted.values()]), FAILED)
+        return quietly(lambda: self.data.to_table(columns=[*self.wanted.values()]))

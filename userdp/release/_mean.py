@@ -39,10 +39,10 @@ from userdp.release._noise import (
 )
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import Clip, Part, PrivateMean
-from userdp.release._rows import read_rules, refuse_rows, users_of
+from userdp.release._rows import Rules, Survey, read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, Missing, Outside, Rules, Survey, TallyOfSums
-from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING
+from userdp.release._tally import Among, TallyOfSums
+from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING, Missing, Outside
 
 
 class Choices(NamedTuple):
@@ -437,12 +437,6 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
 
 
 # What is public alone decides
-
-
-def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
-    """Return the users of values in a range; a refusal quotes no count, which may be a sum."""
-    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
-    return unquoted("counts", counts, rule, lambda: Contributions(counts, grid.width))
 
 
 def read_choices(

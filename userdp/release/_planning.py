@@ -1,4 +1,4 @@
-"""Before a release: the error to expect for each budget and strategy, from what is public alone."""
+"""Before a release: what its table holds, and the error to expect for each budget and strategy."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from userdp.beyond.frontier import minimax_lower_bound
 from userdp.beyond.noise import LaplaceNoise, Noise, Objective, StaircaseNoise, read_objective
 from userdp.beyond.split import best_split
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.release._grid import read_grid
-from userdp.release._mean import read_users
+from userdp.release._grid import Grid, read_grid
 from userdp.release._quiet import discreet, unquoted
+from userdp.release._rows import Rules, read_users, refuse_nobody, refuse_rows
+from userdp.release._sources import Data, read_tally
 from userdp.release._wording import html_table, readable, text_table
 
 STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
@@ -50,6 +51,18 @@ POWERS = -498.0, 1023.0
 
 MOST_STEPS = 64
 """How often a budget is increased by a part in 10^12; mostly once is enough."""
+
+
+class ProtectedTally(NamedTuple):
+    """How many rows are not as they should be: computed from protected values."""
+
+    rows: int
+    users: int
+    """How many have rows."""
+    without_user: int
+    without_value: int
+    outside: int
+    """Values beyond the bounds."""
 
 
 class Forecast(NamedTuple):
@@ -225,6 +238,43 @@ class Plan:
 
 
 @discreet
+def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
+    """Return how many records each user has: what `plan` starts from.
+
+    Parameters
+    ----------
+    user : str or array_like, shape (n,)
+        The user of each record: the name of a column of `data`, or the column itself. Ids are read
+        as in `private_mean`.
+    data : path or list of paths, Ibis table or frame, optional
+        Where the column is, as in `private_mean`.
+
+    Returns
+    -------
+    ndarray of int64, shape (L,)
+        Counts, the largest first, without the names of the users: not in the order of any sums.
+        Public, by assumption: whoever publishes them, or a release that rests on them, tells how
+        many records each user has.
+
+    Raises
+    ------
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_mean`, but for OpenDP, which is not needed; if rows have no user.
+
+    Examples
+    --------
+    >>> user_counts(["a", "b", "a", "a"])
+    array([3, 1])
+    """
+    any_value = Rules(Grid(0.0, 1.0, bits=1))  # only users are read
+    with read_tally(user, None, data, any_value) as tally:
+        survey = tally.survey()
+    refuse_rows(survey, "clamp", "centre")
+    refuse_nobody(survey)
+    return survey.counts
+
+
+@discreet
 def plan(
     counts: npt.ArrayLike,
     *,
@@ -274,6 +324,52 @@ def plan(
         raise ValueError("`eps` must hold at least one budget, got none.")
     rows = (row for budget in budgets for row in _forecasts(users, budget))
     return Plan(users, tuple(rows))
+
+
+@discreet
+def protected_tally(
+    user: str | npt.ArrayLike,
+    value: str | npt.ArrayLike,
+    *,
+    lower: float,
+    upper: float,
+    data: Data | None = None,
+) -> ProtectedTally:
+    """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
+
+    It spends no budget and has no noise; the numbers are computed from protected values.
+
+    Parameters
+    ----------
+    user, value : str or array_like, shape (n,)
+        Names of two columns of `data`, or the columns themselves, as in `private_mean`.
+    lower, upper : float
+        Public bounds of a value, in its unit.
+    data : path or list of paths, Ibis table or frame, optional
+        Where the columns are, as in `private_mean`.
+
+    Returns
+    -------
+    ProtectedTally
+
+    Raises
+    ------
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_mean`, but for OpenDP, which is not needed, and for rows that are not as they
+        should be.
+
+    Examples
+    --------
+    >>> protected_tally(["a", "b", None], [1.0, 9.0, 2.0], lower=0, upper=6)
+    ProtectedTally(rows=3, users=2, without_user=1, without_value=0, outside=1)
+    """
+    rules = Rules(read_grid(lower, upper))
+    with read_tally(user, value, data, rules) as tally:
+        found = tally.survey()
+    refuse_rows(found, "clamp", "drop")  # floats that are no ids
+    rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
+    faults = found.without_user, found.without_value, found.outside
+    return ProtectedTally(rows, sum(found.users), *faults)
 
 
 def _in_digits(row: Forecast) -> list[str]:

@@ -21,7 +21,7 @@ from userdp.release._quiet import discreet
 from userdp.release._results import Release
 from userdp.release._rows import read_rules, refuse_rows
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Missing, Outside
+from userdp.release._wording import Missing, Outside
 
 AVERAGE_BITS = 24
 """Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. How many there are is

@@ -23,6 +23,9 @@ OURS = re.compile(r"`\w+`( and `\w+`)? must ")
 NOTHING_SPENT = "Nothing was released, and no budget is spent."
 """What is said where the way to the noise is broken off: the draw comes last."""
 
+FAILED = "readable by its engine, which failed"
+"""What is said of an engine or a library that stumbles over data."""
+
 KINDS = (TypeError, ValueError, FileNotFoundError)
 """What it comes with."""
 
@@ -71,7 +74,7 @@ def _without_data(error: BaseException, name: str) -> BaseException:
     )
 
 
-def quietly(call: Callable[[], T], rule: str) -> T:
+def quietly(call: Callable[[], T], rule: str = FAILED) -> T:
     """Return the result of a call into an engine; its errors become one that quotes no data."""
     try:
         return call()

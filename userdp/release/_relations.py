@@ -13,7 +13,6 @@ from userdp.release._columns import (
 from userdp.release._frames import Frame
 from userdp.release._plans import plan_query, plan_reads_objects, refuse_objects, refuse_scan
 from userdp.release._quiet import quietly
-from userdp.release._source import FAILED
 
 KEPT = (
     *("tinyint", "smallint", "integer", "bigint", "hugeint"),
@@ -44,10 +43,10 @@ class Relation(Frame):
     def fetch(self) -> Any:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in self.wanted.values())
         with ONE_AT_A_TIME:
-            narrow = quietly(lambda: self.data.project(quoted), FAILED)
-            if quietly(lambda: plan_reads_objects(_plan_of(narrow)), FAILED):
+            narrow = quietly(lambda: self.data.project(quoted))
+            if quietly(lambda: plan_reads_objects(_plan_of(narrow))):
                 refuse_scan()
-            table = quietly(narrow.to_arrow_table, FAILED)
+            table = quietly(narrow.to_arrow_table)
             if self._type_of(self.user).id == "float":
                 refuse_what_halves_confuse(table[self.user])
         return table

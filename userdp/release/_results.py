@@ -12,8 +12,15 @@ from userdp.beyond.noise import GaussianNoise, LaplaceNoise, Objective
 from userdp.model import Epsilon, read_eps
 from userdp.release._intervals import OfPart, noise_reach, parts_reach, read_level
 from userdp.release._quiet import discreet
-from userdp.release._tally import Missing, Outside
-from userdp.release._wording import html_table, plain, sentence, summary, text_table
+from userdp.release._wording import (
+    Missing,
+    Outside,
+    html_table,
+    plain,
+    sentence,
+    summary,
+    text_table,
+)
 
 
 class Clip(NamedTuple):

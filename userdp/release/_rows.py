@@ -1,117 +1,48 @@
-"""Rows that are not as they should be: what to do with them, and how many there are."""
+"""Rows: which of them count, what a scan finds of them, and what is refused."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+from typing import NamedTuple, NoReturn, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp.model import Contributions
-from userdp.release._columns import refuse_odd
-from userdp.release._grid import MOST_RECORDS, Grid, read_grid
-from userdp.release._quiet import discreet
-from userdp.release._sources import Data, read_tally
-from userdp.release._tally import Missing, Outside, Rules, Survey
-
-ANY_VALUE = Rules(Grid(0.0, 1.0, bits=1))
-"""Rules where only users are read."""
+from userdp.release._grid import MOST_RECORDS, Grid
+from userdp.release._quiet import unquoted
+from userdp.release._wording import Missing, Outside
 
 
-class ProtectedTally(NamedTuple):
-    """How many rows are not as they should be: computed from protected values."""
+class Rules(NamedTuple):
+    """Which rows count, and which level each has. Rows without a user never count."""
 
-    rows: int
-    users: int
-    """How many have rows."""
-    without_user: int
-    without_value: int
-    outside: int
-    """Values beyond the bounds."""
+    grid: Grid
+    drop_missing: bool = False
+    """Rows without a value do not count; if false, they have the level of the centre."""
+    drop_outside: bool = False
+    """Rows with a value beyond the bounds do not count; if false, it is moved to the nearer one."""
 
 
-@discreet
-def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
-    """Return how many records each user has: what `plan` starts from.
+class Survey(NamedTuple):
+    """How many users have how many rows that count, and how many rows are not as they should be."""
 
-    Parameters
-    ----------
-    user : str or array_like, shape (n,)
-        The user of each record: the name of a column of `data`, or the column itself. Ids are read
-        as in `private_mean`.
-    data : path or list of paths, Ibis table or frame, optional
-        Where the column is, as in `private_mean`.
+    sizes: tuple[int, ...]
+    """Different numbers of rows that count, each at least 1, the smallest first."""
+    users: tuple[int, ...]
+    """How many users have so many."""
+    without_user: int = 0
+    odd_users: int = 0
+    """Rows whose user is a float that is no whole number, or is not held exactly."""
+    without_value: int = 0
+    """Rows with a user, and without a value."""
+    outside: int = 0
+    """Rows with a user, and with a value beyond the bounds."""
 
-    Returns
-    -------
-    ndarray of int64, shape (L,)
-        Counts, the largest first, without the names of the users: not in the order of any sums.
-        Public, by assumption: whoever publishes them, or a release that rests on them, tells how
-        many records each user has.
-
-    Raises
-    ------
-    FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, but for OpenDP, which is not needed; if rows have no user.
-
-    Examples
-    --------
-    >>> user_counts(["a", "b", "a", "a"])
-    array([3, 1])
-    """
-    with read_tally(user, None, data, ANY_VALUE) as tally:
-        survey = tally.survey()
-    refuse_rows(survey, "clamp", "centre")
-    refuse_nobody(survey)
-    return survey.counts
-
-
-@discreet
-def protected_tally(
-    user: str | npt.ArrayLike,
-    value: str | npt.ArrayLike,
-    *,
-    lower: float,
-    upper: float,
-    data: Data | None = None,
-) -> ProtectedTally:
-    """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
-
-    It spends no budget and has no noise; the numbers are computed from protected values.
-
-    Parameters
-    ----------
-    user, value : str or array_like, shape (n,)
-        Names of two columns of `data`, or the columns themselves, as in `private_mean`.
-    lower, upper : float
-        Public bounds of a value, in its unit.
-    data : path or list of paths, Ibis table or frame, optional
-        Where the columns are, as in `private_mean`.
-
-    Returns
-    -------
-    ProtectedTally
-
-    Raises
-    ------
-    FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, but for OpenDP, which is not needed, and for rows that are not as they
-        should be.
-
-    Examples
-    --------
-    >>> protected_tally(["a", "b", None], [1.0, 9.0, 2.0], lower=0, upper=6)
-    ProtectedTally(rows=3, users=2, without_user=1, without_value=0, outside=1)
-    """
-    rules = Rules(read_grid(lower, upper))
-    with read_tally(user, value, data, rules) as tally:
-        found = tally.survey()
-    if found.odd_users:
-        refuse_odd()
-    rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
-    faults = found.without_user, found.without_value, found.outside
-    return ProtectedTally(rows, sum(found.users), *faults)
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many rows of each user count, shape (L,), the largest first."""
+        return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 
 
 def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
@@ -121,20 +52,6 @@ def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
     if not isinstance(missing, str) or missing not in get_args(Missing):
         check.refuse_value("missing", "'refuse', 'centre' or 'drop'", missing)
     return Rules(grid, drop_missing=missing == "drop", drop_outside=outside == "drop")
-
-
-def users_of(survey: Survey, grid: Grid) -> Contributions:
-    """Return the public counts of a table, with the width of its values; refuse a table of nobody.
-
-    Counts are limited so that the sum of a user's levels fits its integers. No array has an entry a
-    user: the histogram says as much.
-    """
-    refuse_nobody(survey)
-    if survey.sizes[-1] > MOST_RECORDS:
-        raise ValueError("`user` must have at most 2^42 records each: one has more.")
-    sizes = np.array(survey.sizes, np.int64)
-    n_users = np.array(survey.users, np.int64)
-    return Contributions._of_histogram(sizes, n_users, grid.width)
 
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
@@ -157,6 +74,35 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
             "`value` must lie between the bounds: some do not. Correct them, or pass "
             "outside='clamp', which keeps the promise of privacy."
         )
+
+
+def refuse_odd() -> NoReturn:
+    """Refuse floats that are not valid ids."""
+    raise TypeError(
+        "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
+        "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
+        "DuckDB reads as 32). Pass whole numbers or text."
+    )
+
+
+def users_of(survey: Survey, grid: Grid) -> Contributions:
+    """Return the public counts of a table, with the width of its values; refuse a table of nobody.
+
+    Counts are limited so that the sum of a user's levels fits its integers. No array has an entry a
+    user: the histogram says as much.
+    """
+    refuse_nobody(survey)
+    if survey.sizes[-1] > MOST_RECORDS:
+        raise ValueError("`user` must have at most 2^42 records each: one has more.")
+    sizes = np.array(survey.sizes, np.int64)
+    n_users = np.array(survey.users, np.int64)
+    return Contributions._of_histogram(sizes, n_users, grid.width)
+
+
+def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
+    """Return the users of values in a range; a refusal quotes no count, which may be a sum."""
+    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    return unquoted("counts", counts, rule, lambda: Contributions(counts, grid.width))
 
 
 def refuse_nobody(survey: Survey) -> None:

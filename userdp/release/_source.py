@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from userdp import _checks as check
-from userdp.release._tally import Rules, Tally
-
-FAILED = "readable by its engine, which failed"
-"""What is said of an engine or a library that stumbles over data."""
+from userdp.release._rows import Rules
+from userdp.release._tally import Tally
 
 
 class Source(ABC):

@@ -9,9 +9,10 @@ from userdp.release._columns import comes_from
 from userdp.release._files import CsvFiles, ParquetFiles, is_csv
 from userdp.release._frames import Arrays, ArrowTable, Dataset, Frame, LazyFrame
 from userdp.release._relations import Relation
+from userdp.release._rows import Rules
 from userdp.release._source import Source
 from userdp.release._tables import IbisTable
-from userdp.release._tally import Rules, Tally
+from userdp.release._tally import Tally
 
 Data = str | PathLike[str] | Any
 """A file or a list of files, an Ibis table, or a frame: whatever has columns by name."""

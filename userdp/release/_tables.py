@@ -13,8 +13,8 @@ from userdp.release._columns import asked_for, refuse_kind
 from userdp.release._engines import TallyInEngine
 from userdp.release._plans import refuse_objects, refuse_scan
 from userdp.release._quiet import quietly
-from userdp.release._source import FAILED, Source
-from userdp.release._tally import Rules
+from userdp.release._rows import Rules
+from userdp.release._source import Source
 
 
 class IbisTable(Source):
@@ -44,7 +44,7 @@ class IbisTable(Source):
             records = records.mutate(user=self.backend.as_bytes(records.user))
         with ONE_AT_A_TIME:
             refuse_replaced_functions(self.backend)
-            if quietly(lambda: self.backend.reads_objects(records), FAILED):
+            if quietly(lambda: self.backend.reads_objects(records)):
                 refuse_scan()
         return TallyInEngine(records, rules, self.backend)
 

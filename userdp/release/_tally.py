@@ -7,7 +7,7 @@ in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the call
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,51 +15,15 @@ import numpy.typing as npt
 from userdp._checks import Floats
 from userdp.release._columns import Ids
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
+from userdp.release._rows import Rules, Survey
 
 Integers = npt.NDArray[np.int64]
-
-Outside = Literal["refuse", "clamp", "drop"]
-"""What to do with values beyond the bounds."""
-
-Missing = Literal["refuse", "centre", "drop"]
-"""What to do with rows without a value."""
 
 ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""
 
 ROWS_THAT_FIT = 2**22
 """So many levels of 40 bits have a sum of at most 2^62."""
-
-
-class Rules(NamedTuple):
-    """Which rows count, and which level each has. Rows without a user never count."""
-
-    grid: Grid
-    drop_missing: bool = False
-    """Rows without a value do not count; if false, they have the level of the centre."""
-    drop_outside: bool = False
-    """Rows with a value beyond the bounds do not count; if false, it is moved to the nearer one."""
-
-
-class Survey(NamedTuple):
-    """How many users have how many rows that count, and how many rows are not as they should be."""
-
-    sizes: tuple[int, ...]
-    """Different numbers of rows that count, each at least 1, the smallest first."""
-    users: tuple[int, ...]
-    """How many users have so many."""
-    without_user: int = 0
-    odd_users: int = 0
-    """Rows whose user is a float that is no whole number, or is not held exactly."""
-    without_value: int = 0
-    """Rows with a user, and without a value."""
-    outside: int = 0
-    """Rows with a user, and with a value beyond the bounds."""
-
-    @property
-    def counts(self) -> Integers:
-        """How many rows of each user count, shape (L,), the largest first."""
-        return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 
 
 class Among(NamedTuple):

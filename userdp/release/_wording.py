@@ -12,13 +12,18 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from userdp import _checks as check
 from userdp.beyond._rounding import downwards, factor_of, place_of, to_unit, upwards
-from userdp.release._tally import Missing, Outside
+
+Outside = Literal["refuse", "clamp", "drop"]
+"""What to do with values beyond the bounds."""
+
+Missing = Literal["refuse", "centre", "drop"]
+"""What to do with rows without a value."""
 
 COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: the release is the same, whatever the data are"
