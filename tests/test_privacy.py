@@ -27,7 +27,7 @@ from userdp import beyond, mechanisms
 from userdp._checks import LARGEST
 from userdp.audit import Noisy, Pairs, Recorder, akmv_log_ratio, quantile_log_ratio
 from userdp.audit import largest_log_ratio as largest_of_sums
-from userdp.beyond import audit
+from userdp.beyond import privacy_loss as audit
 from userdp.mechanisms import grid_steps, grid_sum
 
 

@@ -5,7 +5,7 @@ answers the real mechanisms with a symbol in place of noise, so that a release c
 statistic plus a multiple of the noise, both exact; uniform numbers are scripted, so that a random
 threshold takes whatever value is wanted. Of these, and of the density of the private quantile, the
 largest log ratio over all outputs is known in closed form. Not imported by `userdp`: use it as
-``from userdp import audit``. `userdp.beyond.audit` audits other noise, and vectors.
+``from userdp import audit``. `userdp.beyond.privacy_loss` audits other noise, and vectors.
 """
 
 from __future__ import annotations

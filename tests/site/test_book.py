@@ -12,7 +12,7 @@ import userdp as ud
 from tools.ext import proofs, sources
 from tools.ext.contents import BOOK, ROOT, ledger
 from userdp import audit, beyond, release
-from userdp.beyond import audit as general_audit
+from userdp.beyond import privacy_loss
 
 CHAPTERS = sorted(BOOK.glob("*.ipynb"))
 PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]
@@ -196,7 +196,7 @@ def test_reference_page_lists_everything_that_is_exported():
         "userdp": ud.__all__,
         "userdp.audit": audit.__all__,
         "userdp.beyond": beyond.__all__,
-        "userdp.beyond.audit": general_audit.__all__,
+        "userdp.beyond.privacy_loss": privacy_loss.__all__,
         "userdp.release": release.__all__,
     }
 

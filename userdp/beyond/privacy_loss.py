@@ -1,7 +1,7 @@
-"""Audits of what the book adds: staircase and Gaussian noise, and vectors in a ball.
+"""Privacy losses of what the book adds: staircase and Gaussian noise, and vectors in a ball.
 
-They work as those of `userdp.audit`, on the same stand-in for numpy's Generator. Gaussian noise has
-no largest log ratio; its Renyi divergences are known in closed form.
+These audits work as those of `userdp.audit`, on the same stand-in for numpy's Generator. Gaussian
+noise has no largest log ratio; its Renyi divergences are known in closed form.
 """
 
 from __future__ import annotations
