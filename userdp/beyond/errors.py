@@ -4,6 +4,7 @@ These functions have the names of the paper's functions in `userdp`, whose value
 objective "bound" and a privacy budget. Their shared parameters are
 
 - `users`, the public counts and bound U, and `clipping`, public intervals;
+- `total_width`, the width S of a user's intervals, finite and at least 0;
 - `budget`, a privacy budget (for Laplace noise) or a law of noise such as a `GaussianNoise`, whose
   guarantee then takes the place of eps-DP;
 - `objective`, one of three worst-case errors of an estimator with bias b and noise Z, each the
@@ -217,7 +218,6 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     ----------
     users : Contributions
     total_width, centre : float or Fraction
-        As in `centred_clipping`.
 
     Returns
     -------
@@ -320,7 +320,6 @@ def symmetric_error(
     ----------
     users : Contributions
     total_width : float or Fraction
-        S, finite and at least 0, in the unit of the samples.
     budget : Budget
     objective : {"bound", "l1", "mse"}, optional
 
@@ -359,7 +358,6 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     ----------
     users : Contributions
     total_width : float or Fraction
-        S, finite and at least 0, in the unit of the samples.
     budget : Budget
 
     Returns

@@ -4,7 +4,8 @@ They generalise `userdp.laplace` and `userdp.opt_worst_case`: `budget` is a priv
 Laplace noise) or a law of noise, whose guarantee then takes the place of eps-DP. All else is as in
 `userdp.mechanisms`: the guarantee is for replacing all samples of one user, with counts, bound,
 widths, centre and weights public; the sums, shape (..., L), are protected; results have the shape
-(...) and the unit of the samples; floating-point noise is for demonstrations only.
+(...) and the unit of the samples; floating-point noise is for demonstrations only. `total_width`
+and `centre` are described at `clipped_mean`, `weights` at `weighted_mean`.
 """
 
 from __future__ import annotations
@@ -98,11 +99,8 @@ def clipped_mean_error(
     sums : array_like of float, shape (..., L)
     users : Contributions
     total_width : float or Fraction
-        S, the total width of the intervals of a user's samples, at least 0, in the unit of the
-        samples; public, and not computed from the samples.
     budget : Budget
     centre : float or Fraction, optional
-        c, a public guess of the mean in [0, U]; U/2 without it.
     project : bool, optional
         Whether the release is moved to the nearest number in [0, U], which adds to no error.
 
@@ -274,7 +272,6 @@ def weighted_mean_error(
     sums : array_like of float, shape (..., L)
     users : Contributions
     weights : array_like of float, shape (L,)
-        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
     budget : Budget
 
     Returns
@@ -314,7 +311,6 @@ def weighted_worst_case_error(
     ----------
     users : Contributions
     weights : array_like of float, shape (L,)
-        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
     budget : Budget
     objective : {"bound", "l1", "mse"}, optional
 

@@ -9,7 +9,8 @@ and the smallest worst-case error (U / 2N) H(2w).
 For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
 w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A
 `GaussianNoise` in place of the budget is added to each coordinate: w = sigma sqrt(2)
-Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d).
+Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d). `sums`, shape (..., L, d),
+are each user's sum of samples, of length at most R m_l: protected.
 """
 
 from __future__ import annotations
@@ -128,11 +129,8 @@ def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Numb
     Parameters
     ----------
     users : Contributions
-        The public counts, and the diameter U = 2R of the ball of the samples.
     budget : Epsilon or GaussianNoise
-        Privacy budget, or the law of the noise of each coordinate.
     d : int
-        Number of coordinates, at least 1.
 
     Returns
     -------
@@ -213,11 +211,8 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
     Parameters
     ----------
     sums : array_like of float, shape (..., L, d)
-        Each user's sum of samples, of length at most R m_l, protected.
     users : Contributions
-        The public counts, and the diameter U = 2R of the ball of the samples.
     budget : Epsilon or GaussianNoise
-        Privacy budget, or the law of the noise of each coordinate.
 
     Returns
     -------

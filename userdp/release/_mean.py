@@ -259,9 +259,8 @@ def release_mean(
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises. For "l1", and a projected release whose
-        `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `userdp.beyond.best_split`.
+        Which worst-case error the threshold minimises; "l1" may mean two parts, as in
+        `private_mean`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
         to no error. False if releases are to be averaged or added up: then it is unbiased for the
@@ -341,9 +340,8 @@ def as_measurement(
         eps, the privacy budget of a release (dimensionless, public), at least 2^-40; or a law of
         noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises. For "l1", and a projected release whose
-        `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `userdp.beyond.best_split`.
+        Which worst-case error the threshold minimises; "l1" may mean two parts, as in
+        `private_mean`.
     total_width : float, optional
         S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
     centre : float, optional
