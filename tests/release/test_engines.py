@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 from kinds import TABLES, rows_of
 
+import userdp as ud
 from userdp import release
 from userdp.release import _engines as engines
 from userdp.release import _tally
@@ -155,17 +156,18 @@ def test_totals_are_those_of_whole_numbers():
     assert total == n * (2**40 - 1) > 2**53
 
 
-@pytest.mark.parametrize("n", [1, 2**22, 2**42], ids=["one", "2^22", "the most"])
-@pytest.mark.parametrize("origin", [0, 1, 2**20 - 1, 2**39 + 12_345, 2**40])
+@pytest.mark.parametrize("n", [1, 2**20 + 1, 2**22, 2**42 - 1, 2**42], ids="{} records".format)
+@pytest.mark.parametrize("origin", [0, 1, 2**20 - 1, 2**39 + 12_345, 2**40], ids="from {}".format)
 def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
-    """For records that are all at one level, at the ends and in between; numpy would wrap."""
-    for level in (0, 1, 2**20 - 1, 2**20, 2**39, 2**40 - 1, 2**40):
-        high, low, counts = (np.array([x]) for x in ((level >> 20) * n, (level % HALF) * n, n))
-        for shift in (0, 1, 19, 20, 21, 40, 67):
+    """For records that are all at one level; up to a shift of 20 bits another formula is used."""
+    levels = np.array([0, 1, 2**20 - 1, 2**20, 2**39, 2**40 - 1, 2**40])
+    halves = (levels >> 20) * n, (levels % HALF) * n
+    for shift in range(68):
+        made = in_steps(*halves, np.full(7, n), Window(origin, shift, 0, 0)).tolist()
+        for level, steps in zip(levels.tolist(), made, strict=True):
             exact = Fraction(n * (level - origin), 2**shift)
             if abs(exact) < 2**62:
-                (made,) = in_steps(high, low, counts, Window(origin, shift, 0, 0))
-                assert made == floor(exact + Fraction(1, 2))
+                assert steps == floor(exact + Fraction(1, 2))
 
 
 @pytest.mark.slow
@@ -266,10 +268,14 @@ def test_the_calling_process_has_no_array_of_all_users(opendp):
 
 
 def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
-    most = 2**42
-    assert users_of(Survey((1, most), (3, 2), 0), GRID).total == 3 + 2 * most
-    with pytest.raises(ValueError, match=r"`user` must have at most 2\^42 records each"):
-        users_of(Survey((1, most + 1), (3, 1), 0), GRID)
+    assert users_of(Survey((2**42,), (2**11,)), GRID).total == 2**53
+    with pytest.raises(ValueError, match=r"at most 2\^42 records"):
+        users_of(Survey((1, 2**42 + 1), (1, 1)), GRID)
+    with pytest.raises(ValueError, match=r"2\^53"):
+        users_of(Survey((1, 2**42), (1, 2**11)), GRID)
+    assert ud.Contributions([2**53 - 1, 1], 1).total == 2**53
+    with pytest.raises(ValueError, match=r"2\^53"):
+        ud.Contributions([2**53 - 1, 1, 1], 1)
 
 
 @pytest.mark.slow
@@ -311,14 +317,23 @@ def test_weighted_totals_are_exact_where_floats_are_not():
     assert tally.weighted_total(window, n_rows) == (9 * sum_of_levels, 9 * n_rows)
 
 
-def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end():
-    """Of 2^41 rows: of 2^10 users with 2^31 each, all at the top."""
-    table = ibis.memtable(pa.table({"size": [2**31] * 2**10, "high": [2**51] * 2**10}))
-    tally = object.__new__(engines.TallyInEngine)
-    tally.users = table.mutate(n_levels=table["size"], low=0)
-    window = Window(0, 16, -(2**24), 2**24)
-    assert tally.weighted_total(window, 2**31) == (2**62, 2**41)
-    assert tally.weighted_total(window, 2**20) == (2**54, 2**30)
+@pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
+def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end(sign):
+    """Of users of 2^31 records at a bound, 2^7 have the total 2^62: more are cut off."""
+    grid = Grid(0.0, 1.0, 40)
+    origin, level = (0, 2**40) if sign > 0 else (2**40, 0)
+    window = Window(origin, 16, -(2**24), 2**24)
+    for n in (2**7 - 1, 2**7, 2**7 + 1, 2**10):
+        table = ibis.memtable(rows_of(np.arange(n), np.full(n, level / 2**40)))
+        with read_tally("user", "value", table, Rules(grid)) as tally:
+            size = ibis.literal(2**31, "int64")
+            halves = {"high": (level >> 20) * size, "low": (level % HALF) * size}
+            tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
+            found = tally.weighted_total(window, 2**31)
+            assert found == (sign * min(n * 2**55, 2**62), n * 2**31)
+            assert tally.weighted_total(window, 2**20) == (sign * n * 2**44, n * 2**20)
+    for total in (2**62 - 1, 2**62, 2**62 + 1, 2**100):
+        assert engines._cut_off(sign * total) == sign * min(total, 2**62)
 
 
 # Functions that are not the engine's own.

@@ -6,6 +6,7 @@ of it.
 """
 
 import re
+from functools import partial
 
 import duckdb
 import ibis
@@ -256,12 +257,13 @@ def check_counts(expected, *call):
 
 
 def check_nobody(*call):
-    for ask in (counts_of, mean_of, weight_of):
+    for ask in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
         with pytest.raises(ValueError, match="`user` must not be missing"):
             ask(*call)
     user, value, data = call
     assert protected_tally(user, value, data=data, lower=0, upper=2) == (4, 2, 1, 0, 0)
-    assert mean_of(*call, missing="drop").n_users == 2
+    made = mean_of(*call, missing="drop")
+    assert (made.n_users, made.n_records, made.eps) == (2, 3, None)
     assert weight_of(*call, missing="drop") == 2
 
 

@@ -8,15 +8,13 @@ from math import inf, nextafter
 
 import ibis
 import numpy as np
-import pyarrow as pa
 import pytest
 
-import userdp as ud
 from userdp import beyond, release
-from userdp.release import _engines, discrete_laplace
-from userdp.release._grid import Window, in_steps, read_grid
+from userdp.release import discrete_laplace
+from userdp.release._grid import Window, read_grid
 from userdp.release._noise import shift_for
-from userdp.release._rows import Rules, Survey, users_of
+from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
 
 GRID = read_grid(0, 1)
@@ -70,55 +68,6 @@ def test_halves_of_levels_are_carried_at_their_width():
             table = [0] * n_rows, [level / TOP] * n_rows, None
             with read_tally(*table, Rules(GRID)) as tally:
                 assert tally.clipped_total(ALL._replace(shift=0)) == n_rows * level
-
-
-def test_steps_are_exact_for_users_of_as_many_records_as_may_be():
-    """Up to 2^42 records, for every shift: on either side of 20 bits another formula is used."""
-    rng, most = np.random.default_rng(31), 2**42
-    cases = []
-    for shift in range(22, 62):
-        for n in (1, most - 1, most):
-            for level in (0, 1, 2**20 - 1, 2**20, TOP - 1, TOP):
-                cases.append((n, level, shift, int(rng.choice([0, 1, 2**39, 2**39 + 1, TOP]))))
-    for shift in range(22):
-        for level in (0, 2**20 - 1, 2**20, TOP):
-            cases.append((2**20 + 1, level, shift, int(rng.choice([0, 2**39, TOP]))))
-    for n, level, shift, origin in cases:
-        halves = n * (level >> 20), n * (level & (2**20 - 1))
-        window = Window(origin, shift, 0, 0)
-        expected = (n * (level - origin) + ((1 << shift) >> 1)) >> shift
-        (found,) = in_steps(*(np.array([number]) for number in (*halves, n)), window)
-        assert found == expected
-
-
-def test_a_user_has_at_most_2_42_records_and_all_have_2_53():
-    assert users_of(Survey((2**42,), (2**11,)), GRID).total == 2**53
-    with pytest.raises(ValueError, match=r"at most 2\^42 records"):
-        users_of(Survey((1, 2**42 + 1), (1, 1)), GRID)
-    with pytest.raises(ValueError, match=r"2\^53"):
-        users_of(Survey((1, 2**42), (1, 2**11)), GRID)
-    assert ud.Contributions([2**53 - 1, 1], 1).total == 2**53
-    with pytest.raises(ValueError, match=r"2\^53"):
-        ud.Contributions([2**53 - 1, 1, 1], 1)
-
-
-@pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
-def test_protected_totals_of_an_engine_are_cut_off_beyond_2_62(sign):
-    """Of users of 2^31 records at a bound, 2^7 have that total: one more is cut off."""
-    origin, share = (0, 1.0) if sign > 0 else (TOP, 0.0)
-    level = round(share * TOP)
-    for n_users, total in ((2**7 - 1, (2**7 - 1) * 2**55), (2**7, 2**62), (2**7 + 1, 2**62)):
-        table = ibis.memtable(
-            pa.table({"user": np.arange(n_users), "value": np.full(n_users, share)})
-        )
-        with read_tally("user", "value", table, Rules(GRID)) as tally:
-            size = ibis.literal(2**31, "int64")
-            halves = {"high": (level >> 20) * size, "low": (level & (2**20 - 1)) * size}
-            tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
-            found = tally.weighted_total(Window(origin, 16, -(2**24), 2**24), 2**31)
-            assert found == (sign * total, n_users * 2**31)
-    for total in (2**62 - 1, 2**62, 2**62 + 1, 2**100):
-        assert _engines._cut_off(sign * total) == sign * min(total, 2**62)
 
 
 def test_steps_become_coarser_beyond_the_last_total_and_scale_that_fit():

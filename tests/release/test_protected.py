@@ -143,6 +143,14 @@ def test_a_table_of_nobody_is_released_by_an_engine_as_by_arrays(opendp):
     assert [asked.total for asked in opendp.asked] == [0] * 4
 
 
+def test_the_certificate_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
+    """But for no weight below one record."""
+    for _ in range(20):
+        made = made_of([[3], [4]], eps=6, cap=2)
+        fewest, _ = made.weight_interval()
+        assert made.worst_case_error == made.worst_case_error_at(max(fewest, 1))
+
+
 def test_it_is_shown_as_a_table(opendp):
     made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
     shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
