@@ -509,7 +509,8 @@ def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing
     """Add noise to clipped totals: last, so that whatever fails before has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
-    said = _said_of(parts)
+    n_records = sum(part.users.total for part in parts)
+    said = [_of_part(part, part.users.total / n_records) for part in parts]
     stated = _stated(parts, said, outside, missing)
     drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
     mean = sum(of.share * released for of, (released, _) in zip(said, drawn, strict=True))
@@ -537,13 +538,8 @@ def _draw(total: int, part: Decided) -> tuple[float, float]:
     return mean, noisy.spent
 
 
-def _said_of(parts: Parts) -> list[Known]:
-    """Return what is known of each part before there is noise, from public numbers alone."""
-    total = sum(part.users.total for part in parts)
-    return [_of_part(part, part.users.total / total) for part in parts]
-
-
 def _of_part(part: Decided, share: float) -> Known:
+    """Return what is known of a part before there is noise, from public numbers alone."""
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total

@@ -23,7 +23,7 @@ from userdp.beyond.split import best_split
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.release._grid import Grid, read_grid
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._rows import Rules, read_users, refuse_nobody, refuse_rows
+from userdp.release._rows import Rules, refuse_nobody, refuse_rows
 from userdp.release._sources import Data, read_tally
 from userdp.release._wording import html_table, readable, text_table
 
@@ -318,7 +318,9 @@ def plan(
     >>> round(prospects.smallest_eps(error=5), 4)
     0.0908
     """
-    users = read_users(counts, read_grid(lower, upper))
+    width = read_grid(lower, upper).width
+    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    users = unquoted("counts", counts, rule, lambda: Contributions(counts, width))
     budgets = _budgets(eps)
     if not budgets:
         raise ValueError("`eps` must hold at least one budget, got none.")

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp.model import Contributions
 from userdp.release._grid import MOST_RECORDS, Grid
-from userdp.release._quiet import unquoted
 from userdp.release._wording import Missing, Outside
 
 
@@ -97,12 +96,6 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     sizes = np.array(survey.sizes, np.int64)
     n_users = np.array(survey.users, np.int64)
     return Contributions._of_histogram(sizes, n_users, grid.width)
-
-
-def read_users(counts: npt.ArrayLike, grid: Grid) -> Contributions:
-    """Return the users of values in a range; a refusal quotes no count, which may be a sum."""
-    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
-    return unquoted("counts", counts, rule, lambda: Contributions(counts, grid.width))
 
 
 def refuse_nobody(survey: Survey) -> None:
