@@ -21,8 +21,8 @@ from pybtex.database import parse_file, parse_string
 from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
-from tools import release
-from tools.ext import citing, travel, webpages
+from tools import ext, release
+from tools.ext import travel, webpages
 from tools.ext.contents import ROOT, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
@@ -55,7 +55,7 @@ def configured():
     config.tags, config.myst_substitutions = set(), {}
     config.repository_options = BOOK["sphinx"]["config"]["repository_options"]
     webpages.configure(config, config)
-    citing.tell(config, config)
+    ext.substitute(config, config)
     return config
 
 

@@ -57,13 +57,12 @@ def describe(app, name, template, context, page):
     context["metatags"] += "\n" + tags(app.config, title, url)
 
 
-def tell(app, config):
-    """Let the page on citing show the entry of the book."""
+def companion(config):
+    """Return the entry of the whole book in Markdown."""
     words, bibtex = entry(config)
-    config.myst_substitutions["companion"] = f"{words}\n\n```bibtex\n{bibtex}\n```"
+    return f"{words}\n\n```bibtex\n{bibtex}\n```"
 
 
 def setup(app):
     """Register the extension."""
-    app.connect("config-inited", tell, priority=900)  # when it is known where the book goes
     app.connect("html-page-context", describe)

@@ -35,11 +35,6 @@ def quoted(text):
     return re.sub(r"^(.*)$", lambda line: f"> {line[1]}".rstrip(), text, flags=re.M)
 
 
-def indented(text):
-    """Return the lines of an item of a list, the first apart, below it."""
-    return re.sub(r"\n(?=.)", "\n  ", text)
-
-
 def depth(section):
     """Return how many sections a section is in, itself too."""
     return 1 + depth(section.parent) if isinstance(section, nodes.section) else 0
@@ -117,10 +112,8 @@ class Writer:
         first = node.get("start", 1)
         numbered = isinstance(node, nodes.enumerated_list)
         marks = (f"{first + n}." if numbered else "-" for n in range(len(node)))
-        return "\n".join(
-            f"{mark} {indented(self.all(item.children))}"
-            for mark, item in zip(marks, node, strict=True)
-        )
+        texts = (re.sub(r"\n(?=.)", "\n  ", self.all(item.children)) for item in node)
+        return "\n".join(map("{} {}".format, marks, texts))
 
     def block(self, node):
         """Return a block, and all that it holds; nothing for what is no text."""

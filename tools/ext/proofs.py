@@ -95,13 +95,6 @@ def mark(app, tree):
             box[0] += [nodes.Text(" "), nodes.inline("", "", link, classes=["machine"])]
 
 
-def tell(app, config):
-    """Let the page show the table."""
-    config.myst_substitutions["proofs"] = table()
-    config.myst_substitutions["proofs_counts"] = counts()
-
-
 def setup(app):
     """Register the extension."""
     app.connect("doctree-read", mark)
-    app.connect("config-inited", tell)

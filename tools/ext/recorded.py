@@ -112,9 +112,9 @@ def entry(record):
     return "\n".join([title, *lines, "", *columns(record["table"]), "", ""])
 
 
-def tell(app, config):
-    """Let pages show the records of the tables that a part writes, or is the first to show."""
-    config.myst_substitutions["records"] = {
+def by_part():
+    """Return the records of the tables that each part writes, or is the first to show."""
+    return {
         part: "".join(entry(record) for record in records().values() if record["page"] in names)
         for part, names in parts().items()
     }
@@ -147,7 +147,6 @@ def pack(app):
 
 def setup(app):
     """Register the extension."""
-    app.connect("config-inited", tell)
     app.connect("source-read", lead)
     app.connect("doctree-read", address)
     app.connect("html-collect-pages", pack)

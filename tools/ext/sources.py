@@ -121,11 +121,6 @@ def numbered():
     return "\n".join(lines)
 
 
-def tell(app, config):
-    """Let the reference show the table."""
-    config.myst_substitutions["numbered"] = numbered()
-
-
 @cache
 def used(page):
     """Return the full names of what a chapter's cells use of the modules that they import."""
@@ -151,7 +146,6 @@ def add(app, what, name, obj, options, lines):
 def setup(app):
     """Register the extension."""
     app.add_generic_role("test", nodes.literal)
-    app.connect("config-inited", tell)
     app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
     app.connect("doctree-resolved", link)
     app.connect("html-collect-pages", pages)

@@ -50,6 +50,9 @@ for name, text in packed.items():
 QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
 """What may be the name of a file, or of a folder of data."""
 
+COPIES = {}
+"""The chapters of the site that is built, by name."""
+
 
 def needed(name):
     """Return the files of the repository that a chapter reads, by their names beside its copy.
@@ -77,17 +80,12 @@ def packed(path):
     return b64encode(zlib.compress(path.read_bytes(), 9)).decode()
 
 
-def line():
-    """Return what pip installs all from, and where to call it."""
-    if address := os.getenv("USERDP_REPOSITORY"):
-        return f'"userdp[book] @ git+{address}@{commit()}"', ""
-    return '".[book]"', ", from a clone of the book's repository"
-
-
 def opening(app, name, title):
     """Return the first cells of a copy."""
     base = app.config.html_baseurl
-    what, where = line()
+    what, where = '".[book]"', ", from a clone of the book's repository"
+    if address := os.getenv("USERDP_REPOSITORY"):
+        what, where = f'"userdp[book] @ git+{address}@{commit()}"', ""
     link = f" [It stands on the web]({base}book/{name}.html)." if base else ""
     said = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
     first = HEAD.format(what=what, where=where, **said)
@@ -115,7 +113,9 @@ def copied(app, name, tree):
         prose = said.get(number, "")
         if cell.cell_type == "code":
             cell.source = cell.source.replace('"../', '"')
-            drop(cell)
+            # Only the book reads records of tables, and words that cells glue.
+            cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
+            cell.metadata = {x: cell.metadata[x] for x in ("tags",) if x in cell.metadata}
             cells.append(cell)
             cell = nbformat.v4.new_markdown_cell(id=f"below-{cell.id}")  # a figure's caption
         if prose:
@@ -126,33 +126,21 @@ def copied(app, name, tree):
     return chapter
 
 
-def drop(cell):
-    """Take out of a cell what only the book reads: records of tables, and words that it glues."""
-    cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
-    cell.metadata = {name: cell.metadata[name] for name in ("tags",) if name in cell.metadata}
-
-
 def keep(app, tree, docname):
     """Make the copy of a chapter when all of its page is resolved."""
     name = docname.removeprefix("book/")
     if app.builder.format == "html" and (BOOK / f"{name}.ipynb").exists():
-        app.travelling[name] = copied(app, name, tree)
+        COPIES[name] = copied(app, name, tree)
 
 
 def leave(app):
     """Put the copies where the buttons lead."""
-    for name, chapter in app.travelling.items():
+    for name, chapter in COPIES.items():
         nbformat.write(chapter, Path(app.outdir) / "_sources" / "book" / f"{name}.ipynb")
     return []
 
 
-def begin(app):
-    """Begin without copies."""
-    app.travelling = {}
-
-
 def setup(app):
     """Register the extension."""
-    app.connect("builder-inited", begin)
     app.connect("doctree-resolved", keep, priority=900)
     app.connect("html-collect-pages", leave)
