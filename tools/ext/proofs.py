@@ -64,10 +64,10 @@ def entry(label):
         if label not in marked().get(theorem, ""):
             raise ValueError(f"{theorem} does not stand between marks that name {label}")
     title = statements()[label].replace("|", r"\|")
-    kind = title if label.startswith("err-") else f"{{prf:ref}}`{label}`"
-    about = "" if label.startswith("err-") else f" {title}"
-    name = f"[{kind}](#{label})" if label.startswith("err-") else kind
-    where = ", ".join(f"`proofs/{file}::{name}`" for file, name in theorems)
+    name, about = f"{{prf:ref}}`{label}`", f" {title}"
+    if label.startswith("err-"):
+        name, about = f"[{title}](#{label})", ""
+    where = ", ".join(f"`proofs/{file}::{theorem}`" for file, theorem in theorems)
     return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {words} |"
 
 

@@ -77,13 +77,6 @@ def fields(table):
     return resources()[f"{table}.csv"]["schema"]["fields"]
 
 
-def columns(table):
-    """Return the columns of a table in Markdown."""
-    lines = [(f"`{f['name']}`", f.get("unit", ""), f["description"]) for f in fields(table)]
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    return ["| Column | Unit | Description |", "|---|---|---|", *rows]
-
-
 def entry(record):
     """Return a record in Markdown."""
     content = (DATA / f"{record['table']}.csv").read_bytes()
@@ -105,11 +98,15 @@ def entry(record):
         "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
         "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
+    columns = ["| Column | Unit | Description |", "|---|---|---|"]
+    for field in fields(record["table"]):
+        line = f"`{field['name']}`", field.get("unit", ""), field["description"]
+        columns.append(f"| {' | '.join(line)} |")
     about = resources()[f"{record['table']}.csv"]["description"]
     lines = [f": {about}", *(f": *{what}* {words}" for what, words in facts.items() if words)]
     title = "(record-{table})=\n**{table}.csv**".format(**record)
     title += f", {len(content.splitlines()) - 1:,} rows"
-    return "\n".join([title, *lines, "", *columns(record["table"]), "", ""])
+    return "\n".join([title, *lines, "", *columns, "", ""])
 
 
 def by_part():

@@ -100,12 +100,15 @@ def opening(app, name, title):
     return made
 
 
-def copied(app, name, tree):
-    """Return the copy of a chapter that leaves the book."""
+def keep(app, tree, docname):
+    """Make the copy of a chapter when all of its page is resolved."""
+    name = docname.removeprefix("book/")
+    if app.builder.format != "html" or not (BOOK / f"{name}.ipynb").exists():
+        return
     env = app.env
     base = app.config.html_baseurl
     address = f"{base}book/{name}.html" if base else ""
-    said = Writer(address, env.toc_fignumbers.get(f"book/{name}", {})).cells(tree)
+    said = Writer(address, env.toc_fignumbers.get(docname, {})).cells(tree)
     chapter = nbformat.from_dict(page(name))
     cells = []
     for number, old in enumerate(chapter.cells):
@@ -122,15 +125,8 @@ def copied(app, name, tree):
             cell.source = prose
             cell.metadata = {}
             cells.append(cell)
-    chapter.cells = [*opening(app, name, env.titles[f"book/{name}"].astext()), *cells]
-    return chapter
-
-
-def keep(app, tree, docname):
-    """Make the copy of a chapter when all of its page is resolved."""
-    name = docname.removeprefix("book/")
-    if app.builder.format == "html" and (BOOK / f"{name}.ipynb").exists():
-        COPIES[name] = copied(app, name, tree)
+    chapter.cells = [*opening(app, name, env.titles[docname].astext()), *cells]
+    COPIES[name] = chapter
 
 
 def leave(app):
