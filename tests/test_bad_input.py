@@ -45,7 +45,7 @@ GOOD = (
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {"weights": [2, 1], "project": True, "radius": 1, "below": 0}
-    | {"d": 2, "sigma": 1}
+    | {"d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
     | dict.fromkeys(["threshold_share", "noise_share"], 0.5)
 )
 OTHERWISE = {
@@ -66,6 +66,7 @@ CLASSES = (
     ud.Clipping,
     beyond.GaussianNoise,
     beyond.LaplaceNoise,
+    beyond.Modulus,
     beyond.StaircaseNoise,
 )
 RELEASED = ["plan", "user_counts", "private_mean", "release_mean", "private_mean_protected_counts"]
@@ -121,6 +122,7 @@ def shown(argument, value):
 
 
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
+MODULI = ["modulus_of_weighted_mean", "modulus_of_protected_mean"]  # for a bound of their own
 RECORDS = ["private_mean", "private_mean_protected_counts"]
 OF_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
@@ -195,7 +197,7 @@ REFUSED = [
     ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], *said("shape (", [1.0, 2.0, 3.0])]),
     ("sums", DATA, T, said("<U1", ["1", "2"])),
     # The paper's collections and intervals.
-    ("upper", BOUND, *UPPER),
+    ("upper", [*BOUND, *MODULI], *UPPER),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
     ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("one length", [[1], [1, 2]])]),
@@ -206,7 +208,7 @@ REFUSED = [
     ("counts", COUNTS, T, said("masked", MASKED)),
     ("M", ["geometric_collection"], *COUNT[2:], V, [-1, *said("at most 27, got M=28", 28)]),
     ("n_users", ["extreme_collection"], *COUNT, V, [2**28 + 1]),
-    ("max_count", ["extreme_collection"], *COUNT, V, [EDGE, 2**63]),
+    ("max_count", ["extreme_collection", MODULI[1]], *COUNT, V, [EDGE, 2**63]),
     ("lower", ["Clipping"], *REALS),
     ("lower", ["Clipping"], V, [[0.0, 3.0], [0, -0.5], *said("(1,) and (2,)", [0])]),
     ("lower", ["Clipping"], V, said("shapes (1, 2)", [[0, 0]])),
@@ -223,6 +225,13 @@ REFUSED = [
     ("weights", WEIGHED, *REALS, V, [[1, -1.0], *said("weights=[0, 0]", [0, 0])]),
     ("weights", WEIGHED, V, said("weights of shape (", [1], 1, [[1, 2]])),
     ("project", taking("project"), *TRUTH),
+    # Moduli of continuity.
+    ("values", ["Modulus"], *REALS, V, [[0.0, 2.0, 1.0], [1.0]]),
+    ("values", ["Modulus"], V, said("shape (", [], 0, [[0, 1]])),
+    ("values", ["Modulus"], V, said("values[0]=Fraction(1, 2)", [Fraction(1, 2)])),
+    ("weights", MODULI[:1], *REALS, V, said("weights of shape (", [], 1, [[1, 2]])),
+    ("upper", MODULI[:1], V, said("floats, got upper=1.5e+308", 1.5e308)),
+    ("least_total", MODULI[1:], *COUNT, V, [EDGE, *said("2^26 times `max_count`=2", 2**28)]),
     # AKMV.
     ("rank", RANKED, *COUNT),
     ("t", ["quantile_log_density"], V, [[NAN], *said("of floats", [-HUGE])]),
@@ -309,6 +318,8 @@ TINY = {"budget": 3e-308}
 SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
 BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
+PAIRS = beyond.Modulus([0, 1, 1, 2])
+BIG = [(x, ud.Contributions([1], x)) for x in (1e-155, 1e155, Fraction(2**520))]
 LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments at once, or come from other functions and methods.
@@ -349,6 +360,14 @@ ALSO_REFUSED = [
     (V, "total_width", "be finite and at least 0", USERS.surplus, [INF]),
     (V, "error", "error=0", result_of("plan", "smallest_eps"), [0]),
     (V, "error", "error=5", result_of("plan", "smallest_eps"), [5]),
+    *[(V, "users", f"upper={x!r}", "modulus_of_variance", {"users": users}) for x, users in BIG],
+    *[(V, "x", f"x={x}", PAIRS.majorant, [x]) for x in (-1, INF)],
+    (T, "x", "'1'", PAIRS.majorant, ["1"]),
+    (V, "sensitivity", "sensitivity=-1", PAIRS.smallest_bias, [-1]),
+    (V, "n", "n=-1", PAIRS.__call__, [-1]),
+    (T, "n", "n=0.5", PAIRS.__call__, [0.5]),
+    *[(V, "budget", "budget=0", f, [0]) for f in (PAIRS.optimal_error, PAIRS.optimal_sensitivity)],
+    *[(V, "eps", "eps=0", f, [0]) for f in (PAIRS.lower_bound, PAIRS.optimality_factor)],
     (V, "objective", "l3", result_of("plan", "smallest_eps"), [1, "l3"]),
     (V, "objective", "l2", result_of("plan", "recommend"), ["l2"]),
     (V, "level", "level=1", result_of("private_mean", "interval"), [1]),
@@ -407,6 +426,11 @@ ACCEPTED = [
     ("project", taking("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),
+    ("upper", MODULI, [2**53, Fraction(10**40, 3), 5e307]),
+    ("values", ["Modulus"], [[0], np.int8([0, 0]), [0, Fraction(1, 3)], [0, 1e308], [0, 2**70]]),
+    ("weights", MODULI[:1], [[0], [-1e300, 5e-324], [Fraction(1, 3), 2]]),
+    ("users", ["modulus_of_variance"], [ud.Contributions([1], x) for x in (2e-154, 1e154)]),
+    ("least_total", MODULI[1:], [1, 2**20]),
 ]
 
 

@@ -28,6 +28,12 @@ from userdp.beyond.noise import GaussianNoise as GaussianNoise
 from userdp.beyond.noise import LaplaceNoise as LaplaceNoise
 from userdp.beyond.noise import StaircaseNoise as StaircaseNoise
 from userdp.beyond.split import best_split as best_split
+from userdp.beyond.statistics import Modulus as Modulus
+from userdp.beyond.statistics import factor_of_every_statistic as factor_of_every_statistic
+from userdp.beyond.statistics import modulus_of_mean as modulus_of_mean
+from userdp.beyond.statistics import modulus_of_protected_mean as modulus_of_protected_mean
+from userdp.beyond.statistics import modulus_of_variance as modulus_of_variance
+from userdp.beyond.statistics import modulus_of_weighted_mean as modulus_of_weighted_mean
 from userdp.beyond.tradeoff import tradeoff as tradeoff
 from userdp.beyond.vectors import ball_error as ball_error
 from userdp.beyond.vectors import ball_mean_error as ball_mean_error
