@@ -17,6 +17,12 @@ from userdp.beyond.floor import minimax_certificate as minimax_certificate
 from userdp.beyond.frontier import minimax_lower_bound as minimax_lower_bound
 from userdp.beyond.frontier import optimality_factor as optimality_factor
 from userdp.beyond.frontier import smallest_bias as smallest_bias
+from userdp.beyond.means import error_of_divided_budget as error_of_divided_budget
+from userdp.beyond.means import error_of_several_means as error_of_several_means
+from userdp.beyond.means import influence as influence
+from userdp.beyond.means import influence_threshold as influence_threshold
+from userdp.beyond.means import modulus_of_several_means as modulus_of_several_means
+from userdp.beyond.means import opt_several_means as opt_several_means
 from userdp.beyond.mechanisms import clipped_mean as clipped_mean
 from userdp.beyond.mechanisms import clipped_mean_error as clipped_mean_error
 from userdp.beyond.mechanisms import opt_worst_case as opt_worst_case
