@@ -45,9 +45,11 @@ GOOD = (
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
     | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {"weights": [2, 1], "project": True, "radius": 1, "below": 0}
-    | {"d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
+    | {"squares": [61.0, 16.0], "d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
     | dict.fromkeys(["threshold_share", "noise_share"], 0.5)
 )
+GROUPED = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
+GROUPED += ["error_of_several_means", "error_of_divided_budget"]
 OTHERWISE = {
     "release_mean": {"total_width": None},  # else the objective decides nothing
     "as_measurement": {
@@ -58,6 +60,9 @@ OTHERWISE = {
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
     "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
+    **{name: {"counts": [[2], [1]]} for name in GROUPED},
+    "opt_several_means": {"counts": [[2], [1]], "sums": [[11.0], [4.0]]},
+    "opt_variance": {"budget": 2},  # else the output is constant
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
@@ -133,7 +138,10 @@ BY_LAW = sorted({*taking("budget")} - {"optimality_factor"})
 GAUSS = beyond.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
 BOUNDED = sorted({*BY_LAW} - {*RELEASES})
-DATA = sorted({*taking("sums")} - {"release_mean", *BALL})  # the first quotes no data
+OWN = {"release_mean", "opt_several_means", *BALL}  # the first quotes no data
+DATA = sorted({*taking("sums")} - OWN)
+VARIANCE = ["capped_variance", "opt_variance"]
+SUMMED = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # of sums alone
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
 WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
@@ -197,7 +205,7 @@ REFUSED = [
     ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], *said("shape (", [1.0, 2.0, 3.0])]),
     ("sums", DATA, T, said("<U1", ["1", "2"])),
     # The paper's collections and intervals.
-    ("upper", [*BOUND, *MODULI], *UPPER),
+    ("upper", [*BOUND, *MODULI, *GROUPED], *UPPER),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
     ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("one length", [[1], [1, 2]])]),
@@ -232,6 +240,21 @@ REFUSED = [
     ("weights", MODULI[:1], *REALS, V, said("weights of shape (", [], 1, [[1, 2]])),
     ("upper", MODULI[:1], V, said("floats, got upper=1.5e+308", 1.5e308)),
     ("least_total", MODULI[1:], *COUNT, V, [EDGE, *said("2^26 times `max_count`=2", 2**28)]),
+    # Variances and several means.
+    ("squares", VARIANCE, *REALS, V, [[61, 15.9], [61, 40.1], *said("shape (1,)", [61.0])]),
+    ("cap", VARIANCE[:1], *SIZE),
+    ("counts", GROUPED, V, said("got counts[1, 0]=-1", [[2], [-1]])),
+    ("counts", GROUPED, V, said("no samples in counts[:, 1]", [[2, 0], [1, 0]])),
+    ("counts", GROUPED, V, said("shape (", [], [2, 1], 3, [[[1]]], [[], []])),
+    ("counts", GROUPED, V, said("counts[0, 0]=9007199254740993", [[EDGE], [1]])),
+    ("counts", GROUPED, V, said("a sum of about 9.0072e+15", [[2**53], [1]])),
+    ("counts", GROUPED, V, said("a sum of about 1.84467e+19", [[2**53]] * 2048)),
+    ("counts", GROUPED, T, said("counts[0, 0]=1.5", [[1.5], [1]]), T, said("masked", MASKED)),
+    ("upper", GROUPED, V, [1e308]),
+    ("sums", ["opt_several_means"], V, said("sums[0, 0]=21.0", [[21.0], [4]])),
+    ("sums", ["opt_several_means"], V, said("got sums[1, 0]=-1.0", [[11.0], [-1]])),
+    ("sums", ["opt_several_means"], V, said("of shape (", [11.0, 4.0], [[11.0, 4.0]])),
+    ("sums", ["opt_several_means"], T, said("<U1", [["1"], ["0"]])),
     # AKMV.
     ("rank", RANKED, *COUNT),
     ("t", ["quantile_log_density"], V, [[NAN], *said("of floats", [-HUGE])]),
@@ -319,6 +342,7 @@ SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
 BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
 PAIRS = beyond.Modulus([0, 1, 1, 2])
+SQUARED = ["modulus_of_variance", "variance_cap", *VARIANCE]
 BIG = [(x, ud.Contributions([1], x)) for x in (1e-155, 1e155, Fraction(2**520))]
 LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
@@ -360,7 +384,8 @@ ALSO_REFUSED = [
     (V, "total_width", "be finite and at least 0", USERS.surplus, [INF]),
     (V, "error", "error=0", result_of("plan", "smallest_eps"), [0]),
     (V, "error", "error=5", result_of("plan", "smallest_eps"), [5]),
-    *[(V, "users", f"upper={x!r}", "modulus_of_variance", {"users": users}) for x, users in BIG],
+    *[(V, "users", f"upper={x!r}", name, {"users": users}) for x, users in BIG for name in SQUARED],
+    *[(V, "users", "U^2 N", n, {"users": ud.Contributions([2**53], 1e150)}) for n in SQUARED],
     *[(V, "x", f"x={x}", PAIRS.majorant, [x]) for x in (-1, INF)],
     (T, "x", "'1'", PAIRS.majorant, ["1"]),
     (V, "sensitivity", "sensitivity=-1", PAIRS.smallest_bias, [-1]),
@@ -398,7 +423,11 @@ ACCEPTED = [
     ("upper", ["Clipping"], [[0, 0], [2**53, 1]]),
     ("clipping", CLIPS, [ud.Clipping([0, 0], [10, 10]), ud.Clipping([0] * 3, [10] * 3)]),
     ("clipping", CLIPS, [ud.Clipping([Fraction(0)] * 2, [Fraction(10)] * 2)]),
-    ("sums", [*DATA, "release_mean"], [[20 * (1 + 5e-10), -5e-10], [Fraction(1, 3), 4]]),
+    (
+        "sums",
+        [*sorted({*DATA} - {*VARIANCE}), "release_mean"],
+        [[20 * (1 + 5e-10), -5e-10], [Fraction(1, 3), 4]],
+    ),
     ("budget", BOUNDED, [beyond.GaussianNoise(1e100)]),
     ("budget", BY_LAW, [GAUSS, beyond.GaussianNoise(1e-100)]),
     ("budget", ["beyond.opt_worst_case"], [1e-307]),
@@ -426,7 +455,12 @@ ACCEPTED = [
     ("project", taking("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),
-    ("upper", MODULI, [2**53, Fraction(10**40, 3), 5e307]),
+    ("upper", MODULI + sorted({*GROUPED} - {"opt_several_means"}), [2**53, Fraction(7, 3), 2e307]),
+    ("upper", ["opt_several_means"], [2**53, Fraction(10**40, 3), 2e305]),
+    ("counts", GROUPED[:3] + GROUPED[4:], [[[1]], np.int8([[1, 2]]), [[0], [2**53]]]),
+    ("squares", VARIANCE, [[61, 16 - 5e-9], [61, 40 + 5e-9], [Fraction(121, 2), 16]]),
+    ("sums", VARIANCE, [[11, 4.0], [11 + 1e-9, 4], [Fraction(11), 4]]),
+    ("cap", VARIANCE[:1], [0, 5e-324, 1e308, Fraction(1, 3)]),
     ("values", ["Modulus"], [[0], np.int8([0, 0]), [0, Fraction(1, 3)], [0, 1e308], [0, 2**70]]),
     ("weights", MODULI[:1], [[0], [-1e300, 5e-324], [Fraction(1, 3), 2]]),
     ("users", ["modulus_of_variance"], [ud.Contributions([1], x) for x in (2e-154, 1e154)]),

@@ -41,6 +41,9 @@ from userdp.beyond.statistics import modulus_of_protected_mean as modulus_of_pro
 from userdp.beyond.statistics import modulus_of_variance as modulus_of_variance
 from userdp.beyond.statistics import modulus_of_weighted_mean as modulus_of_weighted_mean
 from userdp.beyond.tradeoff import tradeoff as tradeoff
+from userdp.beyond.variance import capped_variance as capped_variance
+from userdp.beyond.variance import opt_variance as opt_variance
+from userdp.beyond.variance import variance_cap as variance_cap
 from userdp.beyond.vectors import ball_error as ball_error
 from userdp.beyond.vectors import ball_mean_error as ball_mean_error
 from userdp.beyond.vectors import ball_threshold as ball_threshold

@@ -470,7 +470,7 @@ def modulus_of_variance(users: Contributions[Number]) -> Modulus[Number]:
     TypeError
         If `users` is not a Contributions instance.
     ValueError
-        If U^2 is beyond the range of normal floats.
+        If U^2 N is beyond the range of floats.
 
     Examples
     --------
@@ -617,12 +617,12 @@ def _part(part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Exact) -> npt.N
 
 
 def _square_of_bound(users: Contributions[Number]) -> Number:
-    """Return U^2, if it is a normal float."""
+    """Return U^2, if it is a normal float, and so is the largest sum of squares U^2 N."""
     check.instance("users", users, Contributions)
     upper: Any = users.upper
     square = upper * upper
-    if not check.SMALLEST_NORMAL <= square <= check.LARGEST:
-        rule = "have a bound whose square is within the range of normal floats"
+    if not check.SMALLEST_NORMAL <= square <= check.LARGEST / users.total:
+        rule = "have a bound for which U^2 and U^2 N are within the range of normal floats"
         check.refuse("users", rule, f"upper={users.upper!r}")
     result: Number = square
     return result

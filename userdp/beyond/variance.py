@@ -1,0 +1,253 @@
+"""The variance of all samples: each user's sum of squares capped about one common centre.
+
+The statistic is f = (1/N) sum (x - mean)^2 over all N samples. About a centre c, user l's samples
+have the sum of squares Q_l(c) = squares_l - 2 c sums_l + m_l c^2, so that f is the least
+(1/N) sum_l Q_l(c). Capped at S, that is min_c (1/N) sum_l min(Q_l(c), S): one user moves it by at
+most S/N, and its distance from f is the smallest that any estimator of this sensitivity can have
+(thm-variance of the book).
+
+As in `userdp.mechanisms`, neighbouring datasets differ in all samples of one user; the counts, the
+bound U and the budget are public; sums and squares, shape (..., L), are protected; results have the
+shape (...). The unit is the square of the unit of the samples. Floating-point noise is for
+demonstrations only.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp._checks import Exact, Floats, RNGLike
+from userdp.beyond.noise import Budget, read_budget
+from userdp.beyond.statistics import _square_of_bound, modulus_of_variance
+from userdp.mechanisms import grid_sum
+from userdp.model import _ROUNDING, Contributions, Number, _as_bound, _read_sums
+from userdp.worstcase import sum_of_largest
+
+
+def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
+    """Return the best cap S on each user's sum of squares: N times the best sensitivity.
+
+    S = N (omega(k) - omega(k - 1)) with the modulus omega of the variance and k = ceil(2w), w the
+    mean size of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps), as in `rank`. It
+    is 0 if k exceeds the number of users, or if k - 1 users hold half of the samples.
+
+    Parameters
+    ----------
+    users : Contributions
+    budget : Budget
+
+    Returns
+    -------
+    float or Fraction
+        In the square of the unit of the samples; a Fraction if the bound U is one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, or U^2 N is beyond the range of floats; if
+        `budget` is not a budget.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=Fraction(7))
+    >>> variance_cap(users, 2), variance_cap(users, 1)
+    (Fraction(84, 1), Fraction(0, 1))
+    """
+    square: Any = _square_of_bound(users)
+    k = read_budget(budget).rank
+    if k > users.n_users:
+        return _as_bound(users, 0)
+    half = users.total // 2
+    before, moved = (min(int(sum_of_largest(users, n)), half) for n in (k - 1, k))
+    parts = Fraction((moved - before) * (users.total - moved - before), users.total)
+    return _as_bound(users, Fraction(square) * parts)
+
+
+def capped_variance(
+    sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: Exact
+) -> Floats:
+    """Return the variance, each user's sum of squares about a common centre capped at S.
+
+    The least (1/N) sum_l min(Q_l(c), S) over all centres c, found in O(L log L): between the ends
+    of the intervals {c: Q_l(c) <= S} of all users, the sum is quadratic. It is not private.
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l].
+    squares : array_like of float, shape (..., L)
+        Each user's sum of squared samples, from sums^2 / m_l to U sums.
+    users : Contributions
+    cap : float or Fraction
+        S, finite and at least 0, in the square of the unit of the samples.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Never negative. Rounding is of the order of 1e-16 U^2 for `squares`, which say little of the
+        spread of samples that are alike, and of 1e-16 S L^2 / N for the sum.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` or `squares` do not fit `users`, `cap` is not a finite number of at least 0, or
+        U^2 N is beyond the range of floats.
+
+    Examples
+    --------
+    Three users with the samples (0, 0, 4, 4), (1, 3) and (0), of which the variance is 150/49:
+
+    >>> users = Contributions([4, 2, 1], upper=4)
+    >>> [float(capped_variance([8, 4, 0], [32, 10, 0], users, S).round(6)) for S in (100, 3)]
+    [3.061224, 0.857143]
+    """
+    square = float(_square_of_bound(users))
+    total, _ = _capped_total(sums, squares, users, float(check.size("cap", cap)) / square)
+    return total * (square / users.total)
+
+
+def opt_variance(
+    sums: npt.ArrayLike,
+    squares: npt.ArrayLike,
+    users: Contributions,
+    budget: Budget,
+    *,
+    rng: RNGLike = None,
+) -> Floats:
+    """Release the variance with the smallest worst-case error of any estimator: thm-variance.
+
+    That is `capped_variance` at the cap S of `variance_cap`, plus its largest possible bias beta,
+    as capping only makes it smaller, plus noise for the sensitivity S/N. The worst-case error, bias
+    plus mean size of the noise, is `optimal_error` of `modulus_of_variance`. Where nobody is capped
+    the release is beta too high. User-level eps-DP for replacing one user's samples, counts public;
+    not safe for production (see the note on floating point in `userdp.mechanisms`).
+
+    Parameters
+    ----------
+    sums : array_like of float, shape (..., L)
+        Each user's sum of samples, in [0, U m_l], protected; leading axes are separate datasets.
+    squares : array_like of float, shape (..., L)
+        Each user's sum of squared samples, from sums^2 / m_l to U sums, protected.
+    users : Contributions
+    budget : Budget
+    rng : Generator or seed, optional
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        In the square of the unit of the samples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sums` or `squares` do not fit `users`, or U^2 N is beyond the range of floats;
+        if `budget` is not a budget, or `rng` not a source of randomness; if the noise scale
+        overflows.
+
+    Notes
+    -----
+    The noise is wider than S/N by a part of about 1e-15 L (L + U sqrt(m* / S)), because the search
+    for the centre is rounded.
+
+    Examples
+    --------
+    >>> users = Contributions([4, 2, 1], upper=4)
+    >>> float(opt_variance([8, 4, 0], [32, 10, 0], users, budget=2, rng=0).round(4))
+    3.6884
+    """
+    square = float(_square_of_bound(users))
+    generator = check.rng(rng)
+    law = read_budget(budget)
+    cap = variance_cap(users, law)
+    bias = float(modulus_of_variance(users).smallest_bias(cap / users.total))
+    parts = float(cap) / square
+    total, moved = _capped_total(sums, squares, users, parts)
+    change = float(moved) * (1 + _slack(users, parts))
+    noisy = total + law.draw(change, total.shape, generator)
+    return bias + noisy * (square / users.total)
+
+
+def _capped_total(
+    sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: float
+) -> tuple[Floats, Floats]:
+    """Return min_c sum_l min(Q_l(c), S), and what one user can move it, but for the centre's sake.
+
+    In parts of U^2, as is the cap. The mean of each user is in parts of U, less 1/2.
+    """
+    means, within = _read_moments(sums, squares, users)
+    counts = users.counts.astype(np.float64)
+    # No user's sum of squares about a centre in [0, U] is larger.
+    most = min(cap, float(users.max_count))
+    centre = _best_centre(counts, means, within, most)
+    total, moved = grid_sum(within + counts * (means - centre) ** 2, 0.0, most)
+    return total, moved
+
+
+def _slack(users: Contributions, cap: float) -> float:
+    """Return the part of a cap by which rounding may add to what one user moves.
+
+    For one centre, what `grid_sum` returns holds exactly. But another centre may be the best one by
+    rounding: of the sums to the grid, of each term at a centre, and of the heights in the sweep.
+    """
+    return 2.0**-50 * users.n_users * (users.n_users + sqrt(users.max_count / cap)) if cap else 0.0
+
+
+def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> Floats:
+    """Return the c that minimises sum_l min(m_l (c - mean_l)^2 + within_l, S), shape (..., 1).
+
+    A sweep over the ends of the intervals in which users are below the cap. At an end of its own a
+    user's term is S on either side, so that the sum is continuous, its slope falls by 2 m_l r_l for
+    an interval of half width r_l, and m_l is added to, or taken from, the quadratic coefficient.
+    From end to end, no numbers are subtracted that are much larger than the sum itself.
+    """
+    inside = np.where(within < cap, counts, 0.0)
+    half = np.sqrt(np.maximum(cap - within, 0.0) / counts)
+    ends = np.concatenate([means - half, means + half], axis=-1)
+    turns = np.tile(-2 * inside * half, 2)
+    bends = np.concatenate([inside, -inside], axis=-1)
+    # Stable: an interval of no width begins before it ends.
+    order = np.argsort(ends, axis=-1, kind="stable")
+    ends, turns, bends = (np.take_along_axis(x, order, axis=-1) for x in (ends, turns, bends))
+    gaps = np.diff(ends, axis=-1, append=ends[..., -1:])
+    bend = np.cumsum(bends, axis=-1)  # of whole numbers, and so exact
+    slope = np.cumsum(turns + _before(2 * bend * gaps), axis=-1)
+    height = np.cumsum(_before((slope + bend * gaps) * gaps), axis=-1)
+    # The lowest point of each piece.
+    ahead = np.divide(-slope, 2 * bend, out=np.zeros_like(slope), where=bend > 0)
+    ahead = np.clip(ahead, 0.0, gaps)
+    lowest = np.argmin(height + (slope + bend * ahead) * ahead, axis=-1, keepdims=True)
+    centre: Floats = np.clip(np.take_along_axis(ends + ahead, lowest, axis=-1), -0.5, 0.5)
+    return centre
+
+
+def _before(steps: Floats) -> Floats:
+    """Return the steps that lead to each place: none to the first."""
+    return np.concatenate([np.zeros_like(steps[..., :1]), steps[..., :-1]], axis=-1)
+
+
+def _read_moments(
+    sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions
+) -> tuple[Floats, Floats]:
+    """Return users' means, and sums of squares about them, in units of U; the means less 1/2."""
+    values = _read_sums(sums, users)
+    upper = float(users.upper)
+    given = check.array("squares", squares).dtype
+    rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
+    array = check.floats("squares", squares)
+    if array.shape != values.shape:
+        rule = f"have the shape of `sums`, {values.shape}"
+        check.refuse("squares", rule, f"squares of shape {array.shape}")
+    parts = values / upper
+    share = array / upper / upper
+    least = parts * (parts / users.counts)
+    slack = rounding * users.counts
+    outside = (share < least - slack) | (share > parts + slack)
+    check.refuse_entries("squares", "between sums^2 / m_l and U times sums", array, outside)
+    within: Floats = np.clip(share, least, np.maximum(least, parts)) - least
+    return parts / users.counts - 0.5, within
