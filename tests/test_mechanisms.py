@@ -6,6 +6,7 @@
   (Section IV-A; (13) and (15)).
 - `weighted_mean`: weighted averages, noise for the largest weight; its certificate is the worst of
   all corners.
+- `opt_variance` and `opt_several_means` have their own tests, in beyond/.
 - Leading axes are datasets, seeds decide, and nothing that is given is changed.
 
 A `Recorder` in place of the Generator returns each release as value and scale. That each spends its
@@ -81,8 +82,28 @@ def weighted_mean(sums, users, eps, rng):
     return beyond.weighted_mean(sums, users, users.counts, eps, rng=rng)
 
 
+def variance(sums, users, eps, rng):
+    squares = users.upper * np.asarray(sums, dtype=float)
+    return beyond.opt_variance(sums, squares, users, 2 * eps, rng=rng)
+
+
+def one_of_several_means(sums, users, eps, rng):
+    counts = np.stack([users.counts, users.counts], axis=1)
+    parts = np.stack([sums, sums], axis=-1)
+    return beyond.opt_several_means(parts, counts, users.upper, 4 * eps, rng=rng)[..., 1]
+
+
 @pytest.mark.parametrize(
-    "mechanism", [ud.laplace, ud.opt_worst_case, ud.akmv, private_quantile, weighted_mean]
+    "mechanism",
+    [
+        ud.laplace,
+        ud.opt_worst_case,
+        ud.akmv,
+        private_quantile,
+        weighted_mean,
+        variance,
+        one_of_several_means,
+    ],
 )
 def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums

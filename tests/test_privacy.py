@@ -3,7 +3,8 @@
 1. The ruler: noise whose centre moves by x times its scale has the log ratio x if it is Laplace
    (Theorem II.1, thm-laplace), eps ceil(x) if it is a staircase (thm-staircase).
 2. Mechanisms: over neighbours that are hard on them the largest log ratio is eps (prp-finite-audit;
-   in a ball cor-ball-error); with Gaussian noise the zCDP is rho (prp-gaussian-vector). A quantile
+   in a ball cor-ball-error; of the variance thm-variance, of several means together
+   thm-several-means); with Gaussian noise the zCDP is rho (prp-gaussian-vector). A quantile
    of exponent eps/2 a rank spends eps below rank L and half of it from there on (thm-quantile);
    AKMV spends 3/4 where all sums count (prop-akmv-private).
 3. Sums: one user moves the computed total by the interval's width at most (lem-grid-sum).
@@ -67,6 +68,16 @@ def weighted(sums, users, eps, cap, law=as_given, **options):
     return beyond.weighted_mean(sums, users, np.minimum(users.counts, cap), law(eps), **options)
 
 
+def squares_of(sums, users):
+    """Of every other user all samples are alike, the others' are 0 and U, but for one of them."""
+    alike = np.arange(users.n_users) % 2
+    return np.where(alike, sums * (sums / users.counts), users.upper * sums)
+
+
+def variance(sums, users, budget, law=as_given, **options):
+    return beyond.opt_variance(sums, squares_of(sums, users), users, law(budget), **options)
+
+
 MEANS = {
     "laplace": ud.laplace,
     "opt": ud.opt_worst_case,
@@ -80,18 +91,40 @@ MEANS = {
     "clipped staircase": partial(clipped, width=1.1, centre=0.2, law=beyond.StaircaseNoise),
     "weighted": partial(weighted, cap=2.5),
     "weighted staircase": partial(weighted, cap=1, law=beyond.StaircaseNoise),
+    "variance": variance,
+    "variance staircase": partial(variance, law=beyond.StaircaseNoise),
 }
+
+
+def groups_of(users):
+    """How many samples each user has in either of two groups: in the second often none."""
+    second = users.counts * (np.arange(users.n_users) % 3) // 4
+    if not second.any():
+        second = users.counts // 2
+    if not second.any():
+        return users.counts[:, None]
+    return np.stack([users.counts - second, second], axis=1)
+
+
+def several_means(sums, users, eps, **options):
+    """Each user's averages are the same in all groups."""
+    counts = groups_of(users)
+    parts = sums[..., None] * (counts / users.counts[:, None])
+    return beyond.opt_several_means(parts, counts, users.upper, eps, **options)
+
+
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
 GAUSSIAN = {
     "opt bound gaussian": beyond.opt_worst_case,
     "opt mse gaussian": partial(beyond.opt_worst_case, objective="mse"),
     "clipped off centre gaussian": partial(clipped, width=1.7, centre=0.3),
+    "variance gaussian": variance,
     "ball gaussian": beyond.mean_in_ball,
 }
 
 # (pairs, seed)
 AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"akmv": (320, 3)}
-AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4))
+AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4)) | {"several means": (2000, 5)}
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
 ROUNDING = 1e-9
 REACHED = 0.999
@@ -106,7 +139,7 @@ def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
 
-RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball}
+RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball, "several means": several_means}
 
 
 def ratio_of(name, eps):
@@ -126,6 +159,8 @@ def ratio_of(name, eps):
             return audit.gaussian_rho(release, pairs)
         if name == "ball":
             return audit.ball_log_ratio(release, pairs)
+        if name == "several means":
+            return audit.joint_log_ratio(release, pairs)
         law = beyond.StaircaseNoise(eps) if "staircase" in name else None
         return audit.mean_log_ratio(release, pairs, law)
 
@@ -133,7 +168,13 @@ def ratio_of(name, eps):
 
 
 def spent(name, eps, n_pairs, seed=1):
-    """The largest figure of hard pairs."""
+    """The largest figure of hard pairs; of pairs of many users where few make the output constant.
+
+    A small budget caps the variance, and the means of two groups, at 0 unless there are many users.
+    """
+    if eps < 0.2 and name in ("variance", "variance staircase", "several means"):
+        many = [pairs_of_many(sums, None) for sums in ALIKE.values()]
+        return max(ratio_of(name, eps)(pairs).max() for pairs in many)
     d = (1 if eps < 0.2 else 3) if "ball" in name else None
     return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
@@ -323,7 +364,7 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
             assert made[0] == alone
 
 
-@pytest.mark.parametrize("name", [*MEANS, "akmv", "ball"])
+@pytest.mark.parametrize("name", [*MEANS, "several means", "akmv", "ball"])
 def test_what_is_called_does_not_tell_who_is_clipped(name):
     """Time is not promised, but no function is called for one user and not for another."""
     users = ud.Contributions([9, *[2] * 39], 1)
@@ -493,6 +534,7 @@ def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pa
     assert found.tolist() == [expected, INF, INF, INF, 0]
 
 
+VARIANCE, MEANS_OF_GROUPS = beyond.variance, beyond.means
 DRAWN, CELLS = beyond.GaussianNoise.draw, AKMV._cells_of
 
 
@@ -507,6 +549,16 @@ def stairs_of_less(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
 def drawn_once(law, sensitivity, shape, rng):
     """The same noise in each coordinate."""
     return DRAWN(law, sensitivity, (*shape[:-1], 1), rng) + np.zeros(shape)
+
+
+def centre_of_all(counts, means, within, cap):
+    """The mean of all samples, which is best only if nobody is capped."""
+    return np.average(means, axis=-1, weights=counts + 0 * means)[..., None]
+
+
+def clipped_alike(reach, n_groups, eps):
+    """Nobody is clipped."""
+    return reach.max()
 
 
 def both(pure, gaussian):
@@ -552,6 +604,30 @@ FAULTS = {
         "draw",
         stairs_of_less,
         {"opt bound staircase": 2},
+    ),
+    "half of the cap, which is no fault": (
+        VARIANCE,
+        "variance_cap",
+        lambda users, law, cap=beyond.variance_cap: cap(users, law) / 2,
+        {"variance": 1},
+    ),
+    "sums of squares about the mean of all": (
+        VARIANCE,
+        "_best_centre",
+        centre_of_all,
+        {"variance": 3.002},
+    ),
+    "nobody is clipped, which is no fault": (
+        MEANS_OF_GROUPS,
+        "_threshold",
+        clipped_alike,
+        {"several means": 1},
+    ),
+    "half of the scale for groups": (
+        MEANS_OF_GROUPS,
+        "noise_scale",
+        half_of_the_scale,
+        {"several means": 2},
     ),
     "half of the scale in a ball": (BALL, "noise_scale", half_of_the_scale, both(2, 1)),
     "a smaller threshold, which is no fault": (

@@ -14,6 +14,8 @@ from userdp import beyond
 
 FLOATS = ud.Contributions([4, 2, 1], upper=65)
 EXACT = ud.Contributions([4, 2, 1], upper=Fraction(65))
+MEAN, EXACT_MEAN = beyond.modulus_of_mean(FLOATS), beyond.modulus_of_mean(EXACT)
+GROUPS = [[4, 1], [2, 1], [0, 1]]
 HALF = beyond.centred_clipping(EXACT, Fraction(100))
 
 
@@ -26,6 +28,36 @@ def test_users_know_the_type_of_their_bound() -> None:
     assert_type(ud.extreme_collection(2, 9, Fraction(65)), ud.Contributions[Fraction])
     assert type(assert_type(FLOATS.upper, float)) is float
     assert type(assert_type(EXACT.upper, Fraction)) is Fraction
+
+
+def test_moduli_know_the_type_of_their_values() -> None:
+    assert_type(MEAN, beyond.Modulus[float])
+    assert_type(EXACT_MEAN, beyond.Modulus[Fraction])
+    assert_type(beyond.modulus_of_variance(EXACT), beyond.Modulus[Fraction])
+    assert_type(beyond.Modulus([0, Fraction(1, 3)]), beyond.Modulus[Fraction])
+    assert_type(beyond.Modulus([0, 1, 2]), beyond.Modulus[Fraction])
+    rounded = [
+        assert_type(beyond.Modulus([0, 0.5]), beyond.Modulus[float]),
+        assert_type(beyond.modulus_of_weighted_mean([1, -2], 65), beyond.Modulus[float]),
+        assert_type(beyond.modulus_of_variance(FLOATS), beyond.Modulus[float]),
+        assert_type(beyond.modulus_of_protected_mean(2, 5, 65.0), beyond.Modulus[float]),
+        assert_type(beyond.modulus_of_several_means(GROUPS, 65), beyond.Modulus[float]),
+    ]
+    U = Fraction(65)
+    exact = [
+        assert_type(beyond.modulus_of_weighted_mean([1, -2], U), beyond.Modulus[Fraction]),
+        assert_type(beyond.modulus_of_protected_mean(2, 5, U), beyond.Modulus[Fraction]),
+        assert_type(beyond.modulus_of_several_means(GROUPS, U), beyond.Modulus[Fraction]),
+        EXACT_MEAN,
+        beyond.modulus_of_variance(EXACT),
+        beyond.Modulus([0, Fraction(1, 3)]),
+        beyond.Modulus([0, 1, 2]),
+    ]
+    for moduli, kind in ((rounded, float), (exact, Fraction)):
+        for modulus in moduli:
+            assert {type(value) for value in modulus.values.tolist()} == {kind}
+            assert type(modulus(1)) is type(modulus.optimal_error(1)) is kind
+            assert {type(value) for _, value in modulus.vertices} == {kind}
 
 
 def test_of_a_float_come_floats() -> None:
@@ -47,6 +79,18 @@ def test_of_a_float_come_floats() -> None:
         assert_type(beyond.weighted_worst_case_error(FLOATS, [2, 1, 1], 1), float),
         assert_type(beyond.smallest_bias(FLOATS, Fraction(1)), float),
         assert_type(beyond.minimax_lower_bound(FLOATS, 1), float),
+        assert_type(MEAN.optimal_error(1), float),
+        assert_type(MEAN.optimal_sensitivity(beyond.GaussianNoise(1)), float),
+        assert_type(MEAN.smallest_bias(Fraction(1)), float),
+        assert_type(MEAN.majorant(Fraction(1)), float),
+        assert_type(MEAN(1), float),
+        assert_type(EXACT_MEAN.lower_bound(1), float),
+        assert_type(EXACT_MEAN.optimality_factor(1), float),
+        assert_type(beyond.factor_of_every_statistic(1), float),
+        assert_type(beyond.variance_cap(FLOATS, 0.3), float),
+        assert_type(beyond.influence_threshold(GROUPS, 65, 4), float),
+        assert_type(beyond.error_of_several_means(GROUPS, 65, 4), float),
+        assert_type(beyond.error_of_divided_budget(GROUPS, 65, 4), float),
         assert_type(beyond.ball_threshold(FLOATS, 1, 2), float),
         assert_type(beyond.ball_threshold(FLOATS, 0.1, 2), float),
         assert_type(beyond.ball_error(FLOATS, 1, 2), float),
@@ -74,6 +118,16 @@ def test_of_a_fraction_come_fractions() -> None:
         assert_type(beyond.ball_threshold(EXACT, 0.1, 2), Fraction),
         assert_type(beyond.ball_error(EXACT, beyond.GaussianNoise(1), 2), Fraction),
         assert_type(ud.sum_of_largest(FLOATS, 2), Fraction),
+        assert_type(EXACT_MEAN.optimal_error(1), Fraction),
+        assert_type(EXACT_MEAN.optimal_error(beyond.GaussianNoise(1)), Fraction),
+        assert_type(EXACT_MEAN.optimal_sensitivity(0.3), Fraction),
+        assert_type(EXACT_MEAN(1), Fraction),
+        assert_type(beyond.variance_cap(EXACT, beyond.StaircaseNoise(1)), Fraction),
+        assert_type(beyond.variance_cap(EXACT, 0.3), Fraction),
+        assert_type(beyond.influence_threshold(GROUPS, Fraction(65), 4), Fraction),
+        assert_type(beyond.influence_threshold(GROUPS, Fraction(65), 0.1), Fraction),
+        assert_type(beyond.error_of_several_means(GROUPS, Fraction(65), 4), Fraction),
+        assert_type(beyond.error_of_divided_budget(GROUPS, Fraction(65), 4), Fraction),
         assert_type(ud.optimal_solution(EXACT, 1).total_width, Fraction),
         assert_type(ud.optimal_solution(EXACT, 1).lambda_width, Fraction),
         assert_type(printed.total_width, Fraction),
@@ -124,6 +178,14 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
         "given sensitivity": [
             assert_type(beyond.smallest_bias(EXACT, 1), Fraction | float),
             assert_type(beyond.smallest_bias(EXACT, 1.5), Fraction | float),
+        ],
+        "sensitivity given to a modulus": [
+            assert_type(EXACT_MEAN.smallest_bias(1), Fraction | float),
+            assert_type(EXACT_MEAN.smallest_bias(1.5), Fraction | float),
+        ],
+        "place on a modulus": [
+            assert_type(EXACT_MEAN.majorant(Fraction(1, 3)), Fraction | float),
+            assert_type(EXACT_MEAN.majorant(1.5), Fraction | float),
         ],
     }
     for what, (exact, rounded) in results.items():

@@ -20,6 +20,7 @@ __all__ = [
     "ball_log_ratio",
     "gaussian_rho",
     "hard_pairs",
+    "joint_log_ratio",
     "largest_log_ratio",
     "mean_log_ratio",
 ]
@@ -98,6 +99,45 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     seen = [(call.name, call.size) for call in calls]
     gaussian = [("normal", (n, *shape))]
     return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
+
+
+def joint_log_ratio(release: Release, pairs: Pairs) -> Floats:
+    """Return the largest log ratio of the joint densities of several numbers, for each pair.
+
+    Independent Laplace noise of a scale on each number has a joint density whose largest log ratio
+    is the sum, over the numbers, of the distance of the statistics over the scale. Both are those
+    that the mechanism really uses; if it draws other noise, or one draw for several numbers, or if
+    a scale differs between neighbours, the result is infinite.
+
+    Parameters
+    ----------
+    release : callable
+        A mechanism such as `userdp.beyond.opt_several_means` with its other arguments fixed, called
+        as ``release(sums, users, rng)``; it returns an array of shape (n, G).
+    pairs : Pairs
+        Neighbouring datasets.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import Contributions
+    >>> from userdp.beyond import opt_several_means
+    >>> counts = [[4, 1], [1, 1]]
+    >>> def release(sums, users, rng):
+    ...     return opt_several_means(sums, counts, users.upper, 4, rng=rng)
+    >>> first = np.array([[[4.0, 1], [0, 1]]])
+    >>> joint_log_ratio(release, Pairs(Contributions([5, 2], upper=1), first, first * [[0], [1]]))
+    array([4.])
+    """
+    rng = Recorder()
+    one, other = (release(sums, pairs.users, rng) for sums in pairs[1:])
+    seen = [(call.name, call.size) for call in rng.calls]
+    shifts = np.vectorize(audit._shift, otypes=[float])(one, other)
+    ratios: Floats = shifts.sum(axis=-1)
+    return ratios if seen == [("laplace", one.shape)] * 2 else np.full(len(one), np.inf)
 
 
 def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = None) -> Floats:
