@@ -549,8 +549,8 @@ def factor_of_every_statistic(eps: Epsilon) -> float:
     For every bounded statistic the smallest worst-case error of bias plus Laplace noise is at most
     this multiple of the smallest worst-case mean absolute error of all eps-DP mechanisms:
     min_n 1/2 (2 / (n eps) + 1 - 1/n) (1 + cosh(eps) + n sinh(eps)), thm-every-factor of the book.
-    For statistics with a concave modulus, such as mean and variance, `beyond.optimality_factor` is
-    smaller.
+    Where the modulus is concave, as of mean and variance, (1 + cosh(eps)) / 2 + sinh(eps) / eps is
+    such a factor, too.
 
     Parameters
     ----------

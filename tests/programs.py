@@ -1,0 +1,99 @@
+"""Linear programs over all estimators and over all private mechanisms, which know no theorem."""
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix
+
+
+def solve(cost, rows, limits, bounds, equal=None, to=None):
+    """Minimise; a row is a dict from variables to coefficients."""
+    made = [None if table is None else matrix(table, len(cost)) for table in (rows, equal)]
+    result = linprog(cost, made[0], limits, made[1], to, bounds=bounds, method="highs")
+    assert result.success, result.message
+    return result.fun
+
+
+def matrix(rows, n):
+    entries = [(i, j, x) for i, row in enumerate(rows) for j, x in row.items()]
+    i, j, x = zip(*entries, strict=True)
+    return coo_matrix((x, (i, j)), shape=(len(rows), n)).tocsr()
+
+
+def neighbours(apart):
+    return zip(*(place.tolist() for place in np.nonzero(apart == 1)), strict=True)
+
+
+def least_error(values, apart, weight):
+    """The least sup |f - g| + weight * sensitivity of g, over all functions g of datasets."""
+    return _estimator(values, apart, weight, None)
+
+
+def least_bias(values, apart, sensitivity):
+    """The least sup |f - g| of all functions g with at most this sensitivity."""
+    return _estimator(values, apart, 0.0, sensitivity)
+
+
+def _estimator(values, apart, weight, most):
+    n = len(values)
+    bias, change = n, n + 1
+    rows = [{i: sign, bias: -1.0} for i in range(n) for sign in (1.0, -1.0)]
+    limits = [sign * value for value in values for sign in (1.0, -1.0)]
+    rows += [{i: 1.0, j: -1.0, change: -1.0} for i, j in neighbours(apart)]
+    limits += [0.0] * (len(rows) - len(limits))
+    cost = np.zeros(n + 2)
+    cost[[bias, change]] = 1, weight
+    return solve(cost, rows, limits, [(None, None)] * n + [(0, None), (0, most)])
+
+
+def least_vector_error(values, apart, weight):
+    """As `least_error` for vectors f(D), shape (n, G), with the sum over coordinates as length."""
+    n, g = values.shape
+    part = lambda i, k: i * g + k  # noqa: E731
+    bias, change, n_variables = n * g, n * g + 1, n * g + 2
+    rows, limits, sums = [], [], []
+    for i in range(n):  # slack variables bound each |g_k - f_k|
+        slack = range(n_variables, n_variables + g)
+        n_variables += g
+        for k, s in enumerate(slack):
+            for sign in (1.0, -1.0):
+                rows.append({part(i, k): sign, s: -1.0})
+                limits.append(sign * values[i, k])
+        sums.append(dict.fromkeys(slack, 1.0) | {bias: -1.0})
+    for i, j in neighbours(apart):
+        if i < j:
+            slack = range(n_variables, n_variables + g)
+            n_variables += g
+            for k, s in enumerate(slack):
+                for sign in (1.0, -1.0):
+                    rows.append({part(i, k): sign, part(j, k): -sign, s: -1.0})
+                    limits.append(0.0)
+            sums.append(dict.fromkeys(slack, 1.0) | {change: -1.0})
+    cost = np.zeros(n_variables)
+    cost[[bias, change]] = 1, weight
+    free = [(None, None)] * (n * g) + [(0, None)] * (n_variables - n * g)
+    return solve(cost, rows + sums, limits + [0.0] * len(sums), free)
+
+
+def least_risk(values, steps, eps):
+    """The least worst-case E|A(D) - f(D)| of all eps-DP mechanisms for the neighbours in `steps`.
+
+    Outputs are values of f: between two of them errors are linear, so that an output there can be
+    moved to either of them at random without any dataset's mean error being larger.
+    """
+    outputs = np.unique(values)
+    n, k = len(values), len(outputs)
+    risk = n * k
+    at = np.arange(n * k).reshape(n, k)
+    gaps = abs(np.subtract.outer(values, outputs))
+    rows = [
+        dict(zip(at[i].tolist(), gaps[i].tolist(), strict=True)) | {risk: -1.0} for i in range(n)
+    ]
+    rows += [
+        {int(at[i, y]): 1.0, int(at[j, y]): -np.exp(eps)}
+        for i, j in neighbours(steps)
+        for y in range(k)
+    ]
+    total = [dict.fromkeys(at[i].tolist(), 1.0) for i in range(n)]
+    cost = np.zeros(n * k + 1)
+    cost[risk] = 1
+    return solve(cost, rows, np.zeros(len(rows)), (0, None), total, np.ones(n))
