@@ -1,0 +1,250 @@
+"""The variance with capped sums of squares: the capping, its bias, its sensitivity, its noise.
+
+- `capped_variance` is the least capped sum over all sets of users who are not capped: by
+  enumeration of these sets, in Fractions.
+- At `variance_cap` its sensitivity is S/N, its bias that of thm-modulus-bias, and its error the
+  half majorant: over all datasets of small collections. Over all estimators of any kind, by a
+  linear program, there is no smaller one.
+- `opt_variance` is that plus the bias, with noise of the law for S/N.
+
+That it spends its budget and no more is in test_privacy.py.
+"""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import programs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import BUDGETS, LAWS, budgets, collections
+
+import userdp as ud
+from userdp import beyond
+from userdp.audit import Recorder
+
+
+def moments(datasets):
+    """Of datasets of users' samples: their sums, and their sums of squares."""
+    return (
+        [[sum(x**power for x in samples) for samples in users] for users in datasets]
+        for power in (1, 2)
+    )
+
+
+def least_capped(users, cap):
+    """The least over all sets of users: those in it as they are, at their mean, others at S."""
+    L, found = len(users), []
+    for chosen in product([False, True], repeat=L):
+        samples = [x for x, taken in zip(users, chosen, strict=True) if taken]
+        samples = [x for user in samples for x in user]
+        total, squares = sum(samples), sum(x * x for x in samples)
+        about = squares - Fraction(total) ** 2 / max(len(samples), 1)
+        found.append(about + cap * (L - sum(chosen)))
+    return min(found) / sum(map(len, users))
+
+
+LEVELS = st.sampled_from([Fraction(k, 8) for k in range(9)])
+
+
+@st.composite
+def samples_of_users(draw):
+    """Few users with few samples: of any kind, at the ends, all alike, or alike for each user."""
+    counts = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+    of_one = draw(LEVELS)
+    kind = draw(
+        st.sampled_from([LEVELS, st.sampled_from([Fraction(0), Fraction(1)]), st.just(of_one)])
+    )
+    users = [[draw(kind) for _ in range(m)] for m in counts]
+    return [[x[0]] * len(x) for x in users] if draw(st.booleans()) else users
+
+
+@given(users=samples_of_users(), cap=st.sampled_from(["0", "1/50", "1/3", "1/2", "1", "3", "99"]))
+def test_capping_is_the_best_choice_of_those_who_are_capped(users, cap):
+    """No cap, one of 0, one user, users who are alike, samples that are all alike."""
+    sums, squares = (np.array(rows[0], float) for rows in moments([users]))
+    public = ud.Contributions([*map(len, users)], 1)
+    S = Fraction(cap)
+    found = beyond.capped_variance(sums, squares, public, S)
+    assert found == pytest.approx(float(least_capped(users, S)), abs=1e-14)
+    assert found >= 0
+    scaled = ud.Contributions(public.counts, 65)
+    again = beyond.capped_variance(65 * sums, 65**2 * squares, scaled, 65**2 * S)
+    assert again == pytest.approx(65**2 * found, abs=1e-10)
+
+
+def test_the_sweep_is_as_good_as_a_fine_grid_of_centres():
+    rng = np.random.default_rng(8)
+    for L in (2, 5, 30, 100):
+        for _ in range(8):
+            m = rng.choice([1, 2, 7, 300], L)
+            means = rng.choice([rng.random(), rng.random(L).mean(), 0.5]) * rng.random(L)
+            within = m * rng.random(L) * 0.02
+            sums, squares = m * means, within + m * means**2
+            squares = np.minimum(squares, sums)
+            S = float(rng.choice([0.01, 0.1, 1, 10]))
+            centres = np.linspace(0, 1, 8_001)[:, None]
+            terms = squares - 2 * centres * sums + m * centres**2
+            grid = np.minimum(terms, S).sum(axis=1).min() / m.sum()
+            found = beyond.capped_variance(sums, squares, ud.Contributions(m, 1), S)
+            assert found <= grid + 1e-13
+            assert found >= grid - 1e-7 * m.sum() * L  # of a parabola between two centres
+
+
+@pytest.mark.parametrize("largest", [10**6, 10**12])
+def test_the_heaviest_users_do_not_blur_the_others(largest):
+    """They are capped, and what is left is known: two of three light ones agree."""
+    users = ud.Contributions([largest, 1, 1, 1], 1)
+    sums, squares = [largest / 3, 0.75, 0.75, 1], [largest / 3, 0.75**2, 0.75**2, 1]
+    found = beyond.capped_variance(sums, squares, users, 0.5) * users.total
+    assert found == pytest.approx(0.5 + 1 / 24, rel=1e-9)
+
+
+def test_without_a_cap_it_is_the_variance_and_with_none_left_it_is_nothing():
+    rng = np.random.default_rng(9)
+    samples = rng.random(20)
+    users = ud.Contributions([7, 1, 12], 2)
+    parts = np.split(2 * samples, [7, 8])
+    sums, squares = [x.sum() for x in parts], [(x**2).sum() for x in parts]
+    for cap in (48, 1e300, 1e308):
+        found = beyond.capped_variance(sums, squares, users, cap)
+        assert found == pytest.approx((2 * samples).var(), rel=1e-13)
+    for cap in (0, 5e-324, 1e-300):
+        assert beyond.capped_variance(sums, squares, users, cap) <= cap
+    alike = ud.Contributions([3], 0.7)
+    assert beyond.capped_variance([0.3], [0.03], alike, 1) == pytest.approx(0, abs=1e-17)
+    assert beyond.capped_variance([2.1], [1.47], alike, 1) == pytest.approx(0, abs=1e-16)
+
+
+# The strategy
+def all_datasets(counts, levels):
+    tables = [[*combinations_with_replacement(levels, m)] for m in counts]
+    places = np.array([*product(*(range(len(table)) for table in tables))])
+    apart = sum(np.not_equal.outer(column, column) for column in places.T)
+    return [[t[i] for t, i in zip(tables, row, strict=True)] for row in places.tolist()], apart
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (3, 2), (2, 1, 1, 1), (4,)], ids=str)
+def test_bias_and_sensitivity_are_those_of_the_theorem(counts):
+    users = ud.Contributions(counts, 1)
+    modulus = beyond.modulus_of_variance(users)
+    datasets, apart = all_datasets(counts, (0.0, 0.5, 1.0))
+    sums, squares = (np.array(rows) for rows in moments(datasets))
+    f = squares.sum(axis=1) / users.total - (sums.sum(axis=1) / users.total) ** 2
+    for eps in (0.4, 0.5, 0.8, 1, 1.5, 2, 5):
+        S = beyond.variance_cap(users, eps)
+        bias = modulus.smallest_bias(S / users.total)
+        estimate = beyond.capped_variance(sums, squares, users, S) + bias
+        assert abs(estimate - f).max() == pytest.approx(bias, abs=1e-14)
+        changes = abs(np.subtract.outer(estimate, estimate))[apart == 1]
+        assert changes.max() == pytest.approx(S / users.total, abs=1e-14)
+        error = bias + S / users.total / eps
+        assert error == pytest.approx(modulus.optimal_error(eps), rel=1e-14)
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (2, 2), (2, 1, 1, 1)], ids=str)
+def test_no_estimator_of_any_kind_does_better(counts):
+    datasets, apart = all_datasets(counts, (0.0, 1.0))
+    f = np.array([np.var(np.concatenate(users)) for users in datasets])
+    modulus = beyond.modulus_of_variance(ud.Contributions(counts, 1))
+    for eps in (0.5, 0.8, 1.3, 2, 3):
+        least = programs.least_error(f, apart, 1 / eps)
+        assert modulus.optimal_error(eps) == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
+def test_bias_and_sensitivity_hold_in_general_position():
+    rng = np.random.default_rng(10)
+    for i in range(400):
+        m = rng.integers(1, 7, rng.integers(1, 9))
+        users, eps = ud.Contributions(m, 1), rng.choice([0.4, 0.7, 1, 1.5, 2, 4])
+        S = beyond.variance_cap(users, eps)
+        bias = beyond.modulus_of_variance(users).smallest_bias(S / users.total)
+        parts = [rng.choice([0, 1, 0.5, rng.random()], n) if i % 2 else rng.random(n) for n in m]
+        other = [*parts]
+        moved = int(rng.integers(m.size))
+        other[moved] = rng.choice([0, 1], m[moved]) if i % 3 else np.full(m[moved], rng.random())
+        sums, squares = (np.array(rows) for rows in moments([parts, other]))
+        one, two = beyond.capped_variance(sums, squares, users, S)
+        assert abs(one - two) <= S / users.total + 1e-14
+        assert -1e-14 <= np.var(np.concatenate(parts)) - one <= 2 * bias + 1e-14
+
+
+@given(users=collections(), eps=budgets())
+def test_cap_is_what_the_best_sensitivity_says(users, eps):
+    modulus = beyond.modulus_of_variance(users)
+    for budget in (eps, float(eps), beyond.GaussianNoise(float(eps)), beyond.StaircaseNoise(eps)):
+        S = beyond.variance_cap(users, budget)
+        assert users.total * modulus.optimal_sensitivity(budget) == S
+        floats = ud.Contributions(users.counts, float(users.upper))
+        assert beyond.variance_cap(floats, budget) == pytest.approx(float(S), rel=1e-14)
+    bias = modulus.smallest_bias(beyond.variance_cap(users, eps) / users.total)
+    law = beyond.LaplaceNoise(eps)
+    error = bias + beyond.variance_cap(users, eps) / users.total * law.mean_size
+    assert error == modulus.optimal_error(eps)
+
+
+# The release
+USERS = ud.Contributions([5, 3, 3, 1, 1, 1], 10)
+SUMS = np.array([41.0, 30.0, 2.5, 9.0, 0.0, 4.0])
+SQUARES = np.array([400.0, 300.0, 20.0, 81.0, 0.0, 16.0])
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_the_release_is_the_capped_variance_and_its_bias_with_noise_for_the_cap(eps):
+    S = beyond.variance_cap(USERS, eps)
+    bias = beyond.modulus_of_variance(USERS).smallest_bias(S / 14)
+    expected = beyond.capped_variance(SUMS, SQUARES, USERS, S) + bias
+    release = beyond.opt_variance(SUMS, SQUARES, USERS, eps, rng=Recorder())
+    assert float(release.value) == pytest.approx(expected, rel=1e-14)
+    assert float(release.scale) == pytest.approx(S / 14 / eps, rel=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS.values())
+def test_the_noise_of_a_release_is_the_law_given(law):
+    noise = law(1.5)
+    S = beyond.variance_cap(USERS, noise)
+    many = np.broadcast_to(SUMS, (40_000, 6)), np.broadcast_to(SQUARES, (40_000, 6))
+    bias = beyond.modulus_of_variance(USERS).smallest_bias(S / 14)
+    expected = beyond.capped_variance(SUMS, SQUARES, USERS, S) + bias
+    off = abs(beyond.opt_variance(*many, USERS, noise, rng=3) - expected)
+    assert abs(off.mean() - S / 14 * float(noise.mean_size)) < 5 * off.std() / 200
+
+
+def test_datasets_in_a_batch_are_as_alone_and_are_not_changed():
+    rng = np.random.default_rng(4)
+    means = rng.random((5, 2, 6)) * 10
+    sums, squares = means * USERS.counts, means * means * USERS.counts
+    before = sums.copy(), squares.copy()
+    batch = beyond.capped_variance(sums, squares, USERS, 40)
+    assert batch.shape == (5, 2)
+    alone = beyond.capped_variance(sums[3, 1], squares[3, 1], USERS, 40)
+    assert alone.shape == ()
+    assert batch[3, 1] == alone
+    np.testing.assert_array_equal(before, (sums, squares))
+
+
+def test_moments_that_were_rounded_are_taken():
+    """In float32, and where the squares are a hair below what samples that are alike have."""
+    means = np.random.default_rng(5).random(6).astype(np.float32) * 10
+    sums = (means * USERS.counts).astype(np.float32)
+    squares = (means * means * USERS.counts).astype(np.float32)
+    found = beyond.capped_variance(sums, squares, USERS, 1000)
+    assert found == pytest.approx(np.repeat(means, USERS.counts).var(), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_a_million_users_take_seconds():
+    rng = np.random.default_rng(2)
+    m = rng.integers(1, 100, 10**6)
+    users, means = ud.Contributions(m, 1), rng.beta(8, 12, 10**6)
+    sums, squares = m * means, m * (means**2 + 0.05 * means * (1 - means))
+    whole = squares.sum() / users.total - (sums.sum() / users.total) ** 2
+    assert beyond.capped_variance(sums, squares, users, 1e9) == pytest.approx(whole, rel=1e-9)
+    capped = beyond.capped_variance(sums, squares, users, 3.0)
+    centres = np.linspace(0.35, 0.45, 41)
+    grid = [np.minimum(squares - 2 * c * sums + m * c * c, 3.0).sum() for c in centres]
+    assert min(grid) / users.total * (1 - 1e-4) < capped <= min(grid) / users.total * (1 + 1e-9)
+    modulus = beyond.modulus_of_variance(users)
+    release = beyond.opt_variance(sums, squares, users, 1e-4, rng=0)
+    assert abs(release - whole) < 2 * modulus.optimal_error(1e-4)
