@@ -1,0 +1,231 @@
+"""Several means of the same users, with one threshold for their influence.
+
+- The modulus in the sum of distances is that of all datasets of small collections.
+- The release clips each user's widths in all groups by one factor. Its bias and sensitivity, summed
+  over the groups, are half the sum of (a_l - T)^+ and max_l min(a_l, T): over all datasets. Its
+  noise has the scale T/eps in each group.
+- No estimator of all means has a smaller worst case of bias and noise: by a linear program.
+- An equal part of the budget for each group is never better; where groups differ, an unequal one
+  may be, with other scales of noise.
+
+That it spends its budget and no more is in test_privacy.py.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import programs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import BUDGETS, budgets, fractions
+
+import userdp as ud
+from userdp import beyond
+from userdp.audit import Recorder
+
+
+@st.composite
+def tables(draw, most=3):
+    """Counts: users without samples in a group or anywhere, and groups of one user, among them."""
+    L, G = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    row = st.lists(st.integers(0, most), min_size=G, max_size=G)
+    table = np.array(draw(st.lists(row, min_size=L, max_size=L)))
+    table[0] += ~table.any(axis=0)
+    return table
+
+
+TABLES = {
+    "heavy in either": [[3, 0], [0, 2], [1, 1]],
+    "heavy in both": [[2, 2], [1, 1], [1, 1]],
+    "one group": [[2], [1], [1]],
+    "three groups": [[1, 0, 1], [1, 1, 0], [0, 1, 1]],
+    "one user": [[2, 1]],
+}
+on_tables = pytest.mark.parametrize("counts", TABLES.values(), ids=TABLES)
+
+
+def all_sums(counts):
+    """All tables of sums of samples of 0 or 1, shape (n, L, G), and how many users differ."""
+    of_users = [[*product(*(range(m + 1) for m in row))] for row in counts]
+    places = np.array([*product(*(range(len(table)) for table in of_users))])
+    apart = sum(np.not_equal.outer(column, column) for column in places.T)
+    sums = [
+        [table[place] for table, place in zip(of_users, row, strict=True)]
+        for row in places.tolist()
+    ]
+    return np.array(sums, dtype=float), apart
+
+
+def distances(vectors):
+    return abs(vectors[:, None] - vectors).sum(axis=-1)
+
+
+@on_tables
+def test_modulus_is_the_largest_change_of_all_means_together(counts):
+    sums, apart = all_sums(counts)
+    change = distances(sums.sum(axis=1) / np.sum(counts, axis=0))
+    modulus = beyond.modulus_of_several_means(counts, 1)
+    found = [change[apart <= n].max() for n in range(len(counts) + 1)]
+    np.testing.assert_allclose(modulus.values, found, atol=1e-15)
+
+
+@given(counts=tables(), upper=fractions)
+def test_influence_is_what_one_user_can_move(counts, upper):
+    totals = counts.sum(axis=0)
+    expected = [
+        sum(upper * int(m) / int(n) for m, n in zip(row, totals, strict=True)) for row in counts
+    ]
+    assert beyond.influence(counts, upper).tolist() == expected
+    floats = beyond.influence(counts, float(upper))
+    np.testing.assert_allclose(floats, np.array(expected, dtype=float), rtol=1e-14)
+    values = beyond.modulus_of_several_means(counts, upper).values
+    assert values.tolist() == [sum(sorted(expected)[::-1][:n]) for n in range(len(counts) + 1)]
+
+
+@given(counts=tables(), upper=fractions, eps=budgets())
+def test_threshold_and_error_are_the_best_of_all(counts, upper, eps):
+    G, a = counts.shape[1], beyond.influence(counts, upper).tolist()
+    candidates = [Fraction(0), *a]
+    errors = [sum(max(x - T, 0) for x in a) / 2 + G * T / eps for T in candidates]
+    T = beyond.influence_threshold(counts, upper, eps)
+    assert beyond.error_of_several_means(counts, upper, eps) == min(errors)
+    assert errors[candidates.index(T)] == min(errors)
+    place = -(-2 * G // eps)
+    assert (sorted(a)[-place] if place <= len(a) else 0) == T
+    assert beyond.influence_threshold(counts, upper, float(eps)) in candidates
+
+
+def test_a_float_stands_for_the_budget_that_was_meant():
+    """As in `rank`: 2G/eps is 49 for the float of 6/49."""
+    counts = np.ones((49, 3), int)
+    assert beyond.influence_threshold(counts, 49, 6 / 49) == pytest.approx(3)
+    assert beyond.influence_threshold(counts, 49, 6 / 49 * (1 - 1e-6)) == 0
+
+
+@given(counts=tables(), eps=budgets())
+def test_of_one_group_they_are_the_mean(counts, eps):
+    of_all = counts.sum(axis=1)
+    of_all = of_all[of_all > 0]
+    users = ud.Contributions(of_all, Fraction(65))
+    column = of_all[:, None]
+    T = beyond.influence_threshold(column, Fraction(65), eps)
+    assert users.total * T == ud.threshold(users, eps)
+    error = ud.optimal_error(users, eps)
+    assert beyond.error_of_several_means(column, Fraction(65), eps) == error
+    assert beyond.error_of_divided_budget(column, Fraction(65), eps) == error
+
+
+@on_tables
+@pytest.mark.parametrize("eps", [0.7, 2, 3.0, 5, 9])
+def test_bias_and_sensitivity_are_those_of_the_theorem(counts, eps):
+    sums, apart = all_sums(counts)
+    released = beyond.opt_several_means(sums, counts, 1, eps, rng=Recorder())
+    estimate = np.array([[float(noisy.value) for noisy in row] for row in released.tolist()])
+    (scale,) = {float(noisy.scale) for noisy in released.ravel()}
+    G, a = len(counts[0]), beyond.influence(counts, 1)
+    T = beyond.influence_threshold(counts, 1, eps)
+    assert scale == pytest.approx(T / eps, rel=1e-14)
+    true = sums.sum(axis=1) / np.sum(counts, axis=0)
+    bias = abs(estimate - true).sum(axis=-1).max()
+    assert bias == pytest.approx(np.maximum(a - T, 0).sum() / 2, abs=1e-13)
+    change = distances(estimate)[apart == 1].max()
+    assert change == pytest.approx(np.minimum(a, T).max(), abs=1e-13)
+    error = bias + G * scale
+    assert error == pytest.approx(beyond.error_of_several_means(counts, 1, eps), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[[1, 0], [0, 1], [1, 1]], [[1, 1], [1, 0]], [[2, 1], [1, 1]], [[1, 1, 0], [0, 1, 1]]],
+    ids=str,
+)
+def test_no_estimator_of_all_means_does_better(counts):
+    """Of any kind: of 16 to 64 datasets, it may take any vectors."""
+    sums, apart = all_sums(counts)
+    means = sums.sum(axis=1) / np.sum(counts, axis=0)
+    G = means.shape[1]
+    for eps in (1, 2.5, 4, 7):
+        least = programs.least_vector_error(means, apart, G / eps)
+        error = beyond.error_of_several_means(counts, 1, eps)
+        assert error == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
+@given(counts=tables(), upper=fractions, eps=budgets())
+def test_an_equal_part_of_the_budget_for_each_group_is_never_better(counts, upper, eps):
+    together = beyond.error_of_several_means(counts, upper, eps)
+    divided = beyond.error_of_divided_budget(counts, upper, eps)
+    assert divided >= together
+    G = counts.shape[1]
+    groups = [ud.Contributions(column[column > 0], upper) for column in counts.T]
+    assert divided == sum(ud.optimal_error(users, eps / G) for users in groups)
+
+
+def test_where_the_same_users_lead_in_every_group_dividing_costs_nothing():
+    counts = [[6, 2, 4], [3, 1, 2], [3, 1, 2]]
+    for eps in (Fraction(1), Fraction(5), Fraction(40)):
+        together = beyond.error_of_several_means(counts, Fraction(1), eps)
+        assert beyond.error_of_divided_budget(counts, Fraction(1), eps) == together
+    regional = [[9, 1], [1, 9], *[[1, 1]] * 8]
+    for eps, costs in ((2, False), (4, True)):  # two users, and one
+        together = beyond.error_of_several_means(regional, Fraction(1), eps)
+        assert (beyond.error_of_divided_budget(regional, Fraction(1), eps) > together) == costs
+
+
+def test_unequal_parts_may_be_better_for_groups_of_unlike_size():
+    """One scale of noise is what the theorem is about: a large group needs less of the budget."""
+    counts = [[1, 0]] * 100 + [[0, 1]] * 2
+    large, small = ud.Contributions([1] * 100, 1), ud.Contributions([1, 1], 1)
+    parts = ud.optimal_error(large, 0.4) + ud.optimal_error(small, 3.6)
+    assert parts < beyond.error_of_several_means(counts, 1, 4)
+
+
+@pytest.mark.parametrize("eps", BUDGETS)
+def test_widths_of_all_groups_are_shrunk_by_one_factor_about_the_middle(eps):
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 6, (40, 3))
+    sums = rng.random((2, 40, 3)) * counts * 10
+    a, T = beyond.influence(counts, 10), beyond.influence_threshold(counts, 10, 10 * eps)
+    half = 5 * counts * np.minimum(1, T / np.maximum(a, 1e-9))[:, None]
+    kept = 5 * counts + np.clip(sums - 5 * counts, -half, half)
+    released = beyond.opt_several_means(sums, counts, 10, 10 * eps, rng=Recorder())
+    values = [[float(noisy.value) for noisy in row] for row in released.tolist()]
+    np.testing.assert_allclose(values, kept.sum(axis=1) / counts.sum(axis=0), rtol=1e-13)
+    (scale,) = {float(noisy.scale) for noisy in released.ravel()}
+    assert scale == pytest.approx(T / (10 * eps), rel=1e-12)
+
+
+def test_noise_of_the_groups_is_independent_and_the_error_is_at_most_the_guarantee():
+    counts, eps = [[4, 1], [1, 3], [1, 1]], 4
+    sums = np.broadcast_to(np.multiply(counts, 1.0), (50_000, 3, 2))
+    released = beyond.opt_several_means(sums, counts, 1, eps, rng=6)
+    noise = released - released.mean(axis=0)
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.02
+    T = beyond.influence_threshold(counts, 1, eps)
+    assert abs(noise).mean() == pytest.approx(T / eps, rel=0.02)
+    error = abs(released - 1).sum(axis=1)
+    guarantee = beyond.error_of_several_means(counts, 1, eps)
+    assert error.mean() <= guarantee + 5 * error.std() / 50_000**0.5
+
+
+def test_users_without_samples_change_nothing():
+    counts, sums = [[4, 1], [1, 3]], [[2.0, 1], [0, 3]]
+    more, none = [*counts, [0, 0]], [*sums, [0, 0]]
+    for eps in (3, 5):
+        ours, theirs = (
+            beyond.opt_several_means(x, c, 1, eps, rng=1) for x, c in ((sums, counts), (none, more))
+        )
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    assert beyond.influence(more, 1)[2] == 0
+
+
+@pytest.mark.slow
+def test_a_million_users_take_seconds():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 9, (10**6, 3))
+    sums = rng.random(counts.shape) * counts * 65
+    released = beyond.opt_several_means(sums, counts, 65, 0.01, rng=0)
+    error = beyond.error_of_several_means(counts, 65, 0.01)
+    assert abs(released - sums.sum(axis=0) / counts.sum(axis=0)).sum() < 2 * error < 1
+    assert error < beyond.error_of_divided_budget(counts, 65, 0.01)
