@@ -360,7 +360,7 @@ def test_no_factor_exceeds_that_of_every_statistic(apart, values):
 
 def test_factor_of_every_statistic_is_the_least_of_its_definition_and_below_what_is_said():
     n = np.arange(1, 4000)
-    for eps in (0.003, 0.1, 0.5, 0.7, 1.0, 1.5, 2.0, 5.0):
+    for eps in [0.003, 5.0, *np.linspace(0.05, 2.1, 83).tolist()]:
         by_n = (2 / (n * eps) + 1 - 1 / n) * (1 + np.cosh(eps) + n * np.sinh(eps)) / 2
         assert beyond.factor_of_every_statistic(eps) == pytest.approx(by_n.min(), rel=1e-12)
     grid = np.concatenate([np.geomspace(1e-9, 0.05, 300), np.linspace(0.05, 2, 2000)])
@@ -460,6 +460,11 @@ def test_integers_and_fractions_are_exact_and_floats_are_floats():
     assert modulus(1) == 1
     with pytest.raises(ValueError, match="read-only"):
         modulus.values[1] = 2
+
+
+def test_three_corners_are_never_on_one_line():
+    modulus = beyond.Modulus([0, 2, 2, 4, 4, 6, 6])
+    assert modulus.vertices == [(0, 0), (1, 2), (5, 6)]
 
 
 def test_a_corner_is_not_missed_by_a_float():

@@ -61,8 +61,6 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
     """
     square: Any = _square_of_bound(users)
     k = read_budget(budget).rank
-    if k > users.n_users:
-        return _as_bound(users, 0)
     half = users.total // 2
     before, moved = (min(int(sum_of_largest(users, n)), half) for n in (k - 1, k))
     parts = Fraction((moved - before) * (users.total - moved - before), users.total)
@@ -211,8 +209,7 @@ def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> F
     ends = np.concatenate([means - half, means + half], axis=-1)
     turns = np.tile(-2 * inside * half, 2)
     bends = np.concatenate([inside, -inside], axis=-1)
-    # Stable: an interval of no width begins before it ends.
-    order = np.argsort(ends, axis=-1, kind="stable")
+    order = np.argsort(ends, axis=-1)
     ends, turns, bends = (np.take_along_axis(x, order, axis=-1) for x in (ends, turns, bends))
     gaps = np.diff(ends, axis=-1, append=ends[..., -1:])
     bend = np.cumsum(bends, axis=-1)  # of whole numbers, and so exact
