@@ -209,6 +209,16 @@ def test_protected_counts_in_closed_form(m, n0, upper, n):
         assert modulus.optimal_error(eps) == upper * m / (eps * n0 + 2 * m)
 
 
+@pytest.mark.parametrize(("max_count", "least_total", "most_total"), [(1, 3, 9), (2, 3, 7)])
+def test_no_estimator_of_protected_counts_has_a_smaller_error(max_count, least_total, most_total):
+    means, apart = graph_of_protected(max_count, least_total, most_total)
+    modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
+    values = np.array([*map(float, means)])
+    for eps in (0.3, 0.7, 4 * max_count / least_total, 3, 5):
+        least = programs.least_error(values, apart, 1 / eps)
+        assert modulus.optimal_error(eps) == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
 # Over all estimators
 def random_graphs():
     """Statistics on spaces of datasets: products, whose neighbours differ in a user, and others."""

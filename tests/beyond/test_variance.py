@@ -18,7 +18,7 @@ import programs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BUDGETS, LAWS, budgets, collections
+from strategies import BUDGETS, EXTREME, GEOMETRIC, LAWS, budgets, collections
 
 import userdp as ud
 from userdp import beyond
@@ -151,6 +151,24 @@ def test_no_estimator_of_any_kind_does_better(counts):
     for eps in (0.5, 0.8, 1.3, 2, 3):
         least = programs.least_error(f, apart, 1 / eps)
         assert modulus.optimal_error(eps) == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("users", "optimal", "laplace", "constant"),
+    [
+        (GEOMETRIC, [522, 461, 356], [2069, 1035, 517], 528),
+        (EXTREME, [276, None, 190], [1397], 528),
+    ],
+    ids=["geometric", "extreme"],
+)
+def test_errors_on_the_collections_of_the_paper(users, optimal, laplace, constant):
+    """Beside Laplace noise for the whole variance, and the constant: in (km/h)^2."""
+    modulus = beyond.modulus_of_variance(users)
+    for eps, error in zip((0.25, 0.5, 1), optimal, strict=True):
+        assert error is None or round(modulus.optimal_error(eps)) == error
+    for eps, error in zip((0.25, 0.5, 1), laplace, strict=False):
+        assert round(modulus(1) / eps) == error
+    assert round(modulus.smallest_bias(0)) == constant
 
 
 def test_bias_and_sensitivity_hold_in_general_position():

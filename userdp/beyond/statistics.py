@@ -53,17 +53,16 @@ class Modulus(Generic[Number]):
 
     See Also
     --------
-    modulus_of_mean, modulus_of_weighted_mean, modulus_of_variance, modulus_of_protected_mean,
-    modulus_of_several_means
+    modulus_of_mean : of the mean; other functions with such names are for other statistics.
 
     Notes
     -----
-    Of a statistic g(f) with an increasing function g the modulus is not a function of that of f in
-    general. The standard deviation is an exception, because the extreme datasets of the variance
-    have variance 0 at one end: ``Modulus(np.sqrt(modulus.values.astype(float)))``.
+    The modulus of an increasing function of f does not follow from that of f in general. The
+    standard deviation is an exception, because the variance is 0 in one of the two extreme
+    datasets: ``Modulus(np.sqrt(modulus.values.astype(float)))``.
 
-    Corners of values that are rounded may lie where the exact values are on one line; of the
-    moduli made here they are exact.
+    If the values are rounded, there may be corners where the exact values lie on one line; the
+    functions that return a modulus locate its corners exactly.
 
     Examples
     --------
@@ -148,7 +147,7 @@ class Modulus(Generic[Number]):
 
         Examples
         --------
-        Of the modulus of a number of pairs of users the value at 2 is half-way between two corners:
+        If two users are needed for the second step, the majorant at 2 is half-way between 1 and 3:
 
         >>> Modulus([0, 1, 1, 2]).majorant(2)
         Fraction(3, 2)
