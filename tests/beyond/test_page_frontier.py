@@ -1,9 +1,10 @@
-"""No estimator does better than symmetric clipping: any function, and what people do instead."""
+"""Any statistic, any estimator of it, and what people do instead of clipping."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import LAWS, budgets, collections, shares
@@ -17,17 +18,20 @@ def test_strategies_by_definition(users, k, share, lift):
     U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
     T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
     kept = Fraction(sum(min(count, k) for count in m))
+    least = beyond.smallest_bias(users, T / N)
     everything = lambda data: [x for user in data for x in user]  # noqa: E731
     mean = lambda data: sum(everything(data)) / N  # noqa: E731
     strategies = {
         "drop": lambda data: sum(everything([x[:k] for x in data])) / kept,
         "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
+        "cap and a constant": lambda data: strategies["cap"](data) + least,
         "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
         "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
     }
     points = {
         "drop": (U * (N - kept) / N, U * min(most, k) / kept),
         "cap": (sum(max(U * count - T, 0) for count in m) / N, T / N),
+        "cap and a constant": (least, T / N),
         "winsorise": (max(a, U - b), (b - a) * most / N),
         "shrink": ((1 - share) * U / 2, share * U * most / N),
     }
@@ -36,7 +40,7 @@ def test_strategies_by_definition(users, k, share, lift):
         values = {data: strategy(data) for data in datasets}
         assert in_the_plane(values, mean) == points[name]
         assert points[name][0] >= beyond.smallest_bias(users, points[name][1])
-    assert points["cap"][0] == 2 * beyond.smallest_bias(users, T / N)
+    assert points["cap"][0] == 2 * least
     assert points["drop"][0] == 2 * beyond.smallest_bias(users, U * k / N)
 
 
@@ -95,3 +99,51 @@ def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
     values[end] = mean(end)
     bias, change = in_the_plane(values, mean)
     assert bias >= 2 * beyond.smallest_bias(users, change)
+
+
+def largest_change(table, n):
+    """How far n users together can move a statistic, given for all datasets: one axis per user."""
+    changes = [0]
+    for users in combinations(range(table.ndim), min(n, table.ndim)):
+        changes.append(np.max(table.max(axis=users) - table.min(axis=users)))
+    return max(changes)
+
+
+@st.composite
+def statistics(draw):
+    """Any statistic of up to three users, who have two or three datasets each to choose from."""
+    shape = draw(st.lists(st.integers(2, 3), min_size=1, max_size=3))
+    values = [Fraction(draw(st.integers(0, 12))) for _ in range(np.prod(shape))]
+    return np.array(values, dtype=object).reshape(shape)
+
+
+@given(table=statistics(), sensitivity=st.fractions(0, 15, max_denominator=4))
+def test_the_extension_attains_the_smallest_bias(table, sensitivity):
+    modulus = beyond.Modulus([largest_change(table, n) for n in range(table.ndim + 1)])
+    least = modulus.smallest_bias(sensitivity)
+    assert least == max(w - n * sensitivity for n, w in enumerate(modulus.values)) / 2
+    datasets = [*np.ndindex(table.shape)]
+    distance = lambda one, other: sum(a != b for a, b in zip(one, other, strict=True))  # noqa: E731
+    extension = np.empty(table.shape, dtype=object)
+    for here in datasets:
+        extension[here] = least + min(
+            table[there] + sensitivity * distance(here, there) for there in datasets
+        )
+    assert largest_change(extension, 1) <= sensitivity
+    assert max(abs(table - extension).flat) == least
+
+
+@pytest.mark.parametrize("counts", [[2], [1, 1], [2, 1], [3, 1], [2, 2, 1], [1, 1, 1]])
+def test_one_user_moves_a_quantile_and_the_range_over_everything(counts):
+    """By all datasets with samples 0, 1 and 2: so no estimator beats the constant up to eps = 2."""
+    kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
+    shape = [len(kind) for kind in kinds]
+    samples = [sorted(sum(data, ())) for data in product(*kinds)]
+    ordered = {f"sample {r}": [x[r] for x in samples] for r in range(sum(counts))}
+    for values in (ordered | {"range": [x[-1] - x[0] for x in samples]}).values():
+        table = np.array(values).reshape(shape)
+        omega = [Fraction(int(largest_change(table, n))) for n in range(len(counts) + 1)]
+        assert omega == [0] + [2] * len(counts)
+        modulus = beyond.Modulus(omega)
+        for eps in (Fraction(1, 3), Fraction(2), Fraction(7, 2)):
+            assert modulus.optimal_error(eps) == 2 * min(Fraction(1, 2), 1 / eps)

@@ -82,7 +82,12 @@ EDITS = {
         "fewer trials": {"65, 400,": "65, 50,"},
     },
     "frontier": {
-        "another eps": {"0.5": "1.7"},
+        "another eps": {"upper=65), 0.5": "upper=65), 1.7", "0.8": "1.1"},
+        "fewer users": {"M=6": "M=3", "[4, 2, 1]": "[4, 2]"},
+    },
+    "variance": {
+        "another eps": {"0.8": "1.3"},
+        "one user more": {"n_users=101": "n_users=102"},
         "fewer users": {"M=6": "M=3"},
     },
     "felt-error": {
