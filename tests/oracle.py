@@ -83,3 +83,11 @@ def akmv_by_quadrature(error, sums, counts, upper, eps):
         mass += weight * (b - a)
         total += weight * integral(error, [a, b])
     return total / mass
+
+
+def modulus_at(table, n):
+    """How far n users together can move a statistic, given for all datasets: one axis per user."""
+    changes = [0]
+    for users in itertools.combinations(range(table.ndim), min(n, table.ndim)):
+        changes.append(np.max(table.max(axis=users) - table.min(axis=users)))
+    return max(changes)

@@ -1,0 +1,61 @@
+"""What the page on the variance states beyond the functions of `userdp.beyond`."""
+
+from itertools import combinations, product
+from math import sqrt
+
+import numpy as np
+import pytest
+from oracle import modulus_at
+
+import userdp as ud
+from userdp import beyond
+
+
+def squares_about_the_mean(samples):
+    """Sum of squares about the mean; 0 if there are no samples."""
+    return float(np.var(samples) * len(samples)) if samples else 0.0
+
+
+def extension(data, total, sensitivity):
+    """F of the proposition on the standard deviation, by trying every set of replaced users."""
+    return min(
+        sqrt(squares_about_the_mean([x for k in kept for x in data[k]]) / total)
+        + (len(data) - len(kept)) * sensitivity
+        for size in range(len(data) + 1)
+        for kept in combinations(range(len(data)), size)
+    )
+
+
+@pytest.mark.parametrize("counts", [[1, 1], [2, 1], [1, 1, 1], [2, 1, 1], [1, 1, 1, 1]])
+def test_standard_deviation(counts):
+    """By all datasets with samples 0, 1 and 2: modulus, sensitivity and bias of the extension."""
+    users = ud.Contributions(counts, upper=2)
+    kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
+    datasets, shape = [*product(*kinds)], [len(kind) for kind in kinds]
+    deviation = np.array([np.std(sum(data, ())) for data in datasets])
+    modulus = beyond.Modulus(np.sqrt(np.array(beyond.modulus_of_variance(users).values)))
+    table = deviation.reshape(shape)
+    changes = [modulus_at(table, n) for n in range(len(counts) + 1)]
+    np.testing.assert_allclose(changes, np.array(modulus.values), atol=1e-12)
+    for sensitivity in (0, 0.1, 0.3, 0.6, 1.2):
+        below = np.array([extension(data, users.total, sensitivity) for data in datasets])
+        assert modulus_at(below.reshape(shape), 1) <= sensitivity + 1e-12
+        assert (deviation - below).min() >= -1e-12
+        largest = 2 * modulus.smallest_bias(sensitivity)
+        np.testing.assert_allclose((deviation - below).max(), largest, atol=1e-12)
+
+
+def test_formula_for_the_standard_deviation():
+    """For the best centre, the users to replace are those with the largest sums of squares."""
+    rng = np.random.default_rng(20261126)
+    for _ in range(20):
+        counts = rng.integers(1, 4, size=rng.integers(1, 5))
+        data, sensitivity = [rng.uniform(0, 1, m) for m in counts], rng.uniform(0, 0.3)
+        centres = np.linspace(0, 1, 4001)
+        Q = np.array([((x[:, None] - centres) ** 2).sum(axis=0) for x in data])
+        kept = np.r_[np.zeros((1, centres.size)), np.cumsum(np.sort(Q, axis=0), axis=0)]
+        n = np.arange(len(data), -1, -1)[:, None]
+        value = (np.sqrt(kept / counts.sum()) + n * sensitivity).min()
+        np.testing.assert_allclose(
+            value, extension([list(x) for x in data], counts.sum(), sensitivity), atol=1e-3
+        )
