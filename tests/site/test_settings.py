@@ -86,7 +86,7 @@ EDITS = {
         "fewer users": {"M=6": "M=3", "[4, 2, 1]": "[4, 2]"},
     },
     "variance": {
-        "another eps": {"0.8": "1.3"},
+        "another eps": {"1.5": "1.2"},
         "one user more": {"n_users=101": "n_users=102"},
         "fewer users": {"M=6": "M=3"},
     },
