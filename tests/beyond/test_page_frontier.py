@@ -102,30 +102,6 @@ def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
     assert bias >= 2 * beyond.smallest_bias(users, change)
 
 
-@st.composite
-def statistics(draw):
-    """Any statistic of up to three users, who have two or three datasets each to choose from."""
-    shape = draw(st.lists(st.integers(2, 3), min_size=1, max_size=3))
-    values = [Fraction(draw(st.integers(0, 12))) for _ in range(np.prod(shape))]
-    return np.array(values, dtype=object).reshape(shape)
-
-
-@given(table=statistics(), sensitivity=st.fractions(0, 15, max_denominator=4))
-def test_the_extension_attains_the_smallest_bias(table, sensitivity):
-    modulus = beyond.Modulus([modulus_at(table, n) for n in range(table.ndim + 1)])
-    least = modulus.smallest_bias(sensitivity)
-    assert least == max(w - n * sensitivity for n, w in enumerate(modulus.values)) / 2
-    datasets = [*np.ndindex(table.shape)]
-    distance = lambda one, other: sum(a != b for a, b in zip(one, other, strict=True))  # noqa: E731
-    extension = np.empty(table.shape, dtype=object)
-    for here in datasets:
-        extension[here] = least + min(
-            table[there] + sensitivity * distance(here, there) for there in datasets
-        )
-    assert modulus_at(extension, 1) <= sensitivity
-    assert max(abs(table - extension).flat) == least
-
-
 @pytest.mark.parametrize("counts", [[2], [1, 1], [2, 1], [3, 1], [2, 2, 1], [1, 1, 1]])
 def test_one_user_moves_a_quantile_and_the_range_over_everything(counts):
     """By all datasets with samples 0, 1 and 2: so no estimator beats the constant up to eps = 2."""
