@@ -3,7 +3,8 @@
 Each file in book/data/floors is a collection of users, each line the certificate of a budget, with
 samples in [0, 1]. One file, many-users.jsonl, holds more and more users with one sample each, at
 two budgets; its last certificates come from larger programs than `minimax_certificate` solves, and
-take some minutes. The book and the tests check them, without a solver. Another version of the
+take some minutes. Another, small-budgets.jsonl, holds the chains of 48 users with one sample each,
+at small budgets. The book and the tests check them, without a solver. Another version of the
 solver may find other multipliers: commit them if they prove more.
 """
 
@@ -20,6 +21,8 @@ from userdp.beyond.floor import _of_family
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 # By budget and number of users: two of them stand between the ends, whose range has so many cells.
 BETWEEN = {1: {8: 4, 16: 2, 32: 2}, 2: {8: 4, 16: 4}}
+# Users of a chain, and their number times eps.
+CHAIN, REACHES = 48, [Fraction(reach) for reach in ("0.5", "1", "2", "3", "4", "8")]
 BUDGETS = [Fraction(eps) for eps in ("0.1", "0.25", "0.5", "1", "2", "3")]
 
 
@@ -48,6 +51,13 @@ def many_users() -> Iterator[beyond.FloorCertificate]:
                 yield beyond.minimax_certificate(users, eps)
 
 
+def small_budgets() -> Iterator[beyond.FloorCertificate]:
+    """Prove floors for a chain of many users, by the number of users times eps."""
+    users = ud.Contributions([1] * CHAIN, upper=Fraction(1))
+    for reach in REACHES:
+        yield _of_family(users, reach / CHAIN, ((1, CHAIN, 1),))
+
+
 def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:
     """Write certificates, one a line, and say what they prove."""
     lines = []
@@ -68,6 +78,7 @@ def main() -> None:
         proofs = (beyond.minimax_certificate(users, eps) for eps in BUDGETS)
         write(folder / f"{name}.jsonl", proofs)
     write(folder / "many-users.jsonl", many_users())
+    write(folder / "small-budgets.jsonl", small_budgets())
 
 
 if __name__ == "__main__":

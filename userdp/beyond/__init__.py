@@ -33,6 +33,7 @@ from userdp.beyond.mechanisms import weighted_worst_case_error as weighted_worst
 from userdp.beyond.noise import GaussianNoise as GaussianNoise
 from userdp.beyond.noise import LaplaceNoise as LaplaceNoise
 from userdp.beyond.noise import StaircaseNoise as StaircaseNoise
+from userdp.beyond.remap import laplace_remap as laplace_remap
 from userdp.beyond.split import best_split as best_split
 from userdp.beyond.statistics import Modulus as Modulus
 from userdp.beyond.statistics import factor_of_every_statistic as factor_of_every_statistic

@@ -1,0 +1,190 @@
+"""Post-processing of the Laplace mechanism: a public table that says what to publish.
+
+The noisy mean may lie outside of [0, U], and near an end of this range the noise is more likely to
+have carried it there than the data. A table that depends on what is public alone replaces each
+noisy mean by a better estimate. Neighbouring datasets differ in all samples of one user; counts,
+bound, eps and the table are public. In floats, for demonstrations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp import _checks as check
+from userdp._checks import Floats
+from userdp._search import NotFoundError
+from userdp.model import Contributions, Epsilon
+from userdp.noise import noise_scale
+from userdp.worstcase import sensitivity
+
+# Cells of the noisy mean, an even number, and true means at which the program bounds the error.
+_N_CELLS, _N_MEANS = 96, 97
+
+# The guarantee is computed on a grid so much finer than the cells.
+_POINTS_PER_CELL = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Remap:
+    """A table for the output of the Laplace mechanism, and the error that it guarantees.
+
+    Attributes
+    ----------
+    edges : ndarray of float64, shape (K - 1,)
+        Where the cells of the noisy mean meet, from 0 to U, in the unit of the samples. The first
+        and the last cell reach to infinity.
+    values : ndarray of float64, shape (K,)
+        What is published for each cell, in the unit of the samples.
+    scale : float
+        Scale of the Laplace noise on the mean, U m* / (N eps).
+    error : float
+        A bound on the mean absolute error on each dataset, in the unit of the samples.
+    """
+
+    edges: Floats
+    values: Floats
+    scale: float
+    error: float
+
+    def apply(self, noisy: npt.ArrayLike) -> Floats:
+        """Return what is published for the output of `laplace`, for these users and this eps.
+
+        The table is public, and reads nothing but the output: what it returns is as private.
+
+        Parameters
+        ----------
+        noisy : array_like of float
+            Noisy means, in the unit of the samples.
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        return np.asarray(self.values[np.searchsorted(self.edges, check.floats("noisy", noisy))])
+
+    def mean_error(self, means: npt.ArrayLike) -> Floats:
+        """Return the mean absolute error for true means, with the noise integrated out.
+
+        Parameters
+        ----------
+        means : array_like of float
+            In the unit of the samples.
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        true = check.floats("means", means)[..., None]
+        chances = _chances(true, self.edges, self.scale)
+        return np.asarray(np.sum(chances * np.abs(self.values - true), axis=-1))
+
+
+def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
+    """Return the best table for the output of the Laplace mechanism.
+
+    The noisy mean, that of `userdp.laplace`, falls into one of 96 cells, and the table says what to
+    publish for each. A linear program minimises the largest mean absolute error over the true
+    means. The table is computed from the public counts, U and eps, so publishing its value spends
+    nothing (prp-projection of the book). For L users with equally many samples and small eps
+    nothing private is much better: thm-small-budgets. Nothing is clipped, so for unequal counts,
+    or N eps / m* above some tens, a clipped release is better.
+
+    Parameters
+    ----------
+    users : Contributions
+    eps : Epsilon
+
+    Returns
+    -------
+    Remap
+        Its `error` holds for all true means: it is the largest one on a fine grid, plus a bound on
+        how much more it can be between two points of the grid.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `users` is not a Contributions instance, or `eps` no privacy budget; if the noise scale
+        overflows.
+    NotFoundError
+        If the solver of the linear program fails.
+
+    Examples
+    --------
+    >>> from userdp import laplace
+    >>> users = Contributions([1] * 8, upper=1)
+    >>> table = laplace_remap(users, eps=0.25)
+    >>> round(table.error, 3), round(table.scale, 3)
+    (0.257, 0.5)
+    >>> noisy = laplace([0.5] * 8, users, eps=0.25, rng=3)
+    >>> bool(table.apply(noisy) == table.values[np.searchsorted(table.edges, noisy)])
+    True
+    """
+    check.instance("users", users, Contributions)
+    upper = float(users.upper)
+    scale = float(noise_scale(float(sensitivity(users)), eps))
+    edges = np.linspace(0, 1, _N_CELLS - 1)
+    values = _best_values(edges, scale / upper)
+    error = _largest_error(edges, values, scale / upper)
+    return Remap(edges * upper, values * upper, scale, error * upper)
+
+
+def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
+    """Bound the error at all true means in [0, 1], for values that mirror each other."""
+    n_points = _POINTS_PER_CELL * _N_CELLS
+    on_grid = Remap(edges, values, scale, 0.0).mean_error(np.arange(n_points // 2 + 1) / n_points)
+    # The error is a sum over cells: the chance of the cell times a distance, which is convex. The
+    # slopes of the chances, in size, add up to 1 / scale at most. Only the chance of the cell that
+    # holds the true mean can bend downwards, by 1 / scale^2 at most. So the error bends downwards
+    # by no more than this, and exceeds its chord between two points by an eighth of it, times the
+    # square of their distance.
+    inner = values[1:-1]
+    farthest = np.max(np.maximum(np.abs(inner - edges[:-1]), np.abs(inner - edges[1:])))
+    bend = (2 + farthest / scale) / scale
+    return float(np.max(on_grid) + bend / (8 * n_points**2))
+
+
+def _chances(means: Floats, edges: Floats, scale: float) -> Floats:
+    """Return how likely the noisy mean is to fall into each cell, shape (..., K)."""
+    away = (edges - means) / scale
+    tail = np.exp(-np.abs(away)) / 2
+    below = np.where(away < 0, tail, 1 - tail)
+    return np.diff(below, axis=-1, prepend=0, append=1)
+
+
+def _best_values(edges: Floats, scale: float) -> Floats:
+    """Return the values of the cells for which the largest error at some means is smallest, U = 1.
+
+    The program draws a value for each cell from the means at which it bounds the error. Publishing
+    the expectation of the draw instead is no worse, as distances are convex; and between these
+    means distances are linear, so that no other values are better. Cells that mirror each other
+    have values that do: half the program.
+    """
+    from scipy import optimize, sparse  # heavy: loaded when it is used
+
+    means = np.linspace(0, 1, _N_MEANS)
+    half = _N_CELLS // 2
+    true = means[: _N_MEANS // 2 + 1]
+    chances = _chances(true[:, None], edges, scale)
+    away = np.abs(means - true[:, None])
+    # Of a cell and a value, then of what mirrors both: shape (true means, cells, values).
+    cost = chances[:, :half, None] * away[:, None, :]
+    cost += chances[:, half:][:, ::-1, None] * away[:, None, ::-1]
+    n_chances = half * _N_MEANS
+    limits = np.column_stack([cost.reshape(true.size, n_chances), -np.ones(true.size)])
+    sums = sparse.kron(sparse.eye_array(half), np.ones((1, _N_MEANS)))
+    found = optimize.linprog(
+        c=np.append(np.zeros(n_chances), 1.0),
+        A_ub=sparse.csr_array(limits),
+        b_ub=np.zeros(true.size),
+        A_eq=sparse.hstack([sums, sparse.csr_array((half, 1))]).tocsr(),
+        b_eq=np.ones(half),
+        method="highs",
+    )
+    if found.x is None:
+        raise NotFoundError(f"The table for noise of scale {scale:g} U was not found.")
+    drawn = found.x[:-1].reshape(half, _N_MEANS)
+    lower = drawn @ means / drawn.sum(axis=1)
+    return np.append(lower, 1 - lower[::-1])
