@@ -124,7 +124,7 @@ def test_equal_users_depend_on_their_number_times_eps():
         assert many.error == pytest.approx(one.error, rel=1e-6)
 
 
-def test_the_page_has_these_numbers_and_they_are_within_a_twentieth_of_the_floor():
+def test_the_page_has_these_numbers_and_they_are_near_the_floor():
     """Also less than what is clipped and projected guarantees, by a tenth and more at eps = 1/4."""
     stored = glued("lower-bound")
     floors = pd.read_csv(BOOK / "data" / "floors.csv")
