@@ -7,14 +7,14 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* begin prp-one-interval *)
+(* begin thm-one-line *)
 (* A user with n > 0 samples and the sum s.  To clip the average to the middle interval of total width T is
    to clip the sum, centred, to one interval for all users. *)
 Theorem one_interval (R : realFieldType) (U T s : R) (n : nat) :
   (0 < n)%N -> 0 <= T -> 0 <= s <= U * n%:R ->
   let a := (U - Num.min U (T / n%:R)) / 2 in
   n%:R * clip a (U - a) (s / n%:R) = U * n%:R / 2 + clip (- (T / 2)) (T / 2) (s - U * n%:R / 2).
-(* end prp-one-interval *)
+(* end thm-one-line *)
 Proof.
 move=> n0 T0 /andP [s0 sU] a; have k0 : 0 < n%:R :> R by rewrite ltr0n.
 pose t := T / n%:R; pose x := s / n%:R.

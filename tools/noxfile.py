@@ -129,7 +129,7 @@ def binder(session: nox.Session) -> None:
     session.install("--no-compile", "jupyterlab")
     session.run("bash", ".binder/postBuild", external=True)
     session.chdir("book")
-    chapters = [f"{name}.ipynb" for name in ("aircraft", "claims", "one-line")]
+    chapters = [f"{name}.ipynb" for name in ("aircraft", "claims", "experiments")]
     session.run("jupyter", "execute", "--startup_timeout=600", *chapters)
 
 

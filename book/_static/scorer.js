@@ -7,7 +7,7 @@ var Scorer = (() => {
     "errors paper": "book/errata",
     licence: "book/cite",
     production: "book/trust",
-    "release mean table": "book/one-line",
+    "release mean table": "book/decide",
   };
 
   const asked = new Set(new URLSearchParams(location.search).get("q")?.toLowerCase().match(/[\w-]+/g));

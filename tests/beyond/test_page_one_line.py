@@ -1,6 +1,8 @@
-"""One interval for all users around any centre, and the code that the page offers to copy."""
+"""One interval for all users around any centre, and the code to copy on the page experiments."""
 
-import math
+import re
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +10,10 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_functions import functions_of
 from strategies import budgets, collections, datasets, several, shares
 
 import userdp as ud
+from tools.ext.contents import page
 from userdp import beyond
 
 widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
@@ -66,13 +68,43 @@ def test_sensitivity_and_bias_by_definition(problem):
     assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
 
 
+def to_copy(language):
+    """The only code that the page offers to copy in this language."""
+    text = "\n".join(c.source for c in page("experiments").cells if c.cell_type == "markdown")
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return code
+
+
 @pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
 def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
-    page, rng = functions_of("one-line", math=math), np.random.default_rng(1)
+    exec(to_copy("python"), scope := {})
+    rng = np.random.default_rng(1)
     for seed in range(20):
         counts = rng.integers(1, 20, size=rng.integers(1, 30))
         user = rng.permutation(np.repeat(np.arange(counts.size), counts))
         samples, users = 65 * rng.beta(0.3, 0.3, size=user.size), ud.Contributions(counts, 65)
         arguments = samples, user, counts, 65, eps, np.random.default_rng(seed)
         expected = ud.opt_worst_case(np.bincount(user, samples), users, eps, rng=seed)
-        assert page.demonstration_mean(*arguments) == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        released = scope["demonstration_mean"](*arguments)
+        assert released == pytest.approx(expected, rel=1e-9, abs=1e-8)
+
+
+@pytest.mark.parametrize("kind", [float, int], ids=["decimals", "whole numbers"])
+def test_sql_of_the_page_is_the_clipped_mean_before_the_noise(kind):
+    """Whole numbers are not divided as such, and a null counts as the centre."""
+    rng = np.random.default_rng(2)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE trips (vehicle, speed)")
+        for _ in range(20):
+            counts = rng.integers(1, 20, size=9)
+            user = np.repeat(np.arange(9), counts)
+            samples = rng.uniform(0, 65, user.size).astype(kind)
+            c, T, N = kind(32), int(rng.integers(1, 400)), user.size
+            rows = [*zip(user.tolist(), samples.tolist(), strict=True), (3, None)]
+            database.execute("DELETE FROM trips")
+            database.executemany("INSERT INTO trips VALUES (?, ?)", rows)
+            public = {"c": c, "T": T, "N": N}
+            (found,) = database.execute(to_copy("sql"), public).fetchone()
+            sums = np.bincount(user, samples)
+            expected = one_line(sums, ud.Contributions(counts, 65), c, T)
+            assert found == pytest.approx(expected, abs=1e-9)

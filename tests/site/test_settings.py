@@ -22,10 +22,6 @@ EDITS = {
         "one user": {", [52.0, 47.0], [18.0]]": "]"},
         "another range": {"U = 65": "U = 90"},
     },
-    "one-line": {
-        "another eps": {"eps = 65, 0.4": "eps = 65, 1.1"},
-        "one user more": {"3, 2, 1]": "3, 2, 1, 1]", "60, 5]": "60, 5, 33]"},
-    },
     "decide": {
         "another eps": {"eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 300, 0.8"},
         "fewer trials": {"20250301, 300": "20250301, 100"},

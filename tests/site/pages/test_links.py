@@ -94,7 +94,7 @@ SOUGHT = {
     "which epsilon": "decide",
     "user-level sensitivity": "setup",
     "How do I cite this book?": "cite",
-    "How do I release the mean of my table?": "one-line",
+    "How do I release the mean of my table?": "decide",
     "Is it safe for production?": "trust",
     "Which epsilon should I choose?": "decide",
     "errors in the paper": "errata",
