@@ -1,4 +1,4 @@
-"""The page on the split release: private tables in exact arithmetic, errors by simulation."""
+"""Releases in parts: private tables in exact arithmetic, errors by simulation."""
 
 from fractions import Fraction
 from itertools import product
@@ -13,7 +13,7 @@ from strategies import LAWS
 import userdp as ud
 from userdp import beyond
 
-PAGE = functions_of("split", Fraction=Fraction, product=product, LAWS=LAWS)
+PAGE = functions_of("projection", Fraction=Fraction, product=product, LAWS=LAWS)
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=1)
 
@@ -111,11 +111,11 @@ def test_where_a_split_saves():
 
 def test_text_and_tables_have_the_same_numbers():
     """Savings rounded down, ratios to a floor rounded up, in sentences as in tables."""
-    stored = glued("split")
+    stored = glued("projection")
     saved = pd.read_csv(BOOK / "data" / "split-gains.csv")
     saved["less"] = 100 * (1 - saved.split / saved.projected)
     saved = saved.set_index(["collection", "noise", "eps"]).less
-    (gains,) = [rows for rows in tables("split") if "0.25" in rows[0]]
+    (gains,) = [rows for rows in tables("projection") if "0.25" in rows[0]]
     gains = {(name, noise.lower()): row for name, noise, *row in gains[2:]}
     assert len(gains) == 6
     for key, row in gains.items():
@@ -125,7 +125,7 @@ def test_text_and_tables_have_the_same_numbers():
     for noise in LAWS:
         shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
         assert stored[f"split-most-{noise}"] == max(shown, key=lambda x: int(x.split()[0]))
-    (mended,) = [rows for rows in tables("split") if "projected, best width" in rows[0]]
+    (mended,) = [rows for rows in tables("projection") if "projected, best width" in rows[0]]
     mended = {eps: entry for eps, _, entry in mended[2:]}
     assert stored["split-mended"] == mended["4"]
     assert stored["split-mended-six"] == mended["6"]
