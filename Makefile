@@ -164,14 +164,14 @@ floors: $(READY)
 	@echo "Solving linear programs (a minute or two); the certificates go to book/data/floors."
 	@$(BIN) tools/floors.py
 
-# Settings are in pyproject.toml. mutmut is installed here only; a second call goes on where the first
-# was stopped. One module: .venv/bin/mutmut run "userdp.noise.*"; one mutant: .venv/bin/mutmut show NAME
+# Settings are in pyproject.toml. mutmut is installed here only. To see what a mutant changes, run
+# .venv/bin/mutmut show NAME; to test all mutants of a module, .venv/bin/mutmut run "userdp.noise.*"
 #
-# break the code in thousands of ways, and list what the tests do not notice
+# break the code at random in small ways, and count what the tests do not notice
 mutate: $(EXTRAS)
-	@echo "Mutation testing (many hours on two cores); a mutant may have 8 GB."
+	@echo "Testing a random sample of mutants (an hour on one core); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
-	@ulimit -v 8388608; $(VENV)/bin/mutmut run && $(VENV)/bin/mutmut results
+	@rm -rf mutants; ulimit -v 8388608; $(BIN) tools/benchmarks/mutants.py
 
 serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
