@@ -216,6 +216,11 @@ def test_a_search_that_cannot_succeed_names_its_quantity(quantity, monkeypatch):
         STUCK[quantity](monkeypatch)
 
 
+def test_a_bisection_returns_floats_also_where_it_need_not_search():
+    ends = halve(lambda x: x <= 1, 1, 2, whole=True)
+    assert [(end.dtype, end) for end in ends] == [(np.float64, 1), (np.float64, 2)]
+
+
 @pytest.mark.timeout(60)
 def test_bisections_end_with_neighbours_wherever_the_place_is():
     """Also where the most halvings are needed: from the largest float down to the smallest."""

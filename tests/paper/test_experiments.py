@@ -141,6 +141,14 @@ def test_records_hold_one_row_a_mechanism_and_budget():
     assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
 
 
+def test_without_pandas_a_frame_says_what_to_install(monkeypatch):
+    sweep = ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 2, rng=0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    words = r"^Frames are made with pandas: pip install 'userdp\[frame\]'[.]$"
+    with pytest.raises(ImportError, match=words):
+        sweep.frame()
+
+
 def test_frame_holds_one_row_a_trial_from_which_the_curves_follow():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     frame = sweep.frame()

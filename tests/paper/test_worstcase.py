@@ -42,6 +42,11 @@ def test_threshold_by_hand(eps, expected):
     assert ud.threshold(exact([1, 4, 2, 1, 1], 65), eps) == 65 * expected
 
 
+def test_a_refusal_says_which_numbers_are_exact():
+    with pytest.raises(TypeError, match=r"^`x` must be a Fraction or an integer, got x=0\.5"):
+        ud.sum_of_largest(exact([2, 1]), 0.5)
+
+
 def test_theorem_intervals_by_hand():
     clipping = ud.optimal_clipping(exact([4, 2, 1], 64), 1)
     assert list(clipping.lower) == [16, 0, 0]

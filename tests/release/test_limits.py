@@ -8,6 +8,7 @@ from math import inf, nextafter
 
 import ibis
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from userdp import beyond, release
@@ -120,3 +121,18 @@ def test_a_cap_is_at_most_2_31(opendp):
 def test_noise_for_a_distance_of_63_bits():
     """`discrete_laplace` is public by itself: OpenDP's integers end there."""
     assert discrete_laplace(2**62, 1).map(2**62) <= 1
+
+
+@pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
+def test_rounding_moves_no_weighted_sum_of_an_engine_beyond_its_bound(sign):
+    """All records of this user are at a bound; floats put their weighted sum three steps beyond."""
+    cap, n_records, steps = 2**31 - 1, 2**31 + 649, 2**24 - 45
+    assert np.floor(float(n_records * steps) * (cap / n_records) + 0.5) == cap * steps + 3
+    origin, level = (0, steps << 16) if sign > 0 else (steps << 16, 0)
+    table = ibis.memtable(pa.table({"user": [1], "value": [level / TOP]}))
+    with read_tally("user", "value", table, Rules(GRID)) as tally:
+        size = ibis.literal(n_records, "int64")
+        halves = {"high": (level >> 20) * size, "low": (level & (2**20 - 1)) * size}
+        tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
+        found = tally.weighted_total(Window(origin, 16, -steps, steps), cap)
+        assert found == (sign * cap * steps, cap)

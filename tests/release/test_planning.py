@@ -163,3 +163,10 @@ def test_plan_is_shown_as_a_table():
     assert "</th><th scope='col'>" in shown._repr_html_()
     assert "435,200" in repr(release.plan([544], lower=0, upper=800, eps=1))
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
+
+
+def test_counts_that_are_no_counts_are_refused_by_their_rule_and_not_quoted():
+    rule = r"one whole number a user, each at least 1, of at most 2\^53 records, got counts of"
+    with pytest.raises(ValueError, match=f"^`counts` must be {rule}") as refusal:
+        release.plan([7, -31], lower=0, upper=1, eps=1)
+    assert "31" not in str(refusal.value)

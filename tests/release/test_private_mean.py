@@ -140,6 +140,13 @@ def test_projection_adds_to_no_error(opendp):
     assert min(moved, averaged) > 20
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_level_that_is_no_probability_is_refused(opendp, level):
+    made = release.private_mean([1], [0.5], lower=0, upper=1, budget=1)
+    with pytest.raises(ValueError, match=f"^`level` must be between 0 and 1, got level={level}"):
+        made.interval(level)
+
+
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
 @pytest.mark.parametrize("eps", [0.3, 2.5, beyond.GaussianNoise(0.8)])
 @pytest.mark.parametrize("unit", [1, 2.0**-60])
