@@ -182,6 +182,7 @@ def _best_values(edges: Floats, scale: float) -> Floats:
         A_eq=sparse.hstack([sums, sparse.csr_array((half, 1))]).tocsr(),
         b_eq=np.ones(half),
         method="highs",
+        options={"maxiter": 100_000},
     )
     if found.x is None:
         raise NotFoundError(f"The table for noise of scale {scale:g} U was not found.")
