@@ -15,7 +15,7 @@ KINDS = {
     "a source": ("figure-2", "bibliography.html#id3", "Kareem Amin"),
     "a function": ("figure-2", "reference.html#userdp.optimal_error", "Return the smallest worst"),
     "code of a function": ("reference", "worstcase.html#threshold", "def threshold("),
-    "a test": ("claims", "_kkt.html#test_no_other_width_is_optimal", "def test_no_other_width_is_"),
+    "a test": ("frontier", "#test_strategies_by_definition", "def test_strategies_by_definition("),
 }
 
 
