@@ -105,6 +105,7 @@ def test_no_other_table_has_a_smaller_largest_error(eps):
         assert errors(means, table, other).max() >= least - 1e-8
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(collections(max_samples=8), st.floats(0.05, 3))
 def test_no_floor_is_above_the_guarantee_which_scales_with_the_bound(users, eps):
@@ -117,6 +118,7 @@ def test_no_floor_is_above_the_guarantee_which_scales_with_the_bound(users, eps)
     assert middle == pytest.approx(np.full(middle.size, float(users.upper)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_equal_users_depend_on_their_number_times_eps():
     one = beyond.laplace_remap(ud.Contributions([3], 1.0), 2)
     for n in (2, 8, 40):

@@ -307,6 +307,7 @@ def paths():
         yield np.repeat([0.0, 1.0], [1, n])
 
 
+@pytest.mark.slow
 def test_no_mechanism_errs_less_than_the_bound_on_paths():
     for values in paths():
         apart = abs(np.subtract.outer(*[np.arange(values.size)] * 2))
