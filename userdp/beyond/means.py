@@ -189,8 +189,8 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -
     """Return the smallest error, summed over the groups, if each mean gets an equal part of eps.
 
     Each group has its own threshold and the budget eps/G, so that the sum is 1/2 sum_g H_g(2G/eps).
-    It is never less than `error_of_several_means`, and equal only if the same users have the
-    largest shares in every group.
+    It is never less than `error_of_several_means`, and equal if the same users have the largest
+    shares in every group, or if eps is so small that 2G/eps is at least the number of users.
 
     Parameters
     ----------
