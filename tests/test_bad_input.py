@@ -43,10 +43,11 @@ GOOD = (
     | {"mechanisms": {"L": ud.laplace}, "mean_errors": {"L": ud.laplace_mean_error}}
     | {"sampler": ud.uniform_sums, "prior": ud.uniform_sums}
     | {"centres": [5], "total_widths": [2, 10], "user": [1, 1, 2], "value": [5.0, 6.0, 4.0]}
-    | {"data": None, "cap": 2, "reach": 1, "outside": "refuse", "missing": "refuse"}
+    | {"data": None, "cap": 2, "weight": 4, "reach": 1, "outside": "refuse", "missing": "refuse"}
     | {"weights": [2, 1], "project": True, "radius": 1, "below": 0}
     | {"squares": [61.0, 16.0], "d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
-    | dict.fromkeys(["threshold_share", "noise_share"], 0.5)
+    | dict.fromkeys(["threshold_share", "noise_share", "share"], 0.5)
+    | {"centred": True, "measure": "uniform"}
 )
 GROUPED = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
 GROUPED += ["error_of_several_means", "error_of_divided_budget"]
@@ -72,6 +73,7 @@ CLASSES = (
     beyond.GaussianNoise,
     beyond.LaplaceNoise,
     beyond.Modulus,
+    beyond.PrivateThreshold,
     beyond.StaircaseNoise,
 )
 RELEASED = ["plan", "user_counts", "private_mean", "release_mean", "private_mean_protected_counts"]
@@ -115,14 +117,19 @@ def said(words, *values):
     return [Said(value, words) for value in values]
 
 
+def written(value):
+    """A number as Python writes it; of long ones six digits."""
+    return repr(value).replace(repr(HUGE), "1e+400 (rounded, of type int)")
+
+
 def shown(argument, value):
     """The value, and what a refusal shows of it; in a list the last one is bad."""
     if isinstance(value, Said):
         return value
     if isinstance(value, list) and value:
-        return value, f"{argument}[{len(value) - 1}]={value[-1]!r}"
+        return value, f"{argument}[{len(value) - 1}]={written(value[-1])}"
     if isinstance(value, QUOTED):
-        return value, f"{argument}={value!r}"
+        return value, f"{argument}={written(value)}"
     return value, f"{argument} of type {type(value).__name__}"
 
 
@@ -223,13 +230,12 @@ REFUSED = [
     ("upper", ["Clipping"], *REALS),
     # Worst cases, certificates, laws.
     ("x", ["sum_of_largest"], V, [-1], T, [True, 0.5]),
-    ("sensitivity", ["smallest_bias"], *SIZE),
     ("sensitivity", ["noise_scale"], *REALS, V, [[1, -1.0]]),
     ("solution", ["kkt_certificate"], T, [(1, 2)]),
     ("eps", ["StaircaseNoise"], V, [1401]),
     ("sigma", ["GaussianNoise"], *POSITIVE, V, [9e-101, 2e100]),
     ("scale", ["noisy_error"], *REALS, V, [[1, -1.0]]),
-    ("bias", ["noisy_error"], *REALS, V, said("range of floats, got bias[0]=Fr", [HUGE, 0])),
+    ("bias", ["noisy_error"], *REALS, V, said("range of floats, got bias[0]=1e+400 (", [HUGE, 0])),
     ("weights", WEIGHED, *REALS, V, [[1, -1.0], *said("weights=[0, 0]", [0, 0])]),
     ("weights", WEIGHED, V, said("weights of shape (", [1], 1, [[1, 2]])),
     ("project", taking("project"), *TRUTH),
@@ -255,7 +261,10 @@ REFUSED = [
     ("sums", ["opt_several_means"], V, said("got sums[1, 0]=-1.0", [[11.0], [-1]])),
     ("sums", ["opt_several_means"], V, said("of shape (", [11.0, 4.0], [[11.0, 4.0]])),
     ("sums", ["opt_several_means"], T, said("<U1", [["1"], ["0"]])),
-    # AKMV.
+    # AKMV, and private thresholds.
+    ("share", ["PrivateThreshold"], *SIZE, V, [0, 1, 1.5]),
+    ("centred", ["PrivateThreshold"], *TRUTH),
+    ("measure", ["PrivateThreshold"], V, [None, *said("'uniform', 'logarithmic', got", "log")]),
     ("rank", RANKED, *COUNT),
     ("t", ["quantile_log_density"], V, [[NAN], *said("of floats", [-HUGE])]),
     ("law", ["capped_mean_error"], T, said("law of type list and shape (2,)", [1, 2])),
@@ -315,6 +324,9 @@ REFUSED = [
     ("user", ["user_counts"], V, said("must have rows", [])),
     ("user", RECORDS, T, said("pass `data=`", "who")),
     ("cap", PROTECTED_COUNTS, *COUNT, V, said("at most", 2**31 + 1)),
+    ("cap", ["plan"], V, [0, *said("hold integers", [1, 0]), *said("got none", [])]),
+    ("cap", ["plan"], T, [1.5, "2", {2}, *said("hold integers", [1, 2.0])]),
+    ("weight", ["plan"], V, [0.5, NAN]),
     ("reach", PROTECTED_COUNTS, *POSITIVE),
 ]
 CASES = [
@@ -340,6 +352,7 @@ SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error"]
 TINY = {"budget": 3e-308}
 SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
 BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
+THIRD = Fraction(10**400, 3)
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
 PAIRS = beyond.Modulus([0, 1, 1, 2])
 SQUARED = ["modulus_of_variance", "variance_cap", *VARIANCE]
@@ -356,7 +369,12 @@ ALSO_REFUSED = [
     (V, "eps", "eps=3e-308", "simulate_akmv_error", {"eps": 3e-308}),
     (V, "eps", "finite noise", ud.noise_scale, [np.nextafter(_checks.LARGEST / 64, INF), 1]),
     *[(V, "rho", "1e-100 to 1e+100, got rho", GAUSS.zcdp, [x]) for x in (9e-101, 2e100)],
-    (V, "rho", "positive", GAUSS.zcdp, [0]),
+    (V, "rho", "positive, got rho=0.", GAUSS.zcdp, [0]),
+    (V, "budget", "got budget=3.33333e+399 (rounded, ", "private_mean", {"budget": THIRD}),
+    (V, "upper", "got upper=1e+999 (rounded, of ", "private_mean", {"upper": 10**999}),
+    (V, "lower", "got lower=Decimal('NaN').", "plan", {"lower": Decimal("NaN")}),
+    (V, "budget", "a rho of at least 2^-81", "private_mean", {"budget": GAUSS.zcdp(1e-30)}),
+    (V, "budget", "got rho=1e-30 (sigma=7", "private_mean", {"budget": GAUSS.zcdp(1e-30)}),
     (T, "rho", "'1'", GAUSS.zcdp, ["1"]),
     *[(V, "eps", "1e-100 to 1e+100", GAUSS.approximate, [x, 0.1]) for x in (9e-101, 2e100)],
     (V, "eps", "eps=0", GAUSS.approximate, [0, 0.1]),
@@ -388,7 +406,8 @@ ALSO_REFUSED = [
     *[(V, "users", "U^2 N", n, {"users": ud.Contributions([2**53], 1e150)}) for n in SQUARED],
     *[(V, "x", f"x={x}", PAIRS.majorant, [x]) for x in (-1, INF)],
     (T, "x", "'1'", PAIRS.majorant, ["1"]),
-    (V, "sensitivity", "sensitivity=-1", PAIRS.smallest_bias, [-1]),
+    *[(V, "sensitivity", f"sensitivity={x}", PAIRS.smallest_bias, [x]) for x in (-1, NAN)],
+    *[(T, "sensitivity", repr(x), PAIRS.smallest_bias, [x]) for x in ("1", True)],
     (V, "n", "n=-1", PAIRS.__call__, [-1]),
     (T, "n", "n=0.5", PAIRS.__call__, [0.5]),
     *[(V, "budget", "budget=0", f, [0]) for f in (PAIRS.optimal_error, PAIRS.optimal_sensitivity)],
@@ -511,6 +530,8 @@ ALSO_ACCEPTED = {
     ),
     "no rows": lambda: call(*PROTECTED_COUNTS, user=[], value=[]),
     "the weight of one row": lambda: result_of(*PROTECTED_COUNTS, "worst_case_error_at")(1),
+    "bounds that are decimals": lambda: call("plan", lower=Decimal("-0.1"), upper=Decimal("1e1")),
+    "a plan for large budgets": lambda: call("plan", eps=[1, 1401, 1e300]),
     "a plan for a narrow range": lambda: call("plan", counts=[1], upper=1e-279, eps="0.1"),
     "a plan for a range of eight bits": lambda: call(
         "plan", counts=[1], lower=2.0**52, upper=2.0**52 + 256
@@ -568,6 +589,7 @@ def fault_of_refusal(error, argument, words, function, arguments):
     return f"{attempt} should raise {wanted}; it is accepted"
 
 
+@pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_good_call_is_accepted_and_so_are_near_twins_of_bad_ones(name):
     for _, changed in by_function(GOOD_CALLS, place=0)[name]:

@@ -364,12 +364,15 @@ def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
             assert made[0] == alone
 
 
-@pytest.mark.parametrize("name", [*MEANS, "several means", "akmv", "ball"])
+THRESHOLD = beyond.PrivateThreshold(0.1, centred=True, measure="logarithmic").release
+
+
+@pytest.mark.parametrize("name", [*MEANS, "several means", "akmv", "threshold", "ball"])
 def test_what_is_called_does_not_tell_who_is_clipped(name):
     """Time is not promised, but no function is called for one user and not for another."""
     users = ud.Contributions([9, *[2] * 39], 1)
     budget = beyond.GaussianNoise(1) if name == "ball" else 0.5
-    mechanism = (RELEASES | {"akmv": ud.akmv})[name]
+    mechanism = (RELEASES | {"akmv": ud.akmv, "threshold": THRESHOLD})[name]
     seen = []
     for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
         sums = users.largest_sums * np.repeat(ends, [1, 39])

@@ -29,6 +29,7 @@ ENDS = {
     "release/_files.py": {
         "_refuse_parts": "each step reads another block of a file, up to its end"
     },
+    "release/_text.py": {"_is_utf8": "each step reads another block of a file, up to its end"},
     "release/_plans.py": {"_steps_of": "each step takes one of finitely many parts"},
 }
 """Functions with a `while`, and why it ends."""
@@ -184,7 +185,7 @@ class NeverThere(LaplaceNoise):
 
 
 def stuck_plan(monkeypatch):
-    monkeypatch.setattr(_planning, "optimal_error", lambda *_: inf)
+    monkeypatch.setattr(_planning, "_guarantee", lambda *_: inf)
     release.plan([2, 1], **BOUNDS, eps=1).smallest_eps(1)
 
 

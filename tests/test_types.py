@@ -77,7 +77,7 @@ def test_of_a_float_come_floats() -> None:
         assert_type(ud.printed_bias(FLOATS, HALF), float),
         assert_type(ud.worst_case_error(FLOATS, HALF, Fraction(1)), float),
         assert_type(beyond.weighted_worst_case_error(FLOATS, [2, 1, 1], 1), float),
-        assert_type(beyond.smallest_bias(FLOATS, Fraction(1)), float),
+        assert_type(beyond.modulus_of_mean(FLOATS).smallest_bias(Fraction(1)), float),
         assert_type(beyond.minimax_lower_bound(FLOATS, 1), float),
         assert_type(MEAN.optimal_error(1), float),
         assert_type(MEAN.optimal_sensitivity(beyond.GaussianNoise(1)), float),
@@ -176,8 +176,8 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
             ),
         ],
         "given sensitivity": [
-            assert_type(beyond.smallest_bias(EXACT, 1), Fraction | float),
-            assert_type(beyond.smallest_bias(EXACT, 1.5), Fraction | float),
+            assert_type(beyond.modulus_of_mean(EXACT).smallest_bias(1), Fraction | float),
+            assert_type(beyond.modulus_of_mean(EXACT).smallest_bias(1.5), Fraction | float),
         ],
         "sensitivity given to a modulus": [
             assert_type(EXACT_MEAN.smallest_bias(1), Fraction | float),

@@ -8,6 +8,7 @@ may say; in the core `refuse_entries` also quotes the entry of an array.
 import math
 import numbers
 from collections.abc import Collection
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, NoReturn
@@ -33,6 +34,10 @@ _NO_NUMBER = bool | np.bool_ | np.timedelta64
 _LONGEST_TEXT = 100
 _SEPARATORS = frozenset(",;|")
 
+# Whole numbers, fractions and decimals of more digits are shown with six of them.
+_MOST_DIGITS = 60
+_SIX_DIGITS = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
 
 def refuse(name: str, rule: str, got: str) -> NoReturn:
     raise ValueError(f"`{name}` must {rule}, got {got}.")
@@ -45,7 +50,7 @@ def refuse_value(name: str, rule: str, value: object) -> NoReturn:
 def refuse_type(name: str, rule: str, value: object) -> NoReturn:
     if not is_plain(value):
         refuse_kind(name, rule, value)
-    raise TypeError(f"`{name}` must be {rule}, got {name}={value!r} {kind_of(value)}.")
+    raise TypeError(f"`{name}` must be {rule}, got {name}={digits_of(value)} {kind_of(value)}.")
 
 
 def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
@@ -55,7 +60,21 @@ def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
 
 def shown(name: str, value: object) -> str:
     """What a refusal shows of an argument: arrays and tables are not quoted."""
-    return f"{name}={value!r}" if is_plain(value) else f"{name} {kind_of(value)}"
+    return f"{name}={digits_of(value)}" if is_plain(value) else f"{name} {kind_of(value)}"
+
+
+def digits_of(value: object) -> str:
+    """A plain value as Python writes it; of a long number six digits, rounded."""
+    if isinstance(value, int | Fraction):
+        parts = value.numerator, value.denominator
+        if sum(map(int.bit_length, parts)) <= _MOST_DIGITS * math.log2(10):
+            return repr(value)
+        number = _SIX_DIGITS.divide(*map(Decimal, parts))
+    elif isinstance(value, Decimal) and len(value.as_tuple().digits) > _MOST_DIGITS:
+        number = _SIX_DIGITS.plus(value)
+    else:
+        return repr(value)
+    return f"{number.normalize(_SIX_DIGITS):.6g} (rounded, of type {type(value).__name__})"
 
 
 def load(library: str, need: str, extra: str) -> Any:
@@ -118,10 +137,14 @@ def integer(name: str, value: object, least: int, most: int | None = None) -> in
 
 
 def real(name: str, value: object) -> float:
-    """A finite real number, as a float."""
-    given = number(name, value, numbers.Real, "a real number")
-    # Made a float first: beside a float32 the limits would be infinite.
-    result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
+    """A finite real number, or a Decimal, as the nearest float."""
+    result: Exact
+    if isinstance(value, Decimal):
+        result = math.nan if value.is_nan() else float(value)
+    else:
+        given = number(name, value, numbers.Real, "a real number")
+        # Made a float first: beside a float32 the limits would be infinite.
+        result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
     if not -LARGEST <= result <= LARGEST:
         refuse_value(name, "finite and within the range of floats", value)
     return float(result)
@@ -216,4 +239,4 @@ def refuse_entries(
     if np.any(bad):
         first = int(np.argmax(bad))
         where = ", ".join(map(str, np.unravel_index(first, entries.shape)))
-        refuse(name, f"be {rule}", f"{name}[{where}]={entries.item(first)!r}")
+        refuse(name, f"be {rule}", f"{name}[{where}]={digits_of(entries.item(first))}")

@@ -77,11 +77,19 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
 
 
 def _cells_of(
-    values: Floats, users: Contributions, rank: int, eta: Fraction, below: float = 0.0
+    values: Floats,
+    users: Contributions,
+    rank: int,
+    eta: Fraction,
+    below: float = 0.0,
+    top: float | None = None,
 ) -> Cells:
-    """Return the cells of sums that are checked already, for an exponent of eta per rank."""
+    """Return the cells of sums that are checked already, for an exponent of eta per rank.
+
+    The values may be increasing functions of the sums; `top` is then that function of U m*.
+    """
     rank = min(check.integer("rank", rank, least=1), users.n_users)
-    outer = (float(users.upper) * users.max_count, 0.0)
+    outer = (float(users.upper) * users.max_count if top is None else top, 0.0)
     ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)

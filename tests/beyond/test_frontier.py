@@ -30,7 +30,7 @@ def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
         users.upper,
         beyond.centred_clipping(users, users.total * delta),
     )
-    assert oracle.largest_bias(*arguments) == beyond.smallest_bias(users, delta)
+    assert oracle.largest_bias(*arguments) == beyond.modulus_of_mean(users).smallest_bias(delta)
     assert oracle.largest_change(*arguments) == min(delta, most)
 
 

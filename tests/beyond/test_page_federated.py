@@ -70,7 +70,7 @@ def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold
     worst = max(abs(np.dot(parts, u)) for u in product([-R, R], repeat=len(m)))
     assert worst == R * sum(map(abs, parts))
     users = ud.Contributions(m, upper=2 * R)
-    assert worst == 2 * beyond.smallest_bias(users, T / N)
+    assert worst == 2 * beyond.modulus_of_mean(users).smallest_bias(T / N)
     assert 2 * R * max(w) / sum(w) == T / N <= 2 * R * Fraction(max(m), N)
     rules = PAGE.make_rules(np.array(m), float(R), LAW, 3, [k])
     assert rules[f"threshold, {k}"][1] == pytest.approx(float(T) / 2)
@@ -84,12 +84,12 @@ def guarantees(m, R, w):
     """The least of all thresholds and of all weights min(m, k), for noise of mean length w."""
     users, N = ud.Contributions(m, upper=2 * R), sum(m)
     thresholds = [2 * R * n for n in {0, *m}]
-    errors = [w * S / N + beyond.smallest_bias(users, S / N) for S in thresholds]
+    errors = [w * S / N + beyond.modulus_of_mean(users).smallest_bias(S / N) for S in thresholds]
     T = max(S for S, error in zip(thresholds, errors, strict=True) if error <= min(errors))
     weighted = []
     for k in range(1, max(m) + 1):
         T_k = 2 * R * k * Fraction(N, sum(min(n, k) for n in m))
-        weighted.append(w * T_k / N + 2 * beyond.smallest_bias(users, T_k / N))
+        weighted.append(w * T_k / N + 2 * beyond.modulus_of_mean(users).smallest_bias(T_k / N))
     return T, min(errors), min(weighted)
 
 

@@ -19,7 +19,7 @@ def test_strategies_by_definition(users, k, share, lift):
     U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
     T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
     kept = Fraction(sum(min(count, k) for count in m))
-    least = beyond.smallest_bias(users, T / N)
+    least = beyond.modulus_of_mean(users).smallest_bias(T / N)
     everything = lambda data: [x for user in data for x in user]  # noqa: E731
     mean = lambda data: sum(everything(data)) / N  # noqa: E731
     strategies = {
@@ -40,9 +40,9 @@ def test_strategies_by_definition(users, k, share, lift):
     for name, strategy in strategies.items():
         values = {data: strategy(data) for data in datasets}
         assert in_the_plane(values, mean) == points[name]
-        assert points[name][0] >= beyond.smallest_bias(users, points[name][1])
+        assert points[name][0] >= beyond.modulus_of_mean(users).smallest_bias(points[name][1])
     assert points["cap"][0] == 2 * least
-    assert points["drop"][0] == 2 * beyond.smallest_bias(users, U * k / N)
+    assert points["drop"][0] == 2 * beyond.modulus_of_mean(users).smallest_bias(U * k / N)
 
 
 few_users = collections().filter(lambda users: users.n_users <= 4)
@@ -85,7 +85,7 @@ def corner_mean(users):
 def test_no_function_of_the_corner_datasets_passes_the_frontier(users, data):
     values = data.draw(estimators(users, middle=Fraction(1, 2)))
     bias, change = in_the_plane(values, corner_mean(users))
-    assert bias >= beyond.smallest_bias(users, change)
+    assert bias >= beyond.modulus_of_mean(users).smallest_bias(change)
     eps = data.draw(budgets())
     laws = {"laplace": beyond.LaplaceNoise(eps), "staircase": beyond.StaircaseNoise(eps)}
     for noise, objective in product(laws, ("bound", "l1", "mse")):
@@ -99,7 +99,7 @@ def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
     end = (int(at_top),) * users.n_users
     values[end] = mean(end)
     bias, change = in_the_plane(values, mean)
-    assert bias >= 2 * beyond.smallest_bias(users, change)
+    assert bias >= 2 * beyond.modulus_of_mean(users).smallest_bias(change)
 
 
 @pytest.mark.parametrize("counts", [[2], [1, 1], [2, 1], [3, 1], [2, 2, 1], [1, 1, 1]])

@@ -1,7 +1,8 @@
 """The page on staircase noise: laws of noise against definitions and quadrature."""
 
 from fractions import Fraction
-from math import ceil
+from itertools import product
+from math import ceil, cosh, exp, sinh
 
 import numpy as np
 import oracle
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_functions import functions_of, glued
+from scipy import optimize, sparse
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from strategies import LAWS, collections, fractions
@@ -16,7 +18,7 @@ from strategies import LAWS, collections, fractions
 import userdp as ud
 from userdp import beyond
 
-PAGE = functions_of("less-noise", quad=quad, brentq=brentq)
+PAGE = functions_of("less-noise", Fraction=Fraction, product=product, quad=quad, brentq=brentq)
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
 
 
@@ -152,3 +154,56 @@ def test_gaussian_noise_is_shorter_for_small_rho_only():
     last = np.flatnonzero(gaussian)[-1]
     assert np.all(gaussian[: last + 1])
     assert rhos[last] < 0.7523 < rhos[last + 1]
+
+
+# Many equal users
+@pytest.mark.parametrize(("K", "B"), [(2, 8), (3, 9), (4, 8), (5, 5)])
+def test_a_user_who_moves_leads_from_one_mean_to_the_next_but_for_a_small_share(K, B):
+    """The coupling of thm-many, counted: the share that is left out is 1/B, or K/B for j = 1."""
+    for k in range(K):
+        for j in range(1, K):
+            here, there = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
+            arrive = {PAGE.moved(c, j) for c in here} & there
+            assert arrive == {c for c in there if c[j - 1] > 1}
+            assert len(here) - len(arrive) == sum(c[j - 1] == B for c in here)
+            left_out = 1 - Fraction(len(arrive), len(there))
+            assert left_out <= (Fraction(1, B) if j > 1 else Fraction(K, B))
+
+
+def least_noise(K, eps, reach=12):
+    """The smallest mean size of a law on multiples of 1/K that is private under shifts up to 1."""
+    z = np.arange(-reach * K, reach * K + 1) / K
+    near = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
+    pairs = np.array([*near, *((b, a) for a, b in near)])
+    rows = np.arange(len(pairs))
+    limits = sparse.csr_array(
+        (
+            np.r_[np.ones(rows.size), np.full(rows.size, -exp(eps))],
+            (np.r_[rows, rows], pairs.T.ravel()),
+        )
+    )
+    return optimize.linprog(
+        abs(z), limits, np.zeros(rows.size), np.ones((1, z.size)), [1.0], method="highs"
+    ).fun
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+def test_noise_on_finer_lattices_comes_up_to_the_limit_for_many_equal_users(eps):
+    """The last step of thm-many, by programs that know nothing of the staircase."""
+    limit = 1 / (2 * sinh(eps / 2))
+    found = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
+    assert found == sorted(found)
+    assert 0.97 < found[-1] <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("eps", [0.5, 1, 2])
+def test_chain_and_limit_of_many_users_differ_by_cosh(eps):
+    n = 10**9
+    chain = n / (1 + cosh(eps) + n * sinh(eps))
+    assert 1 / (2 * sinh(eps / 2)) / chain == pytest.approx(cosh(eps / 2), rel=1e-6)
+
+
+def test_equal_users_inside_a_dataset_are_exact():
+    """The dataset of cor-many: the heaviest have equal sums, all others 0."""
+    x = [Fraction(1, 3), Fraction(1), Fraction(0)]
+    assert PAGE.inside(x, [1, 7, 2, 3]) == [2 * x[0], 2 * x[1], 0, 0]

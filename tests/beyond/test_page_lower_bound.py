@@ -20,12 +20,12 @@ from userdp.beyond.frontier import _least_risks, _risk_of_one
 PAGE = functions_of(
     "lower-bound",
     Fraction=Fraction,
-    cosh=math.cosh,
     optimize=optimize,
     product=itertools.product,
     sinh=math.sinh,
     sparse=sparse,
 )
+factor = beyond.factor_of_every_statistic
 NOISES = ("laplace", "staircase")
 ROUNDING = 1 + 1e-12
 SOLVER = 1e-6
@@ -154,7 +154,7 @@ every_statistic = given(st.one_of(statistics(), products()), st.floats(0.02, 3))
 @every_statistic
 def test_no_private_mechanism_for_any_statistic_is_below_the_bound(statistic, eps):
     """thm-chain, along paths on which the statistic goes up and down."""
-    omega = PAGE.modulus(*statistic)
+    omega = PAGE.changes(*statistic)
     n = np.arange(1, omega.size)
     bounds = omega[1:] / (1 + math.cosh(eps) + n * math.sinh(eps))
     assert PAGE.least_risk(*statistic, eps) >= bounds.max() * (1 - SOLVER)
@@ -164,27 +164,21 @@ def test_no_private_mechanism_for_any_statistic_is_below_the_bound(statistic, ep
 @every_statistic
 def test_factor_for_every_statistic(statistic, eps):
     """thm-every-factor, also where the modulus is not concave, and for staircase noise."""
-    omega, risk = PAGE.modulus(*statistic), PAGE.least_risk(*statistic, eps)
-    error = PAGE.majorant(omega, 2 / eps) / 2
-    assert error <= PAGE.every_factor(eps) * risk * (1 + SOLVER)
+    omega, risk = PAGE.changes(*statistic), PAGE.least_risk(*statistic, eps)
+    error = beyond.Modulus(omega).majorant(2 / eps) / 2
+    assert error <= factor(eps) * risk * (1 + SOLVER)
     w = 1 / (2 * math.sinh(eps / 2))
     stairs = (1 + math.cosh(eps)) / 2 + w * math.sinh(eps)
-    assert PAGE.majorant(omega, 2 * w) / 2 <= stairs * risk * (1 + SOLVER)
-
-
-def test_majorant_is_that_of_a_modulus_that_is_not_concave():
-    omega = np.array([0, 1, 1, 3.0])
-    for x, height in ((0.5, 0.5), (1, 1), (2, 2), (3, 3), (7, 3)):
-        assert PAGE.majorant(omega, x) == pytest.approx(height)
+    assert beyond.Modulus(omega).majorant(2 * w) / 2 <= stairs * risk * (1 + SOLVER)
 
 
 def test_factor_of_every_statistic_grows_and_has_the_values_of_the_page():
-    factors = [PAGE.every_factor(eps) for eps in np.linspace(1e-6, 6, 2000)]
+    factors = [factor(eps) for eps in np.linspace(1e-6, 6, 2000)]
     assert np.all(np.diff(factors) > 0)
     assert factors[0] == pytest.approx(2, rel=1e-5)
-    assert PAGE.every_factor(1) < 2.45
-    assert PAGE.every_factor(2) < 4.2
-    assert PAGE.every_factor(2) == pytest.approx(PAGE.every_factor(2 + 1e-9), rel=1e-6)
+    assert factor(1) < 2.45
+    assert factor(2) < 4.2
+    assert factor(2) == pytest.approx(factor(2 + 1e-9), rel=1e-6)
     assert float(glued("lower-bound")["every-factor-one"]) == 2.45
 
 
@@ -192,8 +186,8 @@ def test_factor_of_every_statistic_grows_and_has_the_values_of_the_page():
 def test_from_two_on_an_answer_of_one_person_has_the_factor_exactly(eps):
     risk = PAGE.least_risk(np.array([0.0, 1.0]), [(0, 1)], eps)
     assert risk == pytest.approx(1 / (1 + math.exp(eps)), rel=SOLVER)
-    error = PAGE.majorant(np.array([0.0, 1.0]), 2 / eps) / 2
-    assert error / risk == pytest.approx(PAGE.every_factor(eps), rel=SOLVER)
+    error = beyond.Modulus([0.0, 1.0]).optimal_error(eps)
+    assert error / risk == pytest.approx(factor(eps), rel=SOLVER)
 
 
 @pytest.mark.parametrize(("n", "eps"), [(2, 1), (4, 0.5), (8, 0.25), (8, 1), (3, 2)])
@@ -375,45 +369,6 @@ def test_bracket_of_equal_users(n):
     assert ud.optimal_error(users, eps) > 1.94 * low
 
 
-@pytest.mark.parametrize(("K", "B"), [(2, 8), (3, 9), (4, 8), (5, 5)])
-def test_a_user_who_moves_leads_from_one_mean_to_the_next_but_for_a_small_share(K, B):
-    """The coupling of thm-many, counted: the share that is left out is 1/B, or K/B for j = 1."""
-    for k in range(K):
-        for j in range(1, K):
-            here, there = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
-            arrive = {PAGE.moved(c, j) for c in here} & there
-            assert arrive == {c for c in there if c[j - 1] > 1}
-            assert len(here) - len(arrive) == sum(c[j - 1] == B for c in here)
-            left_out = 1 - Fraction(len(arrive), len(there))
-            assert left_out <= (Fraction(1, B) if j > 1 else Fraction(K, B))
-
-
-def least_noise(K, eps, reach=12):
-    """The smallest mean size of a law on multiples of 1/K that is private under shifts up to 1."""
-    z = np.arange(-reach * K, reach * K + 1) / K
-    near = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
-    pairs = np.array([*near, *((b, a) for a, b in near)])
-    rows = np.arange(len(pairs))
-    limits = sparse.csr_array(
-        (
-            np.r_[np.ones(rows.size), np.full(rows.size, -math.exp(eps))],
-            (np.r_[rows, rows], pairs.T.ravel()),
-        )
-    )
-    return optimize.linprog(
-        abs(z), limits, np.zeros(rows.size), np.ones((1, z.size)), [1.0], method="highs"
-    ).fun
-
-
-@pytest.mark.parametrize("eps", [0.5, 1, 2])
-def test_noise_on_finer_lattices_comes_up_to_the_limit_for_many_equal_users(eps):
-    """The last step of thm-many, by programs that know nothing of the staircase."""
-    limit = 1 / (2 * math.sinh(eps / 2))
-    found = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
-    assert found == sorted(found)
-    assert 0.97 < found[-1] <= 1 + SOLVER
-
-
 def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
     """Its error is that of thm-many at every number of users: no certificate may exceed it."""
     for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
@@ -492,16 +447,3 @@ def test_projecting_is_not_within_three_halves_for_one_heavy_user():
     assert min(projected) > 1.5 * apart
     assert beyond.minimax_lower_bound(users, eps) < apart
     assert beyond.best_split(users, beyond.StaircaseNoise(eps)).error < 1.2 * apart
-
-
-@pytest.mark.parametrize("eps", [0.5, 1, 2])
-def test_chain_and_limit_of_many_users_differ_by_cosh(eps):
-    n = 10**9
-    chain = n / (1 + math.cosh(eps) + n * math.sinh(eps))
-    assert 1 / (2 * math.sinh(eps / 2)) / chain == pytest.approx(math.cosh(eps / 2), rel=1e-6)
-
-
-def test_equal_users_inside_a_dataset_are_exact():
-    """The dataset of cor-many: the heaviest have equal sums, all others 0."""
-    x = [Fraction(1, 3), Fraction(1), Fraction(0)]
-    assert PAGE.inside(x, [1, 7, 2, 3]) == [2 * x[0], 2 * x[1], 0, 0]

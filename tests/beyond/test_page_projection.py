@@ -4,14 +4,16 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
-from page_functions import functions_of
+from page_functions import BOOK, functions_of
 from scipy.optimize import brentq, minimize, minimize_scalar
 from strategies import LAWS
 
 import userdp as ud
 from userdp import beyond
+from userdp.beyond import errors, split
 
 SOLVERS = {"brentq": brentq, "minimize": minimize, "minimize_scalar": minimize_scalar}
 PAGE = functions_of("projection", **SOLVERS)
@@ -91,6 +93,26 @@ def test_no_dataset_is_worse_and_one_is_as_bad(noise, n_users):
             for j in range(np.sum(users.largest_sums > S) + 1)
         ]
         assert max(attained) == pytest.approx(stated, rel=1e-10)
+
+
+def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
+    """thm-projected, 2, term by term; few datasets at once, as if there were millions of users."""
+    monkeypatch.setattr(errors, "_AT_ONCE", 3)
+    rng, law, places = np.random.default_rng(12), beyond.LaplaceNoise(1), []
+    for _ in range(200):
+        m = np.sort(rng.integers(1, 9, rng.integers(1, 40)))[::-1]
+        S, scale = rng.uniform(0.1, 1) * m[0], 10 ** rng.uniform(-1, 2)
+        n, N, wide = int(np.sum(m > S)), m.sum(), beyond.LaplaceNoise(1 / scale)
+        found = []
+        for j in range(n + 1):
+            d = np.sum(m[:j] - S) / (2 * N)
+            tau = max(j * S - (n - j) * S - m[n:].sum(), 0) / (2 * N)
+            x = np.array([d, 0.5 - tau, 0.5 + tau]) / (S / N * scale)
+            found.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
+        places.append(np.argmax(found) / max(n, 1))
+        stated = beyond.projected_error(ud.Contributions(m, 1.0), S, wide)
+        assert stated == pytest.approx(max(found), rel=1e-9)
+    assert min(places) < 0.6 < max(places)
 
 
 @every_law
@@ -255,3 +277,13 @@ def test_shrinking_gains_some_per_cent_for_equal_users_only():
         users = ud.Contributions([m] * n + [1] * free, upper=1)
         gain = 1 - PAGE.best_shrunk(n, m, free, law).fun / PAGE.best_projected(users, law)[1]
         assert least < gain < most
+
+
+def test_the_settings_of_the_search_for_a_width_are_those_of_the_page():
+    chapter = nbformat.read(BOOK / "projection.ipynb", 4)
+    texts = [cell.source for cell in chapter.cells if "(sec-projection-width)=" in cell.source]
+    (words,) = [text[text.index("(sec-projection-width)=") :] for text in texts]
+    assert f"{split._EQUAL_SHARES.size} equal steps" in words
+    assert f"$q={split._LADDER_STEP}$" in words
+    assert f"${split._WIDEST_NOISE}\\,U$" in words
+    assert rf"\frac1{{{round(1 / split._SMALLEST_SHARE_OF_MEAN)}}}" in words

@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_functions import BOOK, functions_of, glued, tables
+from scipy import optimize
 from strategies import LAWS
 
 import userdp as ud
 from userdp import beyond
 
-PAGE = functions_of("projection", Fraction=Fraction, product=product, LAWS=LAWS)
+PAGE = functions_of(
+    "projection",
+    Fraction=Fraction,
+    product=product,
+    LAWS=LAWS,
+    minimize_scalar=optimize.minimize_scalar,
+)
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=1)
 
@@ -104,8 +111,7 @@ def test_where_a_split_saves():
         (EXTREME, 3, "laplace", 0.11),
         (EXTREME, 2, "staircase", 0.185),
     ):
-        S = beyond.threshold(users, LAWS[noise](eps), "l1")
-        together = beyond.projected_error(users, S, LAWS[noise](eps))
+        together = PAGE.unsplit(users, LAWS[noise](eps))
         assert beyond.best_split(users, LAWS[noise](eps)).error < (1 - least) * together
 
 

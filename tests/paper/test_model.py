@@ -48,7 +48,7 @@ def test_a_fraction_makes_results_exact(upper, exact):
     results = [measure(users, clipping) for measure in measures for clipping in (best, low, high)]
     results += [users.upper, ud.threshold(users, 1.5), ud.threshold(users, 0.1)]
     results += [ud.sensitivity(users), ud.worst_case_error(users, best, 1.5)]
-    results += [ud.optimal_error(users, 1.5), beyond.smallest_bias(users, one)]
+    results += [ud.optimal_error(users, 1.5), beyond.modulus_of_mean(users).smallest_bias(one)]
     results += [ud.symmetric_error(users, one, 1.5)]
     results += [beyond.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
     assert {type(result) for result in results} == {wanted}
@@ -201,7 +201,7 @@ NO_SUMS = {
     "infinite": [[INF, 1.0], "be finite, got sums[0]=inf."],
     "more than floats hold": [
         [HUGE, 2],
-        "be within the range of floats, got sums[0]=Fraction(1000",
+        "be within the range of floats, got sums[0]=1e+400 (rounded",
     ],
     "not exact in floats": [
         [1, 2**63 - 1],

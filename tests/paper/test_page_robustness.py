@@ -49,6 +49,59 @@ def test_at_two_the_verdict_depends_on_the_width():
     )
 
 
+BEST = beyond.PrivateThreshold(0.1, centred=True, measure="logarithmic")
+LAWS = [
+    ud.uniform_sums,
+    ud.gaussian_sums,
+    partial(ud.beta_sums, a=8, b=2),
+    partial(ud.beta_sums, a=2, b=8),
+    partial(ud.correlated_sums, correlation=0.5),
+    partial(ud.correlated_sums, correlation=1),
+]
+
+
+@pytest.mark.parametrize(
+    ("users", "sampler", "loses", "wins"),
+    [
+        (GEOMETRIC, ud.uniform_sums, [0.1, 0.25], [1, 1.9, 2.5, 5]),
+        (EXTREME, ud.gaussian_sums, [0.1, 0.5, 1, 1.9], [2.01, 3, 5]),
+    ],
+    ids=["geometric", "extreme"],
+)
+def test_the_best_rival_wins_on_average_and_loses_in_the_worst_case(users, sampler, loses, wins):
+    """In the paper's settings, by six standard errors; a search finds the bad datasets."""
+    sums = sampler(users, 60, rng=11)
+    for eps in [*loses, *wins]:
+        gap = BEST.mean_error(sums, users, eps) - ud.opt_worst_case_mean_error(sums, users, eps)
+        z = gap.mean() / (gap.std(ddof=1) / np.sqrt(60))
+        assert z > 6 if eps in loses else z < -6, eps
+        assert BEST.largest_error_found(users, eps) > 1.1 * ud.optimal_error(users, eps)
+
+
+@pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
+@pytest.mark.parametrize("eps", [0.1, 1, 3])
+def test_a_public_width_errs_less_on_average_than_every_private_threshold(users, eps):
+    """Median over six laws. Its guarantee is three halves of the optimum."""
+    page, data = functions_of("robustness"), [law(users, 40, rng=12) for law in LAWS]
+    S, best = page.public_width(users, eps), ud.optimal_error(users, eps)
+    assert ud.symmetric_error(users, S, eps) == pytest.approx(1.5 * best)
+    assert ud.symmetric_error(users, 0.99 * S, eps) > 1.5 * best
+    public = np.median([beyond.clipped_mean_error(x, users, S, eps).mean() for x in data])
+    for centred, measure, share in product((0, 1), ("uniform", "logarithmic"), (0.5, 0.1)):
+        rule = beyond.PrivateThreshold(share, bool(centred), measure)
+        private = np.median([rule.mean_error(x, users, eps).mean() for x in data])
+        assert private > public, rule
+
+
+def test_where_the_bound_misleads_a_private_threshold_beats_every_width_around_the_middle():
+    """Samples with a mean of a hundredth of U, as the page has them."""
+    sums = ud.beta_sums(GEOMETRIC, 60, a=1, b=99, rng=13)
+    rule = beyond.PrivateThreshold(0.1, measure="logarithmic")
+    widths = np.geomspace(U / 32, U * GEOMETRIC.max_count, 30)
+    around = [beyond.clipped_mean_error(sums, GEOMETRIC, S, 1).mean() for S in widths]
+    assert rule.mean_error(sums, GEOMETRIC, 1).mean() < 0.5 * min(around)
+
+
 @pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
 def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):
     """Clip each sample, or each user's average, on common uniform samples."""

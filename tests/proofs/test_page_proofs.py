@@ -9,7 +9,7 @@ from tools.ext.contents import ROOT, page, pages
 
 # Sentences that explain what the mark "checked by machine" means, and claim nothing.
 EXPLAINS = {
-    "lemma": "(*Checked by machine* means that",
+    "setup": "*Checked by machine* means that",
     "errata": "those that [Coq](proofs.md) has checked say so",
     "claims": "[Proved in Coq]{.known}: the whole statement",
 }

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from userdp.release import _mean, _noise, _protected, _vectors
+from userdp.release import _joint, _mean, _means, _noise, _protected, _vectors
 
 DRAWS = {"noisy_total", "noisy_vector"}
 BRANCHES = (
@@ -20,7 +20,7 @@ BRANCHES = (
 )
 """Syntax that decides whether something happens, or how often."""
 
-MODULES = (_noise, _mean, _protected, _vectors)
+MODULES = (_noise, _mean, _protected, _vectors, _joint, _means)
 TREES = {module: ast.parse(inspect.getsource(module)) for module in MODULES}
 
 
@@ -51,6 +51,7 @@ DRAWING = {
     (_mean, "_draw"): 1,
     (_protected, "private_mean_protected_counts"): 2,
     (_vectors, "release_mean_in_ball"): 1,
+    (_joint, "draw_jointly"): 1,
 }
 
 
@@ -106,6 +107,12 @@ ENTRIES = {
     (_vectors, "release_mean_in_ball"): {
         *("law", "law.sigma", "GaussianNoise", "LARGEST_SCALE", "radius", "moved"),
     },
+    (_joint, "draw_jointly"): set(),
+    (_means, "_totals"): {"part.joint"},
+    # What the draws of each mean spent, by OpenDP's account.
+    (_means, "_draw"): {"part.shares", "part.joint", "one.eps", "most"},
+    (_means, "_mean"): {"strategy", "known", "other", "spent"},
+    (_means, "private_means"): {"spent"},
 }
 """What each function may have conditions on that sees totals, or what is made of them."""
 

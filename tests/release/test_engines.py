@@ -23,8 +23,9 @@ from userdp.release import _engines as engines
 from userdp.release import _tally
 from userdp.release._backends import DuckDB
 from userdp.release._grid import HALF, Grid, Window, in_steps
+from userdp.release._grouped import GroupRules, Reach
 from userdp.release._rows import Rules, Survey, users_of
-from userdp.release._sources import read_tally
+from userdp.release._sources import read_groups, read_tally
 from userdp.release._tally import Among
 
 LOWER, UPPER = -2.0, 6.0
@@ -379,6 +380,16 @@ def everything_asked(table):
                 found.append(tally.clipped_total(window))
                 found.append(tally.clipped_total(window, Among(1, 5)))
                 found.append(tally.weighted_total(window, 2))
+    groups = GroupRules((RULES.grid, RULES.grid), ("a", "3"))
+    for place, group in enumerate("si"):
+        with read_groups("d", ["f", "c"], group, table, groups) as tally:
+            reach = Reach({0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0})
+            found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1, 2, 9])]
+            found += [
+                tally.widths([reach, reach._replace(threshold=1)]),
+                tally.totals(reach, 1, {0: 1.0, 1: 0.5}, MIDDLE),
+            ]
+            found.append(tally.part(1, place).clipped_total(window, Among(1, 5)))
     return found
 
 
@@ -389,7 +400,7 @@ def functions_in(parsed):
     if not isinstance(parsed, dict):
         return set()
     found = functions_in([*parsed.values()])
-    if parsed.get("class") == "FUNCTION" and parsed["schema"].lower() != "main":
+    if parsed.get("class") in ("FUNCTION", "WINDOW") and parsed["schema"].lower() != "main":
         found.add(parsed["function_name"])
     return found
 

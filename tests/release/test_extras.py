@@ -42,6 +42,7 @@ OPENDP = {
     "a measurement": "release.as_measurement('user', 'value', data=unread, **bounds, budget=1)",
     "Laplace noise": "release.discrete_laplace(1, Fraction(1))",
     "Gaussian noise": "release.discrete_gaussian(1, law)",
+    "a divided budget": "release.divide_budget(3, eps=1)",
 }
 FILES = {
     "counts": "release.user_counts('user', data='records.csv')",

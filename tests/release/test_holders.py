@@ -35,7 +35,7 @@ COUNTS = {
 }
 # How refusals name the column and the type, and say what to do.
 REFUSED = {
-    "refused": r"^`user` must (hold ids|not be what DuckDB may have made of Python's objects)"
+    "refused": r"^`user` must (hold ids|not be bytes in an engine)"
     r".* (user|user='user') (of|with).* d?type .*[.] Pass ",
     "not whole": r"^`user` must hold ids: some are floats .*[.] Pass whole numbers or text[.]$",
     "wrong shape": r"^`user` must be a column, of shape \(n,\), got shape \(3, 1\)",
@@ -173,7 +173,7 @@ def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp
 
 
 SCAN = "`data` must not have DuckDB read a frame that may hold Python objects"
-OBJECTS = r"`user` must not be what DuckDB may have made of Python's objects"
+OBJECTS = r"`user` must not be bytes in an engine"
 
 
 EVERY_KIND = "SQL expression over a registered frame", "Ibis over an SQL expression"

@@ -1,5 +1,7 @@
 """The front door for data: what has the two columns becomes records, or says what is wrong."""
 
+import gzip
+
 import duckdb
 import ibis
 import numpy as np
@@ -16,6 +18,7 @@ from userdp.release._grid import read_grid
 from userdp.release._rows import Rules
 from userdp.release._sources import read_tally
 
+ABOUT = {"lower": 0, "upper": 20, "budget": 1}
 RULES = Rules(read_grid(0, 4))
 
 
@@ -284,14 +287,50 @@ def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, 
     )
 
 
-def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
-    """And of a table of one's own nothing of the kind; nor is its tally left behind."""
+OF_TEXT = {
+    "decimal commas": (
+        'who,what\na,"12,5"\n',
+        "`value` must hold real numbers, got value='what' with entries that are not numbers in "
+        "PATH. Write the decimal point as a point (12.5, not 12,5), ",
+    ),
+    "semicolons": (
+        "who;what\na;12,5\n",
+        "`data` must be separated by commas, got semicolons in the heading of PATH. Write ",
+    ),
+    "tabs": (
+        "who\twhat\na\t12.5\n",
+        "`data` must be separated by commas, got tabs in the heading of PATH. Write ",
+    ),
+    "Latin-1": (
+        "who,what\nJos\xe9,1\n".encode("latin-1"),
+        "`data` must be text in UTF-8, got another encoding in PATH, perhaps Latin-1 or UTF-16. ",
+    ),
+    "a comma too many": (
+        "who,what\na,1\n\nb,12,5\n",
+        "`data` must have as many fields in each row, got 2 in the heading of PATH and another "
+        "number in some row. Put fields that contain commas in double quotes, ",
+    ),
+    "a quote that is not closed": (
+        'who,what\na,1\nb,"2\n',
+        "`data` must be a file that DuckDB can read, got data=PATH. Nothing was released",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_TEXT)
+def test_what_is_wrong_with_a_file_of_text_is_named(name, tmp_path):
+    """Its form, not its rows; packed as well as not; and again what is to be done."""
+    content, words = OF_TEXT[name]
+    content = content if isinstance(content, bytes) else content.encode()
+    for path, written in {"t.csv": content, "t.csv.gz": gzip.compress(content)}.items():
+        (tmp_path / path).write_bytes(written)
+        with pytest.raises(ValueError, match="must") as refusal:
+            release.private_mean("who", "what", data=tmp_path / path, **ABOUT)
+        assert str(refusal.value).startswith(words.replace("PATH", repr(str(tmp_path / path))))
+
+
+def test_an_engine_that_fails_leaves_no_tally_behind():
     spent = "Nothing was released"
-    path = tmp_path / "records.csv"
-    path.write_text("who,what\na,n/a\n")
-    hint = r" \(in a CSV file, leave missing values empty: n/a is no number\)"
-    with pytest.raises(ValueError, match=f"its engine, which failed{hint}[.] {spent}"):
-        survey_of("who", "what", path)
     connection = ibis.duckdb.connect()
     connection.raw_sql("CREATE TABLE t AS SELECT 'a' AS who, 1.0 AS what")
     table = connection.table("t")
@@ -308,7 +347,7 @@ def test_an_engine_that_fails_says_what_may_be_wrong_with_a_file(tmp_path):
 
 def test_files_are_let_go_of(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
-        engine = tally.backend.connection
+        engine = tally.kept.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
     with pytest.raises(duckdb.ConnectionException, match="closed"):
         engine.raw_sql("SELECT 1")

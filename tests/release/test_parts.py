@@ -11,8 +11,8 @@ import pytest
 from scipy import integrate, stats
 
 import userdp as ud
-from userdp import audit, beyond, release
-from userdp.release import as_measurement
+from userdp import beyond, release
+from userdp.release import _mean, as_measurement
 from userdp.release._intervals import OfPart, _sum_reach, noise_reach, parts_reach
 
 LED = ud.Contributions([60, 50, *[1] * 40], 1)
@@ -27,7 +27,7 @@ def table_of(counts, value):
 
 
 def mechanism(sums, users=LED, budget=3, **options):
-    return release.release_mean(sums, users, budget, objective="l1", **options)
+    return release.release_mean(sums, users, budget, **options)
 
 
 def test_only_what_is_left_to_the_release_is_in_parts(opendp):
@@ -55,7 +55,7 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     sums = np.bincount(users, values)
     opendp.added = 12345678
     made = mechanism(sums, budget=eps)
-    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
+    options = {"lower": 0, "upper": 1, "budget": eps}
     table = release.private_mean(users, values, **options)
     data = {"user": users, "value": values}
     told = as_measurement("user", "value", data=data, **options)(data)
@@ -84,26 +84,22 @@ def test_heavy_users_are_counted_to_the_heaviest(opendp):
 @pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
 def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
     """Exactly; and in each part some pair uses all of the budget."""
-    spent, reached = {0: Fraction(0), 1: Fraction(0)}, 0
-    for users, first, second in audit.hard_pairs(120, rng=29):
-        split = beyond.best_split(users, eps)
-        if split.heavy_from is None:
-            continue
-        reached += 1
-        for pair in zip(first, second, strict=True):
-            moved_user = int(np.argmax(pair[0] != pair[1]))
-            is_heavy = users.counts[moved_user] >= split.heavy_from
-            for sums in pair:
+    users = ud.Contributions([100, *[1] * 900], 1)
+    assert beyond.best_split(users, eps).heavy_from == 100
+    rng, spent = np.random.default_rng(29), {0: Fraction(0), 1: Fraction(0)}
+    for moved_user in (0, 1, 500):
+        for ends in ((0, 1), *rng.uniform(size=(4, 2))):
+            sums = rng.uniform(0, users.counts)
+            for end in ends:
+                sums[moved_user] = end * users.counts[moved_user]
                 mechanism(sums, users, eps)
             one, other = opendp.asked[-4:-2], opendp.asked[-2:]
             for part, (a, b) in enumerate(zip(one, other, strict=True)):
                 assert (a.moved, a.budget) == (b.moved, b.budget)
                 assert type(a.total) is type(b.total) is int
-                if part == (1 if is_heavy else 0):
+                if part == (0 if moved_user else 1):
                     assert a.total == b.total
-                if a.moved:
-                    spent[part] = max(spent[part], Fraction(abs(a.total - b.total), a.moved))
-    assert reached > 0
+                spent[part] = max(spent[part], Fraction(abs(a.total - b.total), a.moved))
     assert spent == {0: 1, 1: 1}
 
 
@@ -111,7 +107,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 def test_what_is_spent_is_what_the_parts_spend_most(eps):
     dp.enable_features("contrib")
     data = table_of(LED.counts, 0.5)
-    options = {"lower": 0, "upper": 1, "budget": eps, "objective": "l1"}
+    options = {"lower": 0, "upper": 1, "budget": eps}
     measurement = as_measurement("user", "value", data=data, **options)
     made = measurement(data)
     spent = made.eps if eps == 3 else made.rho
@@ -123,19 +119,24 @@ def test_what_is_spent_is_what_the_parts_spend_most(eps):
     assert "user-level" in made.promise
 
 
-def test_what_a_part_does_not_tell_costs_nothing(opendp):
-    """A budget so small that the others' part is the middle; all is spent on the heavy one."""
-    made = mechanism([30.0, 1.0], ud.Contributions([100, 1], 1), 1e-9)
+def test_what_a_part_does_not_tell_costs_nothing(opendp, monkeypatch):
+    """The others have the width 0, so that their part is the middle; all is spent on the heavy."""
+    users = ud.Contributions([1000, 1], 1)
+    split = beyond.best_split(users, 0.5)
+    told, untold = split.parts
+    split = split._replace(parts=(told, untold._replace(total_width=0.0)))
+    monkeypatch.setattr(_mean, "best_split", lambda users, law: split)
+    made = mechanism([300.0, 1.0], users, 0.5)
     heavy, light = made.parts
     assert (light.total_width, light.noise_scale) == (0, 0)
-    assert light.worst_case_bias == 1 / 202
+    assert light.worst_case_bias == 1 / 2002
     assert heavy.noise_scale > 0.1
-    assert made.eps == pytest.approx(1e-9)
+    assert made.eps == pytest.approx(0.5)
     assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
     assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
-    how = {"lower": 0, "upper": 1, "budget": 1e-9, "objective": "l1"}
-    of = {"data": table_of([100, 1], 0.5)}
-    assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(1e-9)
+    how = {"lower": 0, "upper": 1, "budget": 0.5}
+    of = {"data": table_of([1000, 1], 0.5)}
+    assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(0.5)
 
 
 # The certificate: exact errors by convolution, on the datasets at the bounds and between
@@ -306,7 +307,7 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
     """A share of the distance of the bounds, wherever these are."""
     counts = [100, *[1] * 900]
     users = np.repeat(np.arange(901), counts)
-    options = {"budget": 1, "objective": "l1"}
+    options = {"budget": 1}
     low, high = release.private_mean(
         users, np.full(1000, 0.5), lower=0, upper=1, **options
     ).interval()
@@ -332,7 +333,7 @@ def test_a_release_in_parts_is_shown_as_one(opendp):
     (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (
         f"whole numbers by OpenDP, scale {heavy.noise_scale:.4g} from 2 users of at least 50 "
-        f"records and {light.noise_scale:.4g} from 40 users of at least 1 records, "
+        f"records and {light.noise_scale:.4g} from 40 users of at least 1 record, "
         "each released for the whole budget"
     )
     assert [clip[:2] for clip in made.clips] == [(60, 1), (50, 1), (1, 40)]

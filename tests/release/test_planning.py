@@ -10,6 +10,8 @@ from strategies import LAWS, counts
 
 import userdp as ud
 from userdp import beyond, release
+from userdp._search import NotFoundError
+from userdp.release import _planning
 from userdp.release._planning import RELEASED, STRATEGIES
 from userdp.release._wording import readable
 
@@ -53,8 +55,12 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
     (cheapest,) = prospects.recommend(objective, error=error)
     assert cheapest.eps == prospects.smallest_eps(error, objective)
     least = beyond.optimal_error(users, cheapest.eps, objective)
-    assert cheapest.guarantee <= least <= error == pytest.approx(least)
-    assert beyond.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
+    if objective == "l1":
+        assert cheapest.guarantee <= error
+        assert beyond.best_split(users, cheapest.eps * 0.99).error > error
+    else:
+        assert cheapest.guarantee == least <= error == pytest.approx(least)
+        assert beyond.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
     for advice in (*prospects.recommend(objective), cheapest):
         clipping = beyond.optimal_clipping(users, advice.eps, advice.objective)
         made = beyond.worst_case_error(users, clipping, advice.eps, objective)
@@ -73,6 +79,37 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
         assert advice.factor >= 1
 
 
+def test_the_budget_for_an_error_is_that_of_the_release_and_not_of_the_optimum():
+    """A heavy user is released apart: at eps = 1 that promises what the optimum does at 2."""
+    prospects = release.plan([20_000] + [10] * 200, lower=0, upper=20, eps=1)
+    promised = prospects.rows[-1].l1
+    assert 0.99 < prospects.smallest_eps(promised * (1 + 1e-9)) <= 1.002
+    assert beyond.optimal_error(prospects.users, 1.99, "l1") > promised
+
+
+@pytest.mark.slow
+def test_no_budget_smaller_by_a_hundredth_keeps_to_the_error():
+    """Of twenty collections, on a grid of smaller budgets."""
+    rng, smaller = np.random.default_rng(55), [0.1, 0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99]
+    for _ in range(20):
+        sizes = rng.choice([1, 2, 5, 40, 300], rng.integers(1, 4), replace=False)
+        counts = np.repeat(sizes, rng.integers(1, 30, sizes.size))
+        prospects = release.plan(counts, lower=0, upper=1, eps=1)
+        error = float(rng.choice([0.03, 0.1, 0.25, 0.4]))
+        eps = prospects.smallest_eps(error)
+        assert beyond.best_split(prospects.users, eps).error <= error
+        for share in smaller:
+            assert beyond.best_split(prospects.users, share * eps).error > error
+
+
+def test_a_budget_that_is_not_found_is_refused(monkeypatch):
+    """If the release promised more than it does at every budget."""
+    promises = beyond.best_split(PEOPLE, 1)._replace(error=0.0)
+    monkeypatch.setattr(_planning, "best_split", lambda users, eps: promises)
+    with pytest.raises(NotFoundError, match="was not found within 64 halvings: the last was eps="):
+        PLAN.smallest_eps(1)
+
+
 LED = [60, *[1] * 40]
 """One user has most of the records."""
 
@@ -84,7 +121,7 @@ def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps,
     prospects = release.plan(users, lower=15, upper=65, eps=eps)
     (row,) = (row for row in prospects.rows if row.strategy == RELEASED)
     (advice,) = prospects.recommend()
-    made = release.release_mean(0.7 * people.largest_sums, people, eps, objective="l1")
+    made = release.release_mean(0.7 * people.largest_sums, people, eps)
     close = {"rel": 1e-9, "abs": 2 * made.rounding}
     assert row.l1 == advice.guarantee == pytest.approx(made.worst_case_error, **close)
     assert row.l1 == beyond.best_split(people, eps).error
@@ -148,6 +185,13 @@ def test_one_budget_and_several_of_them():
         assert [row.eps for row in made.rows] == [1.0] * (len(STRATEGIES) + 1)
 
 
+def test_a_budget_too_large_for_staircase_noise_has_the_other_rows():
+    both = release.plan([3, 1], lower=0, upper=1, eps=[1400, 1401]).rows
+    assert [row.strategy for row in both if row.eps == 1400] == [*STRATEGIES, RELEASED]
+    others = [*STRATEGIES][:-1]
+    assert [row.strategy for row in both if row.eps == 1401] == [*others, RELEASED]
+
+
 def test_plan_is_shown_as_a_table():
     shown = release.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(shown).splitlines() == [
@@ -156,13 +200,49 @@ def test_plan_is_shown_as_a_table():
         "1    OPT-worst-case         65           32.5   22.41          16.41",
         "1    l1 optimum             65           32.5   22.41          16.41",
         "1    l1 optimum, staircase  65           31.98  22.3           16.41",
-        "1    l1 release             65           32.5   21.34          16.41",
+        "1    l1 release             101.6        36.16  20.99          16.41",
     ]
     start = "<tr><th scope='row'>1</th><td>Laplace</td><td>260</td><td>52</td>"
     assert f"</th></tr></thead><tbody>{start}" in shown._repr_html_()
     assert "</th><th scope='col'>" in shown._repr_html_()
     assert "435,200" in repr(release.plan([544], lower=0, upper=800, eps=1))
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
+
+
+def test_caps_promise_what_a_release_with_protected_counts_does():
+    """At each weight; and the cap moves the mean as far as on the worst table, and no farther."""
+    counts, caps = [9, 4, 4, 1, 1], [1, 3, 9]
+    how = {"lower": -1, "upper": 3}
+    made = release.plan(counts, **how, eps=["0.5", 8], cap=np.array(caps))
+    assert [(row.eps, row.cap) for row in made.capped] == [(e, k) for e in (0.5, 8) for k in caps]
+    m, users = np.array(counts), np.repeat(np.arange(5), counts)
+    for row in made.capped:
+        hidden = release.private_mean_protected_counts(
+            users, np.zeros(19), **how, eps=row.eps, cap=row.cap
+        )
+        w = np.minimum(m, row.cap)
+        assert row.weight == w.sum()
+        assert row.error == hidden.worst_case_error_at(row.weight)
+        ends = [np.array(end) for end in np.ndindex(*[2] * 5)]
+        means = [(np.average(end, weights=w), np.average(end, weights=m)) for end in ends]
+        assert row.moved == pytest.approx(4 * max(a - b for a, b in means), abs=1e-12)
+        (guessed,) = release.plan(counts, **how, eps=row.eps, cap=row.cap, weight=50).capped
+        assert guessed.error == hidden.worst_case_error_at(50)
+        assert (guessed.weight, guessed.moved) == (50, row.moved)
+    assert made.rows == release.plan(counts, **how, eps=["0.5", 8]).rows
+
+
+def test_caps_are_shown_in_a_table_of_their_own():
+    shown = release.plan([4, 1, 1], lower=0, upper=65, eps=[1, 9], cap=[1, 4])
+    assert repr(shown).split("\n\n")[1].splitlines() == [
+        "eps  cap  weight  error over the noise  cap moves the mean by up to",
+        "1    1    3       65                    21.67",
+        "1    4    6       65                    0",
+        "9    1    3       7.942                 21.67",
+        "9    4    6       20.41                 0",
+    ]
+    assert repr(shown).startswith("eps  strategy ")
+    assert shown._repr_html_().count("<table") == 2
 
 
 def test_counts_that_are_no_counts_are_refused_by_their_rule_and_not_quoted():

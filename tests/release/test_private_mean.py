@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+from decimal import Decimal
+from fractions import Fraction
 from html import escape
 
 import ibis
@@ -26,7 +28,7 @@ USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 def test_the_mean_is_released_and_noise_asked_for_what_the_heaviest_user_can_move(opendp):
     """At this budget nobody is clipped; `opendp` adds nothing."""
-    made = release.private_mean(USERS, VALUES, lower=1, upper=7, budget=4)
+    made = release.private_mean(USERS, VALUES, lower=1, upper=7, budget=4, objective="bound")
     assert made.mean == pytest.approx(np.mean(VALUES), abs=made.rounding)
     assert made.worst_case_bias == pytest.approx(0, abs=made.rounding)
     (asked,) = opendp.asked
@@ -106,7 +108,7 @@ def test_projection_adds_to_no_error(opendp):
         users = rng.integers(0, rng.integers(1, 12), n)
         values = lower + (upper - lower) * rng.integers(0, 257, n) / 256  # exact in floats
         opendp.added = int(rng.integers(-(2**44), 2**44))
-        bounds = {"lower": lower, "upper": upper, "budget": 0.7}
+        bounds = {"lower": lower, "upper": upper, "budget": 0.7, "objective": "bound"}
         kept = release.private_mean(users, values, **bounds)
         plain = release.private_mean(users, values, **bounds, project=False)
         truth, middle = values.mean(), (lower + upper) / 2
@@ -165,7 +167,8 @@ def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
 
 
 def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
-    made = release.private_mean([1, 2], [0.0, 1.0], lower=0, upper=1, budget=0.5)
+    how = {"lower": 0, "upper": 1, "objective": "bound"}
+    made = release.private_mean([1, 2], [0.0, 1.0], budget=0.5, **how)
     assert (made.mean, made.noise_scale, made.total_width, made.eps) == (0.5, 0, 0, 0)
     assert "nothing is learnt" in made.public()["promise"]
     assert (made.interval(), made.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
@@ -189,6 +192,7 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     dp.enable_features("contrib", "honest-but-curious")
     table = {"user": list("aaabbc"), "value": [5.0] * 6, "other": [1.0] * 6}
     options = {"user": "user", "value": "value", "data": table, "lower": 0, "upper": 10}
+    options |= {"objective": "bound"}
     one, other = (as_measurement(budget=eps, **options) for eps in (1, 2))
     assert (one.input_metric, one.output_measure) == (dp.change_one_distance(), dp.max_divergence())
     both = dp.c.make_composition([one, other])
@@ -340,6 +344,7 @@ def test_rows_of_a_table_are_tallied():
 
 def test_result_is_shown_as_a_table(opendp):
     rules = {"lower": 0, "upper": 6, "outside": "clamp", "missing": "centre"}
+    rules |= {"objective": "bound"}
     made = release.private_mean(list("aabb"), [1.0, 7, 3, 4], budget=3, **rules)
     low, high = made.interval()
     assert repr(made).splitlines() == [
@@ -350,12 +355,82 @@ def test_result_is_shown_as_a_table(opendp):
         "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
         "bias 0), of the values clamped, missing ones at the centre",
         "noise                       whole numbers by OpenDP, scale 1",
-        "users clipped to            0 to 6 (2 records) ... 0 to 6 (2)",
+        "users clipped to            0 to 6 (2 records each)",
         "records                     4 of 2 users, values in [0, 6]",
     ]
     lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(made).splitlines()]
     rows = [f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in lines]
     assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
+
+
+def test_a_table_of_counts_is_in_the_singular_for_one(opendp):
+    def lines_of(users):
+        made = release.private_mean(
+            users, np.ones(len(users)), lower=0, upper=6, budget=1, total_width=6
+        )
+        return dict(line.split("  ", maxsplit=1) for line in repr(made).splitlines()[-2:])
+
+    assert lines_of(["a", "b"])["users clipped to"].strip() == "0 to 6 (1 record each)"
+    uneven = lines_of(["a", "a", "b"])["users clipped to"].strip()
+    assert uneven == "1.5 to 4.5 (2 records) ... 0 to 6 (1)"
+    assert lines_of(["a", "a"])["records"].strip() == "2 of 1 user, values in [0, 6]"
+
+
+def larger(name):
+    """Calls with a budget, of which none beyond 10 promises much."""
+    sums, users = [4.0, 3.0], ud.Contributions([2, 1], 6)
+    records = {"user": list("aab"), "value": [1.0, 3.0, 3.0]}
+    bounds = {"lower": 0, "upper": 6}
+    return {
+        "private_mean": lambda eps: release.private_mean(**records, **bounds, budget=eps),
+        "release_mean": lambda eps: release.release_mean(sums, users, eps),
+        "as_measurement": lambda eps: as_measurement(
+            "user", "value", data=records, **bounds, budget=eps
+        ),
+        "protected": lambda eps: release.private_mean_protected_counts(
+            **records, **bounds, cap=2, eps=eps
+        ),
+        "private_means": lambda eps: release.private_means(
+            "user", {"value": (0, 6)}, data=records, budget=eps
+        ),
+    }[name]
+
+
+SEVERAL = ["private_mean", "private_means", "release_mean", "as_measurement", "protected"]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_budget_that_protects_little_draws_one_warning_where_it_was_passed(name, opendp):
+    call = larger(name)
+    call(10)
+    words = r"^`(budget|eps)` of eps = 10\.5 protects little: .* e\^10\.5 times as likely"
+    with pytest.warns(UserWarning, match=words) as caught:
+        call("10.5")
+    assert [warning.filename for warning in caught] == [__file__]
+    if name not in ("protected", "private_means"):
+        call(beyond.GaussianNoise.zcdp(60))
+
+
+def test_of_gaussian_noise_it_is_rho_that_is_not_stated(opendp):
+    law = beyond.GaussianNoise(1)
+    with pytest.warns(UserWarning, match="`rho` is not stated"):
+        release.private_mean(["a"], [1], lower=0, upper=6, budget=law, missing="drop")
+
+
+@pytest.mark.parametrize("name", ["rng", "seed", "random_state"])
+def test_a_seed_is_refused_with_the_reason(name):
+    for call in (release.private_mean, release.release_mean, release.plan):
+        with pytest.raises(TypeError, match=f"^`{name}` must not be given: a release has no seed"):
+            call([1], [2.0], **{name: 1})
+
+
+def test_bounds_that_are_decimals_are_the_nearest_floats(opendp):
+    table = ["a", "b"], [0.1, Decimal("0.3")]
+    exact = {"lower": Decimal("0.1"), "upper": Fraction(3, 10), "centre": Decimal("0.2")}
+    floats = {name: float(bound) for name, bound in exact.items()}
+    made = [release.private_mean(*table, budget=1, **bounds) for bounds in (exact, floats)]
+    assert made[0] == made[1]
+    assert (made[0].lower, made[0].upper) == (0.1, 0.3)
 
 
 ROUNDED = [
@@ -378,7 +453,7 @@ def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
 @pytest.mark.filterwarnings("ignore:`eps` is not stated")
 @pytest.mark.parametrize("rule", ["refuse", "drop"])
 def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
-    rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule}
+    rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule, "objective": "bound"}
     made = release.private_mean(list("aabb"), [1.0, 6, 3, 4], budget=3, **rules)
     (error,) = (line for line in repr(made).splitlines() if line.startswith("error"))
     assert error.endswith("bias 0)")

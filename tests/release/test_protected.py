@@ -50,6 +50,7 @@ def made_of(lists, eps=1, cap=3, **options):
     return release.private_mean_protected_counts(users, values, **options)
 
 
+@pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
 def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
     made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)

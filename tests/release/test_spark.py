@@ -20,10 +20,12 @@ from userdp import release
 from userdp.beyond.split import _split_at
 from userdp.release import ProtectedTally, protected_tally
 from userdp.release import _engines as engines
+from userdp.release import _grouped_engines as grouped_engines
 from userdp.release._backends import Spark
 from userdp.release._grid import Grid, Window
+from userdp.release._grouped import GroupRules, Reach
 from userdp.release._rows import Rules
-from userdp.release._sources import read_tally
+from userdp.release._sources import read_groups, read_tally
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "tools" / "benchmarks" / "recipes" / "spark.py"
@@ -184,6 +186,22 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
     assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
 
 
+@pytest.mark.parametrize("sources", ["clean"], indirect=True)
+@pytest.mark.parametrize("strategy", ["joint", "divided"])
+def test_every_engine_makes_the_same_means_of_groups(sources, opendp, strategy):
+    values = {"double": (LOWER, UPPER), "cents": (LOWER, UPPER)}
+    names = [-1, *range(9)]  # nobody has values that are rounded to -1
+    made = answers(
+        sources,
+        lambda data: release.private_means(
+            "text", values, data=data, group="whole", groups=names, strategy=strategy, budget=3
+        ).public(),
+    )
+    assert {one["strategy"] for one in made["means"]} == {strategy, "empty"}
+    n_asked = 1 if strategy == "joint" else sum(one["n_records"] > 0 for one in made["means"])
+    assert opendp.asked[:n_asked] * 3 == opendp.asked
+
+
 every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)
 BOUNDS = {"lower": LOWER, "upper": UPPER}
 
@@ -322,6 +340,11 @@ def everything_asked(connection):
             found.append(tally.survey())
             found.append(tally.clipped_total(window))
             found.append(tally.weighted_total(window, 2))
+    rules, reach = GroupRules((Grid(0.0, 6.0, 20),), ("3",)), Reach({0: 2}, 4, {0: 1.0})
+    with read_groups("text", ["double"], "whole", connection.table("small"), rules) as tally:
+        found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1])]
+        found += [tally.widths([reach]), tally.totals(reach, 0, {0: 0.5}, 2**19)]
+        found.append(tally.part(0, 0).clipped_total(window))
     return found
 
 
@@ -371,6 +394,7 @@ def test_no_other_function_of_spark_is_called(session, monkeypatch):
 
     monkeypatch.setattr(type(session), "raw_sql", overhear)
     monkeypatch.setattr(engines, "ask", ask)
+    monkeypatch.setattr(grouped_engines, "ask", ask)
     before = everything_asked(session)
     own = own_functions(session)
     called = called_in(sent) & own - {"decimal"}  # which is a type there

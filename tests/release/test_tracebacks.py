@@ -190,11 +190,11 @@ def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_pat
         release.private_mean("user", "value", data=failing, **PLACE, budget=1)
     path = parquet(rows_of(*BY_ROWS), tmp_path)
 
-    def stop(call, rule):
+    def stop(call, **how):
         def interrupted():
             raise RuntimeError("Query interrupted")
 
-        return quietly(interrupted, rule)
+        return quietly(interrupted, **how)
 
     monkeypatch.setattr(_engines, "quietly", stop)
     with refused(KeyboardInterrupt):

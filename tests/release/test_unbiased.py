@@ -161,7 +161,7 @@ def test_gaussian_noise_keeps_what_it_has(opendp):
 
 
 def test_it_is_said_what_became_of_the_noise(opendp):
-    options = {"lower": 0, "upper": 10, "budget": 1}
+    options = {"lower": 0, "upper": 10, "budget": 1, "objective": "bound"}
     options |= {"user": "user", "value": "value", "data": FIVES}
     made = as_measurement(project=False, **options)(FIVES)
     assert made.clipped_range == pytest.approx((5 / 6, 55 / 6))

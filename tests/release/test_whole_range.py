@@ -26,8 +26,10 @@ import pytest
 
 import userdp as ud
 from userdp import beyond, release
-from userdp.release import _engines, _mean, _protected, as_measurement, release_mean_in_ball
+from userdp.release import _mean, _protected, _tables, as_measurement, release_mean_in_ball
 from userdp.release._sources import read_tally
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*protects little")
 
 N_DRAWS = 40
 """Draws of settings for each kind of release. A fault in a tenth of the (logarithmic) range of one
@@ -193,14 +195,14 @@ def in_duckdb(public, users, monkeypatch):
         halves = {"high": (level >> 20) * size, "low": (level & (2**20 - 1)) * size}
         return tally.mutate(size=size, n_levels=size, **halves)
 
-    monkeypatch.setattr(_engines, "tally_of", stretched)
+    monkeypatch.setattr(_tables, "tally_of", stretched)
     rows = users.groups + 1
     numbers = np.repeat(np.arange(rows.size), rows)
     table = {"user": numbers, "value": np.repeat(users.values(public), rows)}
     return {"user": "user", "value": "value", "data": ibis.memtable(pa.table(table))}
 
 
-TALLY_OF = _engines.tally_of
+TALLY_OF = _tables.tally_of
 every_holder = pytest.mark.parametrize(
     ("holder", "n_draws", "users"),
     [

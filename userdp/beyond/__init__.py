@@ -16,7 +16,6 @@ from userdp.beyond.floor import FloorCertificate as FloorCertificate
 from userdp.beyond.floor import minimax_certificate as minimax_certificate
 from userdp.beyond.frontier import minimax_lower_bound as minimax_lower_bound
 from userdp.beyond.frontier import optimality_factor as optimality_factor
-from userdp.beyond.frontier import smallest_bias as smallest_bias
 from userdp.beyond.means import error_of_divided_budget as error_of_divided_budget
 from userdp.beyond.means import error_of_several_means as error_of_several_means
 from userdp.beyond.means import influence as influence
@@ -41,6 +40,7 @@ from userdp.beyond.statistics import modulus_of_mean as modulus_of_mean
 from userdp.beyond.statistics import modulus_of_protected_mean as modulus_of_protected_mean
 from userdp.beyond.statistics import modulus_of_variance as modulus_of_variance
 from userdp.beyond.statistics import modulus_of_weighted_mean as modulus_of_weighted_mean
+from userdp.beyond.thresholds import PrivateThreshold as PrivateThreshold
 from userdp.beyond.tradeoff import tradeoff as tradeoff
 from userdp.beyond.variance import capped_variance as capped_variance
 from userdp.beyond.variance import opt_variance as opt_variance

@@ -26,9 +26,12 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp import worstcase
-from userdp._checks import Exact
+from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
 from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
+
+# So many datasets are tried at once, so that memory does not grow with the number of users.
+_AT_ONCE = 2**13
 
 
 def worst_case_error(
@@ -382,16 +385,30 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     width = min(float(check.size("total_width", total_width)), float(largest[-1]))
     upper = float(users.upper)
     change = width / users.total
-    # Of users who are not clipped only the sum matters, and of the others each, the heaviest first.
+    # Of users who are not clipped only the sum matters; of the others the heaviest come first.
     is_clipped = largest > width
-    clipped = np.repeat(largest[is_clipped], n_users[is_clipped])[::-1]
     free = float(np.sum((largest * n_users)[~is_clipped])) / users.total
-    # How far all other users can pull the clipped mean back, with 0, 1, ... of the heaviest at U.
-    at_top = np.arange(clipped.size + 1)
-    others = (clipped.size - at_top) * change + free
-    off_middle = np.maximum(at_top * change - others, 0.0) / 2
-    bias = np.append(0.0, np.cumsum(clipped - width)) / (2 * users.total)
+    heaviest_first = n_users[is_clipped][::-1]
+    n_above = np.append(0, np.cumsum(heaviest_first)).astype(np.float64)
+    cut = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
+    n_clipped = int(n_above[-1])
+    # Up to here the others bring the clipped mean to U/2, and the error grows with the bias.
+    first = n_clipped
+    if change:
+        first = int(min((n_clipped + free / change) / 2, n_clipped))
+    worst = 0.0
+    for start in range(max(first - 1, 0), n_clipped + 1, _AT_ONCE):
+        at_top = np.arange(start, min(start + _AT_ONCE, n_clipped + 1))
+        bias = np.interp(at_top, n_above, cut) / (2 * users.total)
+        others = (n_clipped - at_top) * change + free
+        off_middle = np.maximum(at_top * change - others, 0.0) / 2
+        kept_out = _kept_out(law, off_middle, upper, change)
+        worst = max(worst, float(np.max(law.mean_error(bias, change) - kept_out)))
+    return worst
+
+
+def _kept_out(law: Noise, off_middle: Floats, upper: float, change: float | Floats) -> Floats:
+    """Return how much of the noise projection to [0, U] keeps out, of a mean so far off U/2."""
     near = np.maximum(upper / 2 - off_middle, 0.0)
     far = upper / 2 + off_middle
-    kept_out = law.mean_excess(near, change) + law.mean_excess(far, change)
-    return float(np.max(law.mean_error(bias, change) - kept_out))
+    return law.mean_excess(near, change) + law.mean_excess(far, change)

@@ -1,7 +1,6 @@
-"""What no method can beat: bias against sensitivity, and error against privacy.
+"""What no private mechanism can beat: an error for the mean, and how far the optimum is from it.
 
-Over all estimators, and over all mechanisms. Neighbouring datasets differ in all samples of one
-user; the counts, the bound and eps are public.
+Neighbouring datasets differ in all samples of one user; the counts, the bound and eps are public.
 """
 
 from __future__ import annotations
@@ -12,43 +11,10 @@ from math import floor
 import numpy as np
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats
+from userdp._checks import Floats
 from userdp._search import halve
 from userdp.beyond.noise import Budget, PureNoise, read_budget
-from userdp.model import Contributions, Epsilon, Number, _scalar, read_eps
-
-
-def smallest_bias(users: Contributions[Number], sensitivity: Exact) -> Number | float:
-    """Return the smallest worst-case bias of any estimator with a given user-level sensitivity.
-
-    beta(Delta) = sum_l (U m_l / N - Delta)^+ / 2: no estimator of the mean, clipped or not, does
-    better, and `centred_clipping` of total width N Delta attains it. Convex and piecewise linear.
-
-    Parameters
-    ----------
-    users : Contributions
-    sensitivity : float or Fraction
-        Delta, finite and at least 0, in the unit of the samples.
-
-    Returns
-    -------
-    float or Fraction
-        In the unit of the samples; exact where bound and sensitivity are Fractions.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `users` is not a Contributions instance, or `sensitivity` not a finite number of at least
-        0.
-
-    Examples
-    --------
-    >>> smallest_bias(Contributions([4, 1], upper=65), sensitivity=26)
-    13.0
-    """
-    check.instance("users", users, Contributions)
-    change = check.size("sensitivity", sensitivity, users.is_exact)
-    return _scalar(users, np.sum(users.surplus(change * users.total)) / (2 * users.total))
+from userdp.model import Contributions, Epsilon, read_eps
 
 
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:

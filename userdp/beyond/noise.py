@@ -35,6 +35,9 @@ _SMALLEST_FOR_SQUARES = 1e-150
 # Between these, the parameters of Gaussian noise and the squares of its size are normal floats.
 _MODERATE = (1e-100, 1e100)
 
+# The largest budget of staircase noise: beyond it the first step is too narrow for floats.
+LARGEST_STAIRCASE = 1400
+
 # The share of delta that is kept back for the rounding of its computation.
 _KEPT_BACK = 1e-10
 
@@ -294,8 +297,9 @@ class StaircaseNoise(PureNoise):
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
-        if self.eps > 1400:
-            check.refuse_value("eps", "at most 1400 for staircase noise", eps)
+        if self.eps > LARGEST_STAIRCASE:
+            rule = f"at most {LARGEST_STAIRCASE} for staircase noise"
+            check.refuse_value("eps", rule, eps)
         root = exp(-float(self.eps) / 2)
         gamma = root / (1 + root)
         self.gamma = gamma
@@ -426,8 +430,8 @@ class GaussianNoise(Noise):
         >>> GaussianNoise.zcdp(0.5)
         GaussianNoise(sigma=1.0)
         """
+        least = sqrt(0.5 / _read_moderate("rho", rho))
         exact = Fraction(check.size("rho", rho, exact=True))
-        least = sqrt(0.5 / _read_moderate("rho", exact))
         # Three roundings, of half a unit in the last place each, lead to `least`.
         for _ in range(_MOST_ROUNDED_UP):
             if 2 * exact * Fraction(least) ** 2 >= 1:

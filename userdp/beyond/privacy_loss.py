@@ -7,14 +7,18 @@ noise has no largest log ratio; its Renyi divergences are known in closed form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp import audit
 from userdp._checks import Floats, RNGLike
 from userdp.audit import Call, Pairs, Recorder, Release
 from userdp.beyond.noise import StaircaseNoise
+from userdp.beyond.thresholds import PrivateThreshold
+from userdp.model import Contributions, Epsilon
 
 __all__ = [
     "ball_log_ratio",
@@ -23,9 +27,13 @@ __all__ = [
     "joint_log_ratio",
     "largest_log_ratio",
     "mean_log_ratio",
+    "threshold_log_ratio",
 ]
 
 _DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
+_RATIOS = np.vectorize(
+    lambda one, other: float(abs(one.value - other.value) / one.scale), otypes=[float]
+)
 
 
 def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
@@ -174,6 +182,100 @@ def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = 
         return audit.mean_log_ratio(release, pairs)
     shift = audit._shifts(release, pairs, {"exponential", "random", "choice"})
     return _staircase_log_ratio(law, shift)
+
+
+def threshold_log_ratio(rule: PrivateThreshold, pairs: Pairs, eps: Epsilon) -> Floats:
+    """Return the largest log ratio of the joint densities of T and a release, for each pair.
+
+    As `userdp.audit.akmv_log_ratio`, for any `PrivateThreshold`: the log ratio of the two densities
+    of T, plus the distance of the statistics over the scale of the noise, at the ends of all common
+    cells, just above them, and between. Statistic and scale are what the release really uses when
+    the uniforms make it draw that T; if it draws another one, the result is infinite.
+
+    Parameters
+    ----------
+    rule : PrivateThreshold
+    pairs : Pairs
+        Neighbouring datasets.
+    eps : Epsilon
+        Privacy budget of T and of the noise together.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
+    >>> from userdp import Contributions
+    >>> from userdp.beyond import PrivateThreshold
+    >>> rule = PrivateThreshold(share=0.1, measure="logarithmic")
+    >>> users = Contributions([2, 2, 2], upper=1)
+    >>> pairs = Pairs(users, np.array([[0.0, 0, 0]]), np.array([[2.0, 0, 0]]))
+    >>> threshold_log_ratio(rule, pairs, eps=2).round(4)
+    array([1.8])
+    """
+    check.instance("rule", rule, PrivateThreshold)
+    both = zip(pairs.first, pairs.second, strict=True)
+    return np.array([_threshold_log_ratio(rule, pair, pairs.users, eps) for pair in both])
+
+
+def _threshold_log_ratio(
+    rule: PrivateThreshold, pair: tuple[Floats, Floats], users: Contributions, eps: Epsilon
+) -> float:
+    lowest = rule._lowest(users)
+    highest = float(users.upper) * users.max_count
+    ends = np.concatenate([*(rule._distances(sums, users) for sums in pair), [highest]])
+    ends = np.unique(ends[ends > lowest])
+    lower = np.concatenate([[lowest], ends[:-1]])
+    wanted = np.concatenate([ends, (ends + lower) / 2, np.minimum(lower * (1 + 1e-12), ends)])
+    wanted = wanted[wanted > lowest]
+    one, other = (_released_at(rule, wanted, sums, users, eps) for sums in pair)
+    ratio = np.abs(one.log_density - other.log_density) + _RATIOS(one.release, other.release)
+    ratio = np.where(one.drawn & other.drawn, ratio, np.inf)
+    return float(np.max(np.where(one.likely & other.likely, ratio, 0.0)))
+
+
+class _ReleasedAt(NamedTuple):
+    """What a rule does at given thresholds, shape (n,).
+
+    Attributes
+    ----------
+    likely, drawn : ndarray of bool
+        Whether uniforms can hit the threshold's cell, and whether the rule drew this threshold.
+    log_density : ndarray of float64
+        Of the threshold.
+    release : ndarray of Noisy
+        What is released beside it.
+    """
+
+    likely: npt.NDArray[np.bool_]
+    drawn: npt.NDArray[np.bool_]
+    log_density: Floats
+    release: npt.NDArray[Any]
+
+
+def _released_at(
+    rule: PrivateThreshold, wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon
+) -> _ReleasedAt:
+    """Make the rule draw the wanted thresholds, as far as it can."""
+    cells = rule.cells(sums, users, eps)
+    place = wanted
+    if rule.measure == "logarithmic":
+        place = np.log(wanted / rule._lowest(users))
+    cell = np.sum(np.sort(rule._distances(sums, users)) >= wanted[:, None], axis=1)
+    likely = cells.probability[cell] > audit._LIKELY
+    cell = np.where(likely, cell, np.argmax(cells.probability))
+    level = np.cumsum(cells.probability)[cell] - cells.probability[cell] / 2
+    width = cells.upper[cell] - cells.lower[cell]
+    within = np.where(likely, np.clip((place - cells.lower[cell]) / width, 0, 1), 0.5)
+    batch = np.broadcast_to(sums, (wanted.size, users.n_users))
+    drawn = rule.draw(batch, users, eps, rng=Recorder(random=[level, within]))
+    releases: Any = rule.release(batch, users, eps, rng=Recorder(random=[level, within]))
+    cap = audit._SCALES(releases) * (users.total * float(rule._for_noise(eps)))
+    as_wanted = np.abs(drawn - wanted) <= audit._ROUNDING * wanted
+    as_used = np.abs(cap - drawn) <= audit._ROUNDING * drawn
+    density = rule.log_density(wanted, sums, users, eps)
+    return _ReleasedAt(likely, as_wanted & as_used, density, releases)
 
 
 def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:

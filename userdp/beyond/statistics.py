@@ -5,7 +5,7 @@ datasets D, D' in which the data of at most n users differ. Neighbouring dataset
 samples of one user, unless a function says otherwise. The modulus depends on what is public only.
 From it follow the smallest bias at a given sensitivity (thm-modulus-bias of the book), the smallest
 bias plus noise of any estimator (thm-modulus-error), and an error that no private mechanism avoids
-(thm-chain). For the mean they are `smallest_bias`, `optimal_error` and `threshold` over N.
+(thm-chain). For the mean they agree with `optimal_error` and `threshold` over N.
 """
 
 from __future__ import annotations

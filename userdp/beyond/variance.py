@@ -35,7 +35,8 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
 
     S = N (omega(k) - omega(k - 1)) with the modulus omega of the variance and k = ceil(2w), w the
     mean size of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps), as in `rank`. It
-    is 0 if k exceeds the number of users, or if k - 1 users hold half of the samples.
+    is 0 if k exceeds the number of users, or if the k - 1 heaviest users hold at least floor(N/2)
+    samples.
 
     Parameters
     ----------

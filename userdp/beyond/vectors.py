@@ -2,9 +2,9 @@
 
 Samples are vectors of d coordinates and of Euclidean length at most R; the bound of the users is
 the diameter, U = 2R. Clipping every user's sum to one ball has the least worst-case bias that its
-sensitivity permits. It is that of a scalar problem with this U: `smallest_bias`. Of the noise only
-the mean length w for sensitivity 1 matters: the best threshold is the ceil(2w)-th largest U m_l,
-and the smallest worst-case error (U / 2N) H(2w).
+sensitivity permits. It is that of a scalar problem with this U, `smallest_bias` of
+`modulus_of_mean`. Of the noise only the mean length w for sensitivity 1 matters: the best threshold
+is the ceil(2w)-th largest U m_l, and the smallest worst-case error (U / 2N) H(2w).
 
 For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
 w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A

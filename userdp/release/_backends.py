@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from userdp.release._grid import HALF, HALF_BITS
 from userdp.release._plans import PYTHON_SCANS, plan_query, plan_reads_objects
-from userdp.release._quiet import quietly
+from userdp.release._quiet import FAILED, quietly
 
 ONE_AT_A_TIME = RLock()
 """Connections of Ibis are not made for several threads."""
@@ -24,6 +24,8 @@ class Backend(ABC):
 
     functions: ClassVar[set[str]]
     """Those that queries call, by the names under which the engine looks for them."""
+    failed: ClassVar[str] = FAILED
+    """What is said of a table that the engine fails to read."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -62,7 +64,16 @@ class DuckDB(Backend):
 
     functions: ClassVar[set[str]] = {
         *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
-        *("isnan", "least", "sum", "current_database", "current_schema"),
+        *(
+            "isnan",
+            "least",
+            "max",
+            "min",
+            "row_number",
+            "sum",
+            "current_database",
+            "current_schema",
+        ),
     }
 
     def keep(self, tally: Any, name: str) -> Any:
@@ -107,9 +118,14 @@ class DuckDB(Backend):
 class Spark(Backend):
     """A session of Spark."""
 
+    failed: ClassVar[str] = (
+        f"{FAILED} (its log has the reason; often the files of a folder differ in the type of a "
+        "column: read them one by one, cast, and unite them)"
+    )
+
     functions: ClassVar[set[str]] = {
         *("abs", "between", "cast", "coalesce", "count", "floor", "greatest", "if", "isnan"),
-        *("least", "shiftright", "sum"),
+        *("least", "max", "min", "row_number", "shiftright", "sum"),
     }
 
     def keep(self, tally: Any, name: str) -> Any:

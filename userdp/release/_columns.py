@@ -11,9 +11,10 @@ numbers below `EXACT_BELOW`. No id passes through a float on the way.
 import datetime
 import math
 import numbers
+import re
 import sys
 import uuid
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from math import inf
 from typing import Any, NamedTuple, NoReturn
@@ -24,10 +25,14 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp.release._rows import refuse_odd
 
-HOLD = {"user": "ids", "value": "real numbers"}
+HOLD = {
+    "user": "ids",
+    "value": "real numbers",
+    "group": "text or whole numbers",
+}
 """What a column holds, by the name of its argument."""
 
-ADVICE = {"user": " Pass whole numbers or text.", "value": ""}
+ADVICE = {"user": " Pass whole numbers or text.", "group": " Write days and other names as text."}
 
 KINDS: dict[type, str] = {
     **dict.fromkeys((str, np.str_), "text"),
@@ -105,6 +110,57 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
     if absent is not None and absent.any():
         return np.where(absent, np.nan, values)
     return values
+
+
+def read_places(
+    column: Any, groups: tuple[str, ...], called: str = "group"
+) -> npt.NDArray[np.int64]:
+    """Return the place of each entry in a list of groups, and -1 where it has none.
+
+    Groups are text or whole numbers, which are compared as they are written.
+    """
+    entries, absent = _plain("group", called, column)
+    known: dict[str | None, int] = {name: place for place, name in enumerate(groups)}
+    if entries.dtype == object:
+        written = (_written(entry, called) for entry in entries.tolist())
+        return np.fromiter((known.get(name, -1) for name in written), np.int64)
+    if entries.dtype.kind not in "iuU":
+        refuse_kind("group", f"{called} of dtype {entries.dtype}")
+    places = _places(entries, known)
+    if absent is not None:
+        places[absent] = -1
+    return places
+
+
+def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[np.int64]:
+    """Return the place of each name, or number as it is written."""
+    if entries.dtype.kind in WHOLE:
+        codes, n_codes = _codes(entries)
+        if codes is entries:  # small numbers from 0 on: a table has the place of each
+            of_number = np.full(n_codes, -1, np.int64)
+            for name, place in known.items():
+                number = written_number(name)
+                if number is not None and 0 <= number < n_codes:
+                    of_number[number] = place
+            places: npt.NDArray[np.int64] = of_number[entries]
+            return places
+    names, codes = np.unique(entries, return_inverse=True)
+    return np.array([known.get(str(name), -1) for name in names.tolist()], np.int64)[codes]
+
+
+def written_number(name: str) -> int | None:
+    """Return the whole number that is written so, or None if there is none of 64 bits."""
+    return int(name) if re.fullmatch("0|-?[1-9][0-9]{0,19}", name) else None
+
+
+def _written(entry: Any, called: str) -> str | None:
+    """Return the name of a group, or None where there is none."""
+    kind = KINDS.get(type(entry))
+    if kind in ("text", "integer"):
+        return str(entry)
+    if not is_null(entry):
+        refuse_kind("group", f"{called} with an entry of type {type(entry).__name__}")
+    return None
 
 
 def refuse_what_halves_confuse(users: Any) -> None:
@@ -203,7 +259,7 @@ def _plain_arrow(name: str, called: str, column: Any) -> Plain:
         kind = kind.value_type
         column = column.cast(kind)
     absent = np.array(column.is_null())
-    if pa.types.is_temporal(kind) and name == "value":
+    if pa.types.is_temporal(kind) and name != "user":
         refuse_kind(name, f"{called} of type {kind}")
     if _is_count_of_time(kind):
         column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
@@ -322,4 +378,4 @@ def asked_for(argument: str, name: str | None) -> str:
 def refuse_kind(argument: str, got: str, wanted: str | None = None) -> NoReturn:
     """Refuse a column for the type of what it holds: no entry is quoted."""
     rule = wanted or HOLD[argument]
-    raise TypeError(f"`{argument}` must hold {rule}, got {got}.{ADVICE[argument]}")
+    raise TypeError(f"`{argument}` must hold {rule}, got {got}.{ADVICE.get(argument, '')}")

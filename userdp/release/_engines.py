@@ -14,11 +14,9 @@ import numpy as np
 from userdp.release._backends import FLOAT, INT, ONE_AT_A_TIME, Backend, ask
 from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import Grid, Window, in_steps
-from userdp.release._quiet import FAILED, quietly
+from userdp.release._quiet import quietly
 from userdp.release._rows import Rules, Survey
 from userdp.release._tally import Among, Tally, Weighted
-
-OF_FILES = " (in a CSV file, leave missing values empty: n/a is no number)"
 
 WIDE = "decimal(38, 0)"
 """Whole numbers of 38 digits, for sums of which only protected numbers say how large they are."""
@@ -28,38 +26,39 @@ LARGEST_TOTAL = 1 << 62
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
 
-class TallyInEngine(Tally):
-    """One row a user in a temporary table of an engine.
+class Kept:
+    """A temporary table of an engine, which goes whatever happens.
 
     Parameters
     ----------
-    records : ibis.Table
-        A column `user` and a column `value` of floats.
-    rules : Rules
-        Which rows count.
+    question : callable
+        Returns the query whose rows are kept.
     backend : Backend
         The engine of the table.
     disconnect : callable, optional
         Closes the connection, where it was made for this table.
+    explain : callable, optional
+        Refuses the records for what made the engine fail with an error of a name, if it knows.
     """
 
     def __init__(
         self,
-        records: Any,
-        rules: Rules,
+        question: Callable[[], Any],
         backend: Backend,
         disconnect: Callable[[], None] | None = None,
+        explain: Callable[[str], None] | None = None,
     ) -> None:
         import ibis
 
         self.backend = backend
         self.disconnect = disconnect
         self.name = ibis.util.gen_name("userdp_tally")
-        rule = FAILED if disconnect is None else FAILED + OF_FILES
         with ONE_AT_A_TIME:
             try:
-                self.users = quietly(
-                    lambda: backend.keep(tally_of(records, rules, backend), self.name), rule
+                self.rows = quietly(
+                    lambda: backend.keep(question(), self.name),
+                    rule=backend.failed,
+                    explain=explain,
                 )
             except BaseException:
                 self.close()
@@ -72,6 +71,22 @@ class TallyInEngine(Tally):
             if self.disconnect is not None:
                 self.disconnect()
 
+
+class TableOfUsers(Tally):
+    """A table with one row per user in an engine, which somebody else keeps.
+
+    Parameters
+    ----------
+    users : ibis.Table
+        The table that `tally_of` asks for; of faults, those that are there.
+    """
+
+    def __init__(self, users: Any) -> None:
+        self.users = users
+
+    def close(self) -> None:
+        pass
+
     def survey(self) -> Survey:
         faults = {name: self.users[name].sum() for name in FAULTS}
         question = self.users.group_by("size").aggregate(users=self.users.count(), **faults)
@@ -82,7 +97,7 @@ class TallyInEngine(Tally):
         return Survey(sizes, users, *(sum(int(row[name]) for row in answers) for name in FAULTS))
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        clipped = _between(self._steps(window, among), window.lowest, window.highest)
+        clipped = between(self._steps(window, among), window.lowest, window.highest)
         (answer,) = ask(self.users.aggregate(total=clipped.sum()))
         return int(answer["total"])
 
@@ -93,7 +108,7 @@ class TallyInEngine(Tally):
         weight = ibis.least(size, cap).cast(INT)
         share = weight.cast(FLOAT) / ibis.greatest(size, 1).cast(FLOAT)
         moved = (self._steps(window).cast(FLOAT) * share + exact(0.5)).floor().cast(INT)
-        clipped = _between(moved, weight * window.lowest, weight * window.highest)
+        clipped = between(moved, weight * window.lowest, weight * window.highest)
         # How many rows there are is protected here: no sum of 64 bits is wide enough for certain.
         totals = {"total": clipped.cast(WIDE).sum(), "weight": weight.cast(WIDE).sum()}
         # Where there is no user the sums are null.
@@ -112,6 +127,23 @@ class TallyInEngine(Tally):
         return in_steps(*columns, window)
 
 
+class TallyInEngine(TableOfUsers):
+    """One row per user in a temporary table of an engine.
+
+    Parameters
+    ----------
+    kept : Kept
+        The table that `tally_of` asks for.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        super().__init__(kept.rows)
+        self.kept = kept
+
+    def close(self) -> None:
+        self.kept.close()
+
+
 def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     """Return the question whose answer is the tally: one row a user, of one scan of the records."""
     import ibis
@@ -122,7 +154,7 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     has_level = present
     if rules.drop_outside:
         has_level = has_level & ~outside
-    level = ibis.ifelse(has_level, _level(value, rules.grid), None)
+    level = ibis.ifelse(has_level, level_of(value, rules.grid), None)
     rows = records.select(user=records.user, outside=outside, level=level)
     halves = backend.halves(rows.level)
     users = rows.group_by("user").aggregate(
@@ -134,8 +166,8 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     n_missing = users.n_rows - users.n_levels
     if rules.drop_outside:
         n_missing = n_missing - users.n_outside
-    nobody = _is_nobody(users.user)
-    odd = _is_odd(users.user, backend) & ~nobody
+    nobody = is_nobody(users.user)
+    odd = is_odd(users.user, backend) & ~nobody
     size = users.n_rows
     if rules.drop_missing:
         size = size - n_missing
@@ -163,20 +195,20 @@ def exact(number: float) -> Any:
     return ibis.literal(repr(float(number))).cast(FLOAT)
 
 
-def _level(value: Any, grid: Grid) -> Any:
+def level_of(value: Any, grid: Grid) -> Any:
     """Return the levels of values, by the operations of arrays in the same order."""
-    inside = _between(value, exact(grid.lower), exact(grid.upper))
+    inside = between(value, exact(grid.lower), exact(grid.upper))
     place = (inside - exact(grid.lower)) * exact(grid.levels_a_unit) + exact(0.5)
     return place.floor().cast(INT)
 
 
-def _is_nobody(user: Any) -> Any:
+def is_nobody(user: Any) -> Any:
     if user.type().is_floating():
         return user.isnull() | user.isnan()
     return user.isnull()
 
 
-def _is_odd(user: Any, backend: Backend) -> Any:
+def is_odd(user: Any, backend: Backend) -> Any:
     """Whether a user is a float that is not a whole number, or too large for its type."""
     import ibis
 
@@ -188,7 +220,7 @@ def _is_odd(user: Any, backend: Backend) -> Any:
     return ~held | (small != small.floor())
 
 
-def _between(column: Any, lowest: Any, highest: Any) -> Any:
+def between(column: Any, lowest: Any, highest: Any) -> Any:
     """Return a column without nulls, clipped: in SQL that can be read, as that of `clip` cannot."""
     import ibis
 

@@ -17,10 +17,13 @@ from userdp._progress import is_terminal
 from userdp.release._backends import DuckDB
 from userdp.release._columns import asked_for
 from userdp.release._engines import TallyInEngine
+from userdp.release._grouped import GroupRules
+from userdp.release._grouped_engines import GroupsInEngine
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
 from userdp.release._source import refuse_difference
 from userdp.release._tables import IbisTable
+from userdp.release._text import refuse_form, refuse_separator, refuse_words
 
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)
@@ -84,19 +87,24 @@ class Files(IbisTable):
         for path in paths:
             if path.name.endswith(PACKED):
                 _refuse_parts(path)
+        self.paths = paths
         # Their names are no patterns, and not addresses either: they begin with a slash.
         literal = {str(path): re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
         self.backend = DuckDB(_connect([*literal, *literal.values()]))
         rule = f"a file that DuckDB can read, got data={', '.join(literal)!r}"
-        looks = quietly(lambda: {path: self.look(name) for path, name in literal.items()}, rule)
+        looks = quietly(
+            lambda: {path: self.look(name) for path, name in literal.items()}, rule, self.explain
+        )
         self.check_looks(looks)
-        self.table = quietly(lambda: self.table_of([*literal.values()]), rule)
+        self.table = quietly(lambda: self.table_of([*literal.values()]), rule, self.explain)
         self.check_users()
         self.records()  # refuses values that are no numbers
 
-    def read(self, rules: Rules) -> TallyInEngine:
-        disconnect = self.backend.connection.disconnect
-        return TallyInEngine(self.records(), rules, self.backend, disconnect)
+    def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
+        return self.tally(self.records(), rules, self.backend.connection.disconnect, self.explain)
+
+    def explain(self, failed: str) -> None:
+        """Refuse files for what made DuckDB fail with an error of this name, if that is known."""
 
     @abstractmethod
     def look(self, path: str) -> Look:
@@ -112,7 +120,7 @@ class Files(IbisTable):
             owner = "" if len(looks) == 1 else repr(path)
             self.check_names(file.names, owner)
             self.check_names(file.kinds, owner)
-        for argument, name in self.wanted.items():
+        for argument, name in self.wanted:
             refuse_difference(name, {repr(path): file.kinds[name] for path, file in looks.items()})
             for path, file in looks.items():
                 if file.digits.get(name, 0) > MOST_DIGITS:
@@ -123,6 +131,18 @@ class Files(IbisTable):
 
 class CsvFiles(Files):
     """Files of text, in which all is text."""
+
+    def explain(self, failed: str) -> None:
+        if failed == "ConversionException" and self.values:
+            refuse_words(self.values, self.paths)
+        for path in self.paths:
+            refuse_form(path)
+
+    def check_looks(self, looks: Mapping[str, Look]) -> None:
+        for path, file in looks.items():
+            if not {*self.wanted_names} <= {*file.names}:
+                refuse_separator(Path(path), file.names)
+        super().check_looks(looks)
 
     def look(self, path: str) -> Look:
         # The header as a row like any other: DuckDB has other names for repeated columns.

@@ -1,11 +1,12 @@
 """Sources that are fetched: arrays, and frames of pandas, polars and Arrow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from userdp.release._columns import asked_for, comes_from, read_ids, read_values
+from userdp.release._columns import asked_for, comes_from, read_ids, read_places, read_values
+from userdp.release._grouped import GroupRules, GroupsInMemory
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
 from userdp.release._source import Source, refuse_difference
@@ -26,10 +27,7 @@ class Arrays:
     def check(self) -> None:
         if self.user is self.value:
             raise ValueError("`value` must be another column than `user`.")
-        columns = [column for column in (self.user, self.value) if comes_from("pandas", column)]
-        indexes = [column.index for column in columns if hasattr(column, "index")]
-        if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
-            raise ValueError("`user` and `value` must have the same index, row by row.")
+        _refuse_indexes([self.user, self.value])
 
     def read(self, rules: Rules) -> TallyInMemory:
         ids = read_ids(self.user, self.called["user"])
@@ -47,16 +45,31 @@ class Frame(Source):
     """Whatever has columns by name: a mapping, or a frame."""
 
     def fetch(self) -> Any:
-        """Return what has both columns in memory."""
+        """Return what has the columns in memory."""
         return self.data
 
-    def read(self, rules: Rules) -> TallyInMemory:
+    def read(self, rules: Rules | GroupRules) -> TallyInMemory | GroupsInMemory:
         table = self.fetch()
-        values = None if self.value is None else table[self.value]
-        called = {argument: asked_for(argument, name) for argument, name in self.wanted.items()}
+        if isinstance(rules, GroupRules):
+            return self.groups_of(table, rules)
+        values = table[self.values[0]] if self.values else None
+        called = {argument: asked_for(argument, name) for argument, name in self.wanted}
         arrays = Arrays(table[self.user], values, called)
         arrays.check()
         return arrays.read(rules)
+
+    def groups_of(self, table: Any, rules: GroupRules) -> GroupsInMemory:
+        """Return the tally of columns that are in memory."""
+        columns = [table[name] for name in self.wanted_names]
+        _refuse_indexes(columns)
+        ids = read_ids(table[self.user], asked_for("user", self.user))
+        values = [read_values(table[name], asked_for("value", name)) for name in self.values]
+        places = np.zeros(ids.codes.size, np.int64)
+        if self.group is not None:
+            places = read_places(table[self.group], rules.groups, asked_for("group", self.group))
+        if len({column.size for column in (ids.codes, places, *values)}) > 1:
+            raise ValueError("`data` must have columns of one length.")
+        return GroupsInMemory(ids, places, values, rules)
 
 
 class LazyFrame(Frame):
@@ -66,7 +79,7 @@ class LazyFrame(Frame):
         return self.data.collect_schema().names()
 
     def fetch(self) -> Any:
-        return quietly(self.data.select([*self.wanted.values()]).collect)
+        return quietly(self.data.select(self.wanted_names).collect)
 
 
 class ArrowTable(Frame):
@@ -93,9 +106,17 @@ class Dataset(Frame):
             owner = repr(getattr(part, "path", "a part"))
             by_folder = get_partition_keys(part.partition_expression)
             self.check_names([*schema.names, *by_folder], owner)
-            for name in {*self.wanted.values()} - set(by_folder):
+            for name in {*self.wanted_names} - set(by_folder):
                 whole = self.data.schema.field(name).type
                 refuse_difference(name, {"the dataset": whole, owner: schema.field(name).type})
 
     def fetch(self) -> Any:
-        return quietly(lambda: self.data.to_table(columns=[*self.wanted.values()]))
+        return quietly(lambda: self.data.to_table(columns=self.wanted_names))
+
+
+def _refuse_indexes(columns: Sequence[Any]) -> None:
+    """Refuse columns of pandas whose rows are not the same."""
+    of_pandas = [column for column in columns if comes_from("pandas", column)]
+    indexes = [column.index for column in of_pandas if hasattr(column, "index")]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise ValueError("`user` and `value` must have the same index, row by row.")

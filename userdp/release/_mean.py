@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
 from operator import mul
 from typing import Any, NamedTuple
@@ -35,6 +36,7 @@ from userdp.release._noise import (
     read_law,
     scale_of,
     shift_for,
+    warn_if_large,
     whole_law,
 )
 from userdp.release._quiet import discreet, unquoted
@@ -55,8 +57,8 @@ class Choices(NamedTuple):
     objective: Objective
     total_width: float | None
     project: bool
-    may_split: bool = False
-    """Whether users of many records may be released apart from the others."""
+    is_free: bool = False
+    """Whether `best_split` decides the width, and who is released apart from the others."""
 
 
 class Decided(NamedTuple):
@@ -116,11 +118,11 @@ def private_mean(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: float,
-    upper: float,
+    lower: Exact | Decimal,
+    upper: Exact | Decimal,
     budget: Budget,
     data: Data | None = None,
-    objective: Objective = "bound",
+    objective: Objective = "l1",
     total_width: float | None = None,
     centre: float | None = None,
     outside: Outside = "refuse",
@@ -143,8 +145,9 @@ def private_mean(
         whole numbers, decimals, UUIDs, days, times or durations, all of one type; floats must be
         whole numbers. Two of them are the same user if they are equal; times with a zone, if they
         are the same instant. Other objects are refused.
-    lower, upper : float
-        Public bounds of a value, in its unit; not computed from the values.
+    lower, upper : float, Fraction or Decimal
+        Public bounds of a value, in its unit; not computed from the values. Of a bound that floats
+        do not hold, the nearest float counts, as it does of a value.
     budget : float, Fraction, Decimal, str or GaussianNoise
         eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
         noise, which has promises of its own, of sigma at most 2^40: `GaussianNoise.zcdp` or
@@ -157,12 +160,15 @@ def private_mean(
         people, and nobody is only who is left empty. DuckDB may make several ids of one Python
         object. So a query of DuckDB is refused if it reads a frame of pandas, or objects or bytes
         of polars; and a relation, if it reads a CSV file. Pass the frame or the file itself.
-    objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises. For "l1", and a projected release whose
-        `total_width` and `centre` are left out, users of many records are released apart from the
-        others where the counts say that this promises less: see `userdp.beyond.best_split`.
+    objective : {"l1", "bound", "mse"}, optional
+        Which worst-case error the release minimises: the mean absolute error, which the result
+        states; the paper's bias plus mean noise; or the mean square error. For "l1", and a
+        projected release whose `total_width` and `centre` are left out, the width is searched, and
+        users of many records are released apart from the others, where the counts say that this
+        promises less: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
+        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective, or
+        that of `best_split`.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     outside : {"refuse", "clamp", "drop"}, optional
@@ -185,7 +191,7 @@ def private_mean(
     Warns
     -----
     UserWarning
-        If rows are to be dropped.
+        If rows are to be dropped; if the budget is an eps above 10, which protects little.
 
     Raises
     ------
@@ -207,11 +213,12 @@ def private_mean(
     >>> users, values = ["a", "a", "a", "a", "b"], [3.0, 4.0, 5.0, 4.0, 1.0]
     >>> result = private_mean(users, values, lower=0, upper=6, budget=1)
     >>> result.clips[0], result.total_width
-    (Clip(n_records=4, n_users=1, lower=2.25, upper=3.75), 6.0)
-    >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_bound, 6)
-    (1.8, 1.2, 3.0)
+    (Clip(n_records=4, n_users=1, lower=1.828125, upper=4.171875), 9.375)
+    >>> result.worst_case_bias, round(result.noise_scale, 6), round(result.worst_case_error, 6)
+    (1.4625, 1.875, 1.937306)
     """
     choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
+    warn_if_large("budget", choices.law)
     rules = read_rules(choices.grid, outside, missing)
     check_value(value)
     load_opendp()
@@ -221,7 +228,9 @@ def private_mean(
         parts = decide(users_of(survey, choices.grid), choices)
         totals = [tally.clipped_total(part.window, part.among) for part in parts]
     if rules.drop_missing or rules.drop_outside:
-        warnings.warn(f"`eps` is {NOT_STATED}.", stacklevel=3)  # of the caller of `discreet`
+        warnings.warn(
+            f"`{choices.law.currency}` is {NOT_STATED}.", stacklevel=3
+        )  # of the caller of `discreet`
     return draw(totals, parts, outside, missing)
 
 
@@ -233,7 +242,7 @@ def release_mean(
     *,
     total_width: Exact | None = None,
     centre: Exact | None = None,
-    objective: Objective = "bound",
+    objective: Objective = "l1",
     project: bool = True,
 ) -> PrivateMean:
     """Release the mean of samples of which you have the users' sums already.
@@ -255,12 +264,11 @@ def release_mean(
         eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
         noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     total_width : float or Fraction, optional
-        S, in the unit of the samples; without it `userdp.beyond.threshold` for the objective.
+        S, in the unit of the samples; without it the objective decides, as in `private_mean`.
     centre : float or Fraction, optional
         c, a public guess of the mean in [0, U]; U/2 without it.
-    objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises; "l1" may mean two parts, as in
-        `private_mean`.
+    objective : {"l1", "bound", "mse"}, optional
+        Which worst-case error the release minimises, as in `private_mean`.
     project : bool, optional
         Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
         to no error. False if releases are to be averaged or added up: then it is unbiased for the
@@ -270,6 +278,11 @@ def release_mean(
     -------
     PrivateMean
         Of samples from 0 to U.
+
+    Warns
+    -----
+    UserWarning
+        If the budget is an eps above 10, which protects little.
 
     Raises
     ------
@@ -285,7 +298,7 @@ def release_mean(
     >>> users = Contributions([len(samples) for samples in held], upper=65)
     >>> made = release_mean([sum(samples) for samples in held], users, budget=1)
     >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
-    (1.0, 18.5714, 27.8571)
+    (1.0, 16.2296, 27.8571)
     """
     check.instance("users", users, Contributions)
     load_opendp()
@@ -296,6 +309,7 @@ def release_mean(
     grid = read_grid(0.0, float(users.upper))
     middle = None if centre is None else float(_read_centre(users, centre))
     choices = read_choices(grid, budget, objective, total_width, middle, project)
+    warn_if_large("budget", choices.law)
     # The bound may be a Fraction: the release computes in floats, as for any table.
     parts = decide(Contributions(users.counts, grid.width), choices)
     tally = TallyOfSums(values, users.counts, grid)
@@ -309,10 +323,10 @@ def as_measurement(
     value: str,
     *,
     data: Data,
-    lower: float,
-    upper: float,
+    lower: Exact | Decimal,
+    upper: Exact | Decimal,
     budget: Budget,
-    objective: Objective = "bound",
+    objective: Objective = "l1",
     total_width: float | None = None,
     centre: float | None = None,
     project: bool = True,
@@ -334,16 +348,15 @@ def as_measurement(
     data : path or list of paths, Ibis table or frame
         The table, as in `private_mean`. Only its users are used here: noise and thresholds are
         decided by their numbers of records.
-    lower, upper : float
+    lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit; not computed from the values.
     budget : float, Fraction, Decimal, str or GaussianNoise
         eps, the privacy budget of a release (dimensionless, public), at least 2^-40; or a law of
         noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
-    objective : {"bound", "l1", "mse"}, optional
-        Which worst-case error the threshold minimises; "l1" may mean two parts, as in
-        `private_mean`.
+    objective : {"l1", "bound", "mse"}, optional
+        Which worst-case error the release minimises, as in `private_mean`.
     total_width : float, optional
-        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective.
+        S, in the unit of the values; without it the objective decides, as in `private_mean`.
     centre : float, optional
         A public guess of the mean; the middle of the bounds without it.
     project : bool, optional
@@ -353,6 +366,11 @@ def as_measurement(
     Returns
     -------
     opendp.Measurement
+
+    Warns
+    -----
+    UserWarning
+        If the budget is an eps above 10, as `private_mean`.
 
     Raises
     ------
@@ -378,6 +396,7 @@ def as_measurement(
     (1.0, 5)
     """
     choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
+    warn_if_large("budget", choices.law)
     check_value(value)
     if data is None:
         check.refuse_type("data", "the table that `user` and `value` are columns of", data)
@@ -459,7 +478,7 @@ def read_choices(
 def decide(users: Contributions, choices: Choices) -> Parts:
     """Decide who is released with whom, where the sums of users are clipped, and in which steps."""
     total_width = choices.total_width
-    if choices.may_split:
+    if choices.is_free:
         split = best_split(users, choices.law)
         if split.heavy_from is not None:
             groups = Among(split.heavy_from, users.max_count + 1), Among(0, split.heavy_from)
@@ -467,6 +486,7 @@ def decide(users: Contributions, choices: Choices) -> Parts:
                 _decide(part.users, choices, part.total_width, among)
                 for part, among in zip(split.parts, groups, strict=True)
             )
+        total_width = split.parts[0].total_width
     if total_width is None:
         total_width = float(threshold(users, choices.law, choices.objective))
     return (_decide(users, choices, total_width),)
@@ -509,8 +529,7 @@ def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing
     """Add noise to clipped totals: last, so that whatever fails before has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
-    n_records = sum(part.users.total for part in parts)
-    said = [_of_part(part, part.users.total / n_records) for part in parts]
+    said = _of_parts(parts)
     stated = _stated(parts, said, outside, missing)
     drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
     mean = sum(of.share * released for of, (released, _) in zip(said, drawn, strict=True))
@@ -536,6 +555,22 @@ def _draw(total: int, part: Decided) -> tuple[float, float]:
     if part.choices.project:
         mean = min(max(mean, grid.lower), grid.upper)
     return mean, noisy.spent
+
+
+def known_of(parts: Parts) -> Known:
+    """Return what is known of a release before there is noise, from public numbers alone."""
+    return _whole(_of_parts(parts))
+
+
+def _of_parts(parts: Parts) -> list[Known]:
+    n_records = sum(part.users.total for part in parts)
+    return [_of_part(part, part.users.total / n_records) for part in parts]
+
+
+def _whole(said: list[Known]) -> Known:
+    """Return what is known of the whole: bounds of the parts, weighted by their shares, add up."""
+    shares, *others = zip(*said, strict=True)
+    return Known(1.0, *(sum(map(mul, shares, numbers)) for numbers in others))
 
 
 def _of_part(part: Decided, share: float) -> Known:
@@ -572,19 +607,14 @@ def _projected_error(part: Decided, law: Noise) -> float:
 
 
 def _stated(parts: Parts, said: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
-    """Return all that a result says before there is noise.
-
-    Bounds on errors of the parts, weighted by their shares, add up to bounds on the whole.
-    """
+    """Return all that a result says before there is noise."""
     choices = parts[0].choices
     grid = choices.grid
-    shares, *others = zip(*said, strict=True)
-    weighted = [sum(map(mul, shares, numbers)) for numbers in others]
-    bias, noise_scale, bound, error, rounding = weighted
+    whole = _whole(said)
     return {
         "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
         "promise": _promise("drop" in (outside, missing), max(p.window.moved for p in parts)),
-        "worst_case_error": error,
+        "worst_case_error": whole.error,
         "lower": grid.lower,
         "upper": grid.upper,
         "outside": outside,
@@ -596,10 +626,10 @@ def _stated(parts: Parts, said: list[Known], outside: Outside, missing: Missing)
         "centre": parts[0].centre,
         "total_width": max(part.total_width for part in parts),
         "clips": tuple(clip for part in parts for clip in _clips(part)),
-        "noise_scale": noise_scale,
-        "worst_case_bias": bias,
-        "worst_case_bound": bound,
-        "rounding": rounding,
+        "noise_scale": whole.noise_scale,
+        "worst_case_bias": whole.bias,
+        "worst_case_bound": whole.bound,
+        "rounding": whole.rounding,
         "parts": tuple(map(_shown, parts, said)) if len(parts) > 1 else (),
     }
 

@@ -16,6 +16,7 @@ what has no room.
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from math import ceil, expm1, hypot, inf, nextafter
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact
 from userdp._search import NotFoundError
+from userdp.beyond._rounding import upwards
 from userdp.beyond.noise import Budget, GaussianNoise, LaplaceNoise, Noise, read_budget
 from userdp.release._quiet import NOTHING_SPENT, discreet
 
@@ -40,6 +42,10 @@ MOST_STEPS = 64
 
 LARGEST_SCALE = 2**40
 """Largest scale of noise for sensitivity 1: one step still fits `SCALE_BITS`, with room to clip."""
+
+
+LARGE_BUDGET = 10
+"""Largest eps without a warning."""
 
 
 class Noisy(NamedTuple):
@@ -64,10 +70,23 @@ def read_law(budget: Budget) -> Noise:
         rule = "a privacy budget, or a law that OpenDP can draw (userdp.beyond.GaussianNoise)"
         check.refuse_kind("budget", rule, budget)
     if law.scale > LARGEST_SCALE:
-        rule = "at least 2^-40 (or sigma at most 2^40) for a release"
-        given = {"eps": f"budget={float(law.spends)!r}", "rho": f"sigma={float(law.scale)!r}"}
-        check.refuse("budget", f"be {rule}", given[law.currency])
+        if law.currency == "rho":
+            given = f"rho={float(law.spends):.6g} (sigma={float(law.scale)!r})"
+            check.refuse("budget", "have a rho of at least 2^-81 (sigma at most 2^40)", given)
+        check.refuse("budget", "be at least 2^-40 for a release", f"budget={float(law.spends)!r}")
     return law
+
+
+def warn_if_large(argument: str, law: Noise) -> None:
+    """Warn the caller of a public function of an eps that protects little."""
+    if law.currency == "eps" and law.spends > LARGE_BUDGET:
+        said = upwards(float(law.spends))
+        warnings.warn(
+            f"`{argument}` of eps = {said} protects little: where the data of one user are "
+            f"replaced, an outcome may become e^{said} times as likely (e^{LARGE_BUDGET} is more "
+            "than 22,000).",
+            stacklevel=4,  # of the caller of `discreet`
+        )
 
 
 def shift_for(largest_total: int, largest_moved: int, law: Noise) -> int:
@@ -115,8 +134,12 @@ def noisy_total(total: int, moved: int, law: Noise) -> Noisy:
 
 
 def noisy_vector(total: npt.NDArray[np.int64], moved: int, law: Noise) -> NoisyVector:
-    """Return a vector of totals with OpenDP's noise; one user moves it by the length `moved`."""
-    measurement = discrete_gaussian(moved, law, vector=True)
+    """Return a vector of totals with OpenDP's noise.
+
+    `moved` is the most by which one user moves it: in Euclidean length for Gaussian noise, and for
+    Laplace noise in the sum over the coordinates.
+    """
+    measurement = measurement_of(moved, law, vector=True)
     return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(moved)))
 
 
@@ -157,23 +180,26 @@ def mean_beyond(scale: float) -> float:
     return -1 / expm1(-1 / scale) if scale else 1.0
 
 
-def measurement_of(moved: int, law: Noise) -> Any:
-    """Return OpenDP's noise for a whole number that one user can move by so much."""
+def measurement_of(moved: int, law: Noise, *, vector: bool = False) -> Any:
+    """Return OpenDP's noise for a whole number, or several, that one user can move by so much."""
     if law.integer_law == "gaussian":
-        return discrete_gaussian(moved, law)
-    return discrete_laplace(moved, law.spends)
+        return discrete_gaussian(moved, law, vector=vector)
+    return discrete_laplace(moved, law.spends, vector=vector)
 
 
 @discreet
-def discrete_laplace(moved: int, budget: Fraction) -> Any:
+def discrete_laplace(moved: int, budget: Fraction, *, vector: bool = False) -> Any:
     """Return OpenDP's discrete Laplace measurement, with the smallest scale that keeps a budget.
 
     Parameters
     ----------
     moved : int
-        The most by which one user can change the whole number that is to be released.
+        The most by which one user can change the whole number that is to be released; of a vector
+        of whole numbers, the sum of these changes.
     budget : Fraction
         Privacy budget (dimensionless, public).
+    vector : bool, optional
+        Whether a vector is to be released, with independent noise in each coordinate.
 
     Returns
     -------
@@ -192,9 +218,13 @@ def discrete_laplace(moved: int, budget: Fraction) -> Any:
     0.5
     """
     dp = load_opendp()
-    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    domain = dp.atom_domain(T="i64")
+    distance = dp.absolute_distance(T="i64")
+    if vector:
+        domain = dp.vector_domain(domain)
+        distance = dp.l1_distance(T="i64")
     scale = scale_of(moved, LaplaceNoise(budget))
-    return _least(dp.m.make_laplace, space, scale, moved, {"eps": budget})
+    return _least(dp.m.make_laplace, (domain, distance), scale, moved, {"eps": budget})
 
 
 @discreet

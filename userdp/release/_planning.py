@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import inf
 from typing import NamedTuple
 
@@ -12,16 +12,25 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp._checks import Exact
 from userdp._progress import progress
 from userdp._search import NotFoundError
 from userdp.beyond._rounding import upwards
 from userdp.beyond.errors import optimal_error, symmetric_error, threshold
 from userdp.beyond.floor import minimax_certificate
 from userdp.beyond.frontier import minimax_lower_bound
-from userdp.beyond.noise import LaplaceNoise, Noise, Objective, StaircaseNoise, read_objective
+from userdp.beyond.noise import (
+    LARGEST_STAIRCASE,
+    LaplaceNoise,
+    Noise,
+    Objective,
+    StaircaseNoise,
+    read_objective,
+)
 from userdp.beyond.split import best_split
 from userdp.model import Contributions, Epsilon, read_eps
 from userdp.release._grid import Grid, read_grid
+from userdp.release._protected import LARGEST_CAP, error_at_weight
 from userdp.release._quiet import discreet, unquoted
 from userdp.release._rows import Rules, refuse_nobody, refuse_rows
 from userdp.release._sources import Data, read_tally
@@ -50,7 +59,11 @@ POWERS = -498.0, 1023.0
 
 
 MOST_STEPS = 64
-"""How often a budget is increased by a part in 10^12; mostly once is enough."""
+"""How often a budget is increased by a part in 10^12; mostly once is enough. And how often it is
+halved at most, until the release promises too little."""
+
+BISECTIONS = 9
+"""So many bring a budget and one of half of it within 0.14 %."""
 
 
 class ProtectedTally(NamedTuple):
@@ -78,6 +91,21 @@ class Forecast(NamedTuple):
     """The mean absolute error on the worst dataset."""
     floor: float
     """Some dataset costs every private mechanism at least this mean absolute error."""
+
+
+class CappedForecast(NamedTuple):
+    """What a release with protected counts promises for a cap, if the counts are as guessed."""
+
+    eps: float
+    cap: int
+    """The largest weight of a user."""
+    weight: float
+    """The assumed sum of the users' weights."""
+    error: float
+    """The mean absolute error over the noise, on every dataset of this weight: how far the release
+    is from the mean in which nobody counts for more than the cap."""
+    moved: float
+    """How far that mean can be from the mean of all records, if the counts are as guessed."""
 
 
 class Advice(NamedTuple):
@@ -111,17 +139,21 @@ class Plan:
         The public counts, with the width of the range as their bound.
     rows : tuple of Forecast
         One for each budget and strategy, in the unit of the values; `pandas.DataFrame(plan.rows)`
-        makes a frame of them.
+        makes a frame of them. There is no staircase noise for an eps above 1400.
+    capped : tuple of CappedForecast
+        One for each budget and cap, if caps were given.
     """
 
     users: Contributions
     rows: tuple[Forecast, ...]
+    capped: tuple[CappedForecast, ...] = ()
 
     @discreet
     def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
-        """Return the smallest budget whose best clipping, with Laplace noise, certifies an error.
+        """Return the smallest budget for which the recommended release certifies an error.
 
-        A release for "l1" is projected, and may be in two parts: it promises no more than this.
+        For "l1" it is found to within 1 %, from what `userdp.beyond.best_split` promises; for the
+        others to within a part in 10^11.
 
         Parameters
         ----------
@@ -157,8 +189,8 @@ class Plan:
         )
         eps: float = 2.0 ** float(power)
         for _ in range(MOST_STEPS):
-            if search.converged and float(optimal_error(self.users, eps, objective)) <= target:
-                return eps
+            if search.converged and _guarantee(self.users, eps, objective) <= target:
+                return _smallest_of_release(self.users, eps, target) if objective == "l1" else eps
             eps *= 1 + 1e-12
         raise NotFoundError(
             f"The smallest eps for error={target!r} was not found within {MOST_STEPS} steps of "
@@ -172,9 +204,10 @@ class Plan:
         """Return what to release at each budget, or at the smallest one that certifies an error.
 
         Of all clippings, and of all estimators with Laplace noise that are not projected, the
-        recommended one has the smallest worst case; nothing is said of the average. For "l1" the
-        release is projected, and users of many records are released apart from the others where
-        that promises less; `userdp.beyond.best_split` has the details.
+        recommended one has the smallest worst case; nothing is said of the average. For "l1", the
+        default of `private_mean`, the release is projected, its width is searched, and users of
+        many records are released apart from the others where that promises less;
+        `userdp.beyond.best_split` has the details.
 
         The floor of each budget is certified, which takes about a second, and at most some
         seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
@@ -211,10 +244,10 @@ class Plan:
         with progress(len(budgets)) as tick:
             for eps in budgets:
                 width = float(threshold(self.users, eps, objective))
-                guarantee = float(optimal_error(self.users, eps, objective))
+                guarantee = _guarantee(self.users, eps, objective)
                 reason = why
                 if objective == "l1":
-                    width, guarantee, reason = _released(self.users, eps, why)
+                    width, reason = _released(self.users, eps, why)
                 floor = _certified_floor(self.users, eps)
                 if objective == "mse":  # no mean square is below the square of the mean
                     floor *= floor
@@ -225,16 +258,20 @@ class Plan:
         return tuple(made)
 
     def __repr__(self) -> str:
-        """Return a table in plain text."""
-        return text_table(*self._shown())
+        """Return a table in plain text, and a second one of caps, if any were given."""
+        return "\n\n".join(text_table(*table) for table in self._shown())
 
     def _repr_html_(self) -> str:
-        """Return a table for a notebook."""
-        return html_table(*self._shown())
+        """Return the same for a notebook."""
+        return "".join(html_table(*table) for table in self._shown())
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
+    def _shown(self) -> list[tuple[list[str], list[list[str]]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
-        return head, [_in_digits(row) for row in self.rows]
+        tables = [(head, [_in_digits(row) for row in self.rows])]
+        if self.capped:
+            head = ["eps", "cap", "weight", "error over the noise", "cap moves the mean by up to"]
+            tables.append((head, [_capped_in_digits(row) for row in self.capped]))
+        return tables
 
 
 @discreet
@@ -278,23 +315,32 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
 def plan(
     counts: npt.ArrayLike,
     *,
-    lower: float,
-    upper: float,
+    lower: Exact | Decimal,
+    upper: Exact | Decimal,
     eps: Epsilon | Iterable[Epsilon],
+    cap: int | Iterable[int] | None = None,
+    weight: float | None = None,
 ) -> Plan:
     """Say what a private mean will cost in error, for each budget and strategy.
 
     From public information only: the numbers of records of the users, and the range of a value.
-    Privacy is user-level, for replacing all values of one user.
+    Privacy is user-level, for replacing all values of one user. With a cap, also for
+    `private_mean_protected_counts`, where the counts are protected: then do not pass those of the
+    table itself, but a guess, or those of a similar, older table that are public.
 
     Parameters
     ----------
     counts : array_like of int, shape (L,)
         Numbers of records m_l of the users: public.
-    lower, upper : float
+    lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit.
     eps : float, Fraction, Decimal or str, or several
         Privacy budgets (dimensionless, public).
+    cap : int, or several, optional
+        The largest weight of a user, with protected counts: see `Plan.capped`.
+    weight : float, optional
+        A guess of the sum of the users' weights, for every cap; without it the sum of the counts,
+        each at most the cap.
 
     Returns
     -------
@@ -304,7 +350,8 @@ def plan(
     Raises
     ------
     TypeError, ValueError
-        If `lower` is not below `upper`; as `Contributions` and `read_eps`.
+        If `lower` is not below `upper`; as `Contributions`, `read_eps` and
+        `private_mean_protected_counts`; if `weight` is below 1, or given without a cap.
 
     See Also
     --------
@@ -317,15 +364,23 @@ def plan(
     ('OPT-worst-case', 6.691)
     >>> round(prospects.smallest_eps(error=5), 4)
     0.0908
+    >>> capped = plan([40] * 5 + [2] * 500, lower=0, upper=65, eps=1, cap=[2, 10]).capped
+    >>> [(row.cap, row.weight, round(row.error, 2), round(row.moved, 2)) for row in capped]
+    [(2, 1010.0, 0.27, 10.19), (10, 1050.0, 1.48, 7.74)]
     """
-    width = read_grid(lower, upper).width
+    grid = read_grid(lower, upper)
+    width = grid.width
     rule = "be one whole number a user, each at least 1, of at most 2^53 records"
     users = unquoted("counts", counts, rule, lambda: Contributions(counts, width))
     budgets = _budgets(eps)
     if not budgets:
         raise ValueError("`eps` must hold at least one budget, got none.")
+    caps = _caps(cap)
+    if weight is not None and not caps:
+        check.refuse_value("weight", "given together with `cap`", weight)
     rows = (row for budget in budgets for row in _forecasts(users, budget))
-    return Plan(users, tuple(rows))
+    capped = (_capped(users, grid, budget, most, weight) for budget in budgets for most in caps)
+    return Plan(users, tuple(rows), tuple(capped))
 
 
 @discreet
@@ -333,8 +388,8 @@ def protected_tally(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: float,
-    upper: float,
+    lower: Exact | Decimal,
+    upper: Exact | Decimal,
     data: Data | None = None,
 ) -> ProtectedTally:
     """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
@@ -345,7 +400,7 @@ def protected_tally(
     ----------
     user, value : str or array_like, shape (n,)
         Names of two columns of `data`, or the columns themselves, as in `private_mean`.
-    lower, upper : float
+    lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit.
     data : path or list of paths, Ibis table or frame, optional
         Where the columns are, as in `private_mean`.
@@ -381,6 +436,12 @@ def _in_digits(row: Forecast) -> list[str]:
     return [upwards(row.eps, 4), row.strategy, readable(row.total_width), *guarantees, floor]
 
 
+def _capped_in_digits(row: CappedForecast) -> list[str]:
+    """Return the cells of a table of caps: errors rounded upwards."""
+    errors = [readable(error, ROUND_CEILING) for error in (row.error, row.moved)]
+    return [upwards(row.eps, 4), str(row.cap), readable(row.weight), *errors]
+
+
 def _certified_floor(users: Contributions, eps: float) -> float:
     """Return the larger of the certified floor and the closed one.
 
@@ -391,12 +452,47 @@ def _certified_floor(users: Contributions, eps: float) -> float:
     return max(certified, minimax_lower_bound(users, eps))
 
 
-def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, float, str]:
-    """Return the widest S of a release for "l1", what it guarantees, and why it is as it is."""
+def _guarantee(users: Contributions, eps: Epsilon, objective: Objective) -> float:
+    """Return what the recommended release guarantees."""
+    if objective == "l1":
+        return best_split(users, eps).error
+    return float(optimal_error(users, eps, objective))
+
+
+def _smallest_of_release(users: Contributions, high: float, error: float) -> float:
+    """Return the smallest budget, up to one that is enough, for which a release keeps to an error.
+
+    The least error of all widths, and of a ladder of widths, falls as the budget grows; that of the
+    release lies between them, and the two are 0.5 % of the budget apart (prp-projected-width of the
+    book). So where the release errs more, all budgets that are 0.5 % smaller do, and halving may
+    forget them, although the error of the release itself may jump up by a little: with the budget
+    the l1 threshold moves, too.
+    """
+    for _ in range(MOST_STEPS):
+        low = high / 2
+        if _guarantee(users, low, "l1") > error:
+            break
+        high = low
+    else:
+        raise NotFoundError(
+            f"The smallest eps for error={error!r} was not found within {MOST_STEPS} halvings: "
+            f"the last was eps={high!r}."
+        )
+    for _ in range(BISECTIONS):
+        middle = low * (high / low) ** 0.5
+        if _guarantee(users, middle, "l1") > error:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]:
+    """Return the widest S of a release for "l1", and why it is as it is."""
     split = best_split(users, eps)
     if split.heavy_from is not None:
         why += f"; users of at least {split.heavy_from} records apart from the others"
-    return max(part.total_width for part in split.parts), split.error, why
+    return max(part.total_width for part in split.parts), why
 
 
 def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
@@ -411,11 +507,46 @@ def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     return budgets
 
 
+def _caps(cap: int | Iterable[int] | None) -> list[int]:
+    """Return one cap, or several in an order of their own, as a list."""
+    if cap is None:
+        return []
+    if isinstance(cap, str | bytes | bytearray | Mapping | Set):
+        check.refuse_type("cap", "an integer, or a list of integers", cap)
+    if not isinstance(cap, Iterable):
+        return [check.integer("cap", cap, 1, LARGEST_CAP)]
+    several = list(cap)
+    if not several:
+        raise ValueError("`cap` must hold at least one cap, got none.")
+    rule = "hold integers from 1 to 2^31"
+    return unquoted(
+        "cap", cap, rule, lambda: [check.integer("cap", each, 1, LARGEST_CAP) for each in several]
+    )
+
+
+def _capped(
+    users: Contributions, grid: Grid, eps: Epsilon, cap: int, weight: float | None
+) -> CappedForecast:
+    """Return what a release with protected counts promises, and how far its mean may be."""
+    sizes, n_users = users.histogram
+    weights = np.minimum(sizes, cap)
+    total = int(np.sum(weights * n_users))
+    # A mean of averages between the bounds, of which each counts by its share: so if those that
+    # count for more are at one bound, and the others at the other, nothing moves farther.
+    more = np.maximum(weights / total - sizes / users.total, 0) * n_users
+    assumed = float(total if weight is None else weight)
+    error = error_at_weight(grid, eps, cap, assumed)
+    moved = float(grid.width * np.sum(more))
+    return CappedForecast(float(read_eps(eps)), cap, assumed, error, moved)
+
+
 def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
     """Return what each strategy promises at one budget."""
     budget = float(read_eps(eps))
     floor = minimax_lower_bound(users, eps)
     for strategy, (objective, noise) in STRATEGIES.items():
+        if noise is StaircaseNoise and budget > LARGEST_STAIRCASE:
+            continue
         law = noise(eps)
         if objective is None:
             width = float(users.upper) * users.max_count

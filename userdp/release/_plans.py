@@ -65,8 +65,9 @@ def refuse_objects(name: str, kind: object) -> NoReturn:
     DuckDB reads objects of polars as bytes, and once they are in a table nobody can tell.
     """
     raise TypeError(
-        f"`user` must not be what DuckDB may have made of Python's objects, which can be their "
-        f"addresses, got {asked_for('user', name)} of type {kind}. Pass the frame itself."
+        f"`user` must not be bytes in an engine, got {asked_for('user', name)} of type {kind}: "
+        "DuckDB may have made them of objects of polars, as addresses, of which one person can "
+        "have several. Pass the frame or file itself, or ids as text or whole numbers."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from math import log
 from typing import Any, ClassVar, NamedTuple
@@ -11,12 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
+from userdp._checks import Exact
 from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Epsilon, read_eps
 from userdp.noise import noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
 from userdp.release._intervals import read_level
-from userdp.release._noise import LARGEST_SCALE, Noisy, load_opendp, noisy_total, shift_for
+from userdp.release._noise import (
+    LARGEST_SCALE,
+    Noisy,
+    load_opendp,
+    noisy_total,
+    shift_for,
+    warn_if_large,
+)
 from userdp.release._quiet import discreet
 from userdp.release._results import Release
 from userdp.release._rows import read_rules, refuse_rows
@@ -175,8 +184,8 @@ def private_mean_protected_counts(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: float,
-    upper: float,
+    lower: Exact | Decimal,
+    upper: Exact | Decimal,
     eps: Epsilon,
     cap: int,
     data: Data | None = None,
@@ -199,7 +208,7 @@ def private_mean_protected_counts(
     user, value : str or array_like, shape (n,)
         Names of two columns of `data`, or the columns themselves, as in `private_mean`. Both are
         protected: the numbers of records as the values are.
-    lower, upper : float
+    lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit; not computed from the values.
     eps : float, Fraction, Decimal or str
         Privacy budget of the release (dimensionless, public), at least 2^-39 times `cap`.
@@ -221,10 +230,19 @@ def private_mean_protected_counts(
     -------
     ProtectedCountsMean
 
+    Warns
+    -----
+    UserWarning
+        If `eps` is above 10, which protects little.
+
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
         As `private_mean`; if `cap` is no integer from 1 to 2^31, or `reach` not positive.
+
+    See Also
+    --------
+    plan : with `cap`, the error to expect of several caps, before anything is spent.
 
     Examples
     --------
@@ -236,6 +254,7 @@ def private_mean_protected_counts(
     grid = read_grid(lower, upper)
     rules = read_rules(grid, outside, missing)
     budget = read_eps(eps)
+    warn_if_large("eps", LaplaceNoise(budget))
     most = check.integer("cap", cap, 1, LARGEST_CAP)
     check_value(value)
     how = _decide(grid, budget, most, centre, reach)
@@ -291,6 +310,16 @@ def _decide(
     if reach is not None:
         steps = max(nearest(min(check.positive("reach", reach) / step, steps)), 1)
     return _Decided(grid, law, cap, Window(origin, shift, -steps, steps))
+
+
+def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
+    """Return what a release that clips no average certifies at a total weight, before there is one.
+
+    Its certificate depends on what is public and on the weight, and not on what is drawn.
+    """
+    how = _decide(grid, read_eps(eps), cap, None, None)
+    nothing = Noisy(0, 0.0)
+    return _result(how, nothing, nothing, "refuse", "refuse").worst_case_error_at(weight)
 
 
 def _result(

@@ -6,7 +6,7 @@ quote the records that they stumbled over: they are not repeated, and not attach
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
@@ -22,6 +22,14 @@ OURS = re.compile(r"`\w+`( and `\w+`)? must ")
 
 NOTHING_SPENT = "Nothing was released, and no budget is spent."
 """What is said where the way to the noise is broken off: the draw comes last."""
+
+SEEDS = ("rng", "seed", "random_state")
+"""Names by which other libraries take a seed; no function here has such a parameter."""
+
+NO_SEED = (
+    "not be given: a release has no seed, because whoever knows it can subtract the noise. OpenDP "
+    "draws from the operating system's entropy."
+)
 
 FAILED = "readable by its engine, which failed"
 """What is said of an engine or a library that stumbles over data."""
@@ -43,7 +51,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
         try:
             parameters.bind(*args, **kwargs)
         except TypeError as error:
-            refusal: BaseException = TypeError(str(error))  # names the argument that is missing
+            refusal: BaseException = TypeError(_no_call(str(error), kwargs))
         else:
             try:
                 return function(*args, **kwargs)
@@ -54,6 +62,14 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
         raise refusal
 
     return guarded
+
+
+def _no_call(words: str, given: Mapping[str, object]) -> str:
+    """Return Python's words, which name the argument that is missing or unknown; or on seeds."""
+    for name in SEEDS:
+        if name in given:
+            return f"`{name}` must {NO_SEED}"
+    return words
 
 
 def _without_data(error: BaseException, name: str) -> BaseException:
@@ -74,8 +90,14 @@ def _without_data(error: BaseException, name: str) -> BaseException:
     )
 
 
-def quietly(call: Callable[[], T], rule: str = FAILED) -> T:
-    """Return the result of a call into an engine; its errors become one that quotes no data."""
+def quietly(
+    call: Callable[[], T], rule: str = FAILED, explain: Callable[[str], None] | None = None
+) -> T:
+    """Return the result of a call into an engine; its errors become one that quotes no data.
+
+    `explain` takes the name of the error's type, and raises an error of its own if it knows a cause
+    that the user can remove.
+    """
     try:
         return call()
     except KeyboardInterrupt:
@@ -87,6 +109,8 @@ def quietly(call: Callable[[], T], rule: str = FAILED) -> T:
     # Outside of the handler: the engine's error is not even attached.
     if stopped:
         raise KeyboardInterrupt(NOTHING_SPENT)
+    if explain is not None:
+        explain(failed)
     raise ValueError(
         f"`data` must be {rule}. {NOTHING_SPENT} The engine's words ({failed}) are not repeated "
         "here, because they may quote records."

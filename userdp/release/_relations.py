@@ -32,7 +32,7 @@ class Relation(Frame):
     def check(self) -> None:
         with ONE_AT_A_TIME:
             super().check()
-            for argument, name in self.wanted.items():
+            for argument, name in self.wanted:
                 kind = self._type_of(name)
                 if kind.id not in KEPT:
                     refuse_kind(argument, f"{asked_for(argument, name)} of DuckDB's type {kind}")
@@ -41,7 +41,7 @@ class Relation(Frame):
                 refuse_objects(self.user, kind)
 
     def fetch(self) -> Any:
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in self.wanted.values())
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in self.wanted_names)
         with ONE_AT_A_TIME:
             narrow = quietly(lambda: self.data.project(quoted))
             if quietly(lambda: plan_reads_objects(_plan_of(narrow))):

@@ -77,7 +77,7 @@ class Release:
     rho: float | None
     sigma: float | None
     promise: str
-    worst_case_error: float
+    worst_case_error: Any
 
     @discreet
     def delta(self, eps: Epsilon) -> float:

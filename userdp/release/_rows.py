@@ -70,8 +70,8 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
         )
     if survey.outside and outside == "refuse":
         raise ValueError(
-            "`value` must lie between the bounds: some do not. Correct them, or pass "
-            "outside='clamp', which keeps the promise of privacy."
+            "`value` must lie between the bounds: some do not. Correct them, make codes for "
+            "missing values empty, or pass outside='clamp', which keeps the promise of privacy."
         )
 
 

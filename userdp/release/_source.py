@@ -1,25 +1,40 @@
-"""What every kind of source has: two columns by name, checks, and one way to a tally."""
+"""What every kind of source has: columns by name, checks, and one way to a tally."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from userdp import _checks as check
+from userdp.release._grouped import GroupRules, GroupTally
 from userdp.release._rows import Rules
 from userdp.release._tally import Tally
 
 
 class Source(ABC):
-    """Two columns of data of one kind: of users and, unless None is asked for, of values."""
+    """Columns of data of one kind: of users, of values (none, one or several), and of groups."""
 
     fold = False
     """Whether capital letters make no other name, as to DuckDB, which takes the first of two."""
 
-    def __init__(self, user: str, value: str | None, data: Any) -> None:
-        self.wanted = {"user": user} if value is None else {"user": user, "value": value}
+    def __init__(
+        self, user: str, value: str | Sequence[str] | None, data: Any, group: str | None = None
+    ) -> None:
         self.user = user
-        self.value = value
+        self.group = group
         self.data = data
+        several = value is not None and not isinstance(value, str)
+        self.in_groups = several or group is not None
+        self.values = [value] if isinstance(value, str) else [*(value or ())]
+        self.wanted = [("user", user)]
+        """The names of the columns, each with the argument that names it."""
+        self.wanted += [("value", name) for name in self.values]
+        if group is not None:
+            self.wanted.append(("group", group))
+
+    @property
+    def wanted_names(self) -> list[str]:
+        """The names of the columns."""
+        return [name for _, name in self.wanted]
 
     def names(self) -> Any:
         """Return the names of all columns."""
@@ -30,7 +45,7 @@ class Source(ABC):
         self.check_names(self.names())
 
     @abstractmethod
-    def read(self, rules: Rules) -> Tally:
+    def read(self, rules: Rules | GroupRules) -> Tally | GroupTally:
         """Return the tally: a context, to be left soon."""
 
     def check_names(self, columns: Iterable[str], owner: str = "") -> None:
@@ -41,7 +56,7 @@ class Source(ABC):
         """
         there = list(columns)
         folded = [str(each).lower() if self.fold else each for each in there]
-        for argument, name in self.wanted.items():
+        for argument, name in self.wanted:
             rule = None
             if name not in there:
                 rule = "be the name of a column of `data`"

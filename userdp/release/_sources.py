@@ -1,6 +1,6 @@
 """Which kind of source data are: chosen once, checked, and read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -8,6 +8,7 @@ from userdp import _checks as check
 from userdp.release._columns import comes_from
 from userdp.release._files import CsvFiles, ParquetFiles, is_csv
 from userdp.release._frames import Arrays, ArrowTable, Dataset, Frame, LazyFrame
+from userdp.release._grouped import GroupRules, GroupTally
 from userdp.release._relations import Relation
 from userdp.release._rows import Rules
 from userdp.release._source import Source
@@ -24,6 +25,21 @@ WITH_ARROW = {
 """What hands its entries over through PyArrow, by the library that it comes from."""
 
 
+def read_groups(
+    user: str, values: Sequence[str], group: str | None, data: Any, rules: GroupRules
+) -> GroupTally:
+    """Return the tally of columns of `data` in groups: a context, to be left soon."""
+    if data is None:
+        check.refuse_type("data", "the table that has the columns", data)
+    _load_arrow(data)
+    names = {"user": [user], "value": values, "group": [] if group is None else [group]}
+    source = _named(data, names)(user, values, data, group)
+    source.check()
+    tally = source.read(rules)
+    assert isinstance(tally, GroupTally)
+    return tally
+
+
 def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
     """Return the tally of two arrays, or of two columns of `data`: a context, to be left soon.
 
@@ -32,7 +48,9 @@ def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
     """
     source = source_of(user, value, data)
     source.check()
-    return source.read(rules)
+    tally = source.read(rules)
+    assert isinstance(tally, Tally)
+    return tally
 
 
 def source_of(user: Any, value: Any, data: Any) -> Arrays | Source:
@@ -40,14 +58,24 @@ def source_of(user: Any, value: Any, data: Any) -> Arrays | Source:
     _load_arrow(user, value, data)
     if data is None:
         return Arrays(user, value)
-    _check_name("user", user)
-    if value is not None:
-        _check_name("value", value)
-    if user == value:
-        check.refuse_value("value", "another column than `user`", value)
+    return _named(data, {"user": [user], "value": [] if value is None else [value]})(
+        user, value, data
+    )
+
+
+def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
+    """Return the kind of data whose columns have these names, of which no two are the same."""
+    known: list[str] = []
+    for argument, columns in names.items():
+        for name in columns:
+            _check_name(argument, name)
+            if name in known:
+                rule = "another column than `user`" if name == known[0] else "a column of its own"
+                check.refuse_value(argument, rule, name)
+            known.append(name)
     if _is_connection(data):
         raise TypeError("`data` must be a table, got a connection: pass connection.table(name).")
-    return _kind_of(data)(user, value, data)
+    return _kind_of(data)
 
 
 def _kind_of(data: Any) -> type[Source]:
@@ -64,6 +92,11 @@ def _kind_of(data: Any) -> type[Source]:
         return Dataset
     if comes_from("pyarrow", data) and hasattr(data, "column_names"):
         return ArrowTable
+    if comes_from("pyspark", data):
+        raise TypeError(
+            "`data` must be an Ibis table of Spark, got a DataFrame: make a temporary view of it, "
+            "and pass ibis.pyspark.connect(spark).table(name)."
+        )
     if isinstance(data, Mapping) or hasattr(data, "columns"):
         return Frame
     got = type(data).__name__

@@ -1,5 +1,7 @@
-"""An Ibis table: its two columns stay in the engine."""
+"""An Ibis table: its columns stay in the engine."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from userdp.release._backends import (
@@ -10,7 +12,9 @@ from userdp.release._backends import (
     refuse_replaced_functions,
 )
 from userdp.release._columns import asked_for, refuse_kind
-from userdp.release._engines import TallyInEngine
+from userdp.release._engines import Kept, TallyInEngine, tally_of
+from userdp.release._grouped import GroupRules
+from userdp.release._grouped_engines import GroupsInEngine, pairs_of
 from userdp.release._plans import refuse_objects, refuse_scan
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
@@ -38,7 +42,7 @@ class IbisTable(Source):
             refuse_objects(self.user, kind)
         self.records()  # refuses values that are no numbers
 
-    def read(self, rules: Rules) -> TallyInEngine:
+    def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
         records = self.records()
         if records.user.type().is_string():
             records = records.mutate(user=self.backend.as_bytes(records.user))
@@ -46,7 +50,24 @@ class IbisTable(Source):
             refuse_replaced_functions(self.backend)
             if quietly(lambda: self.backend.reads_objects(records)):
                 refuse_scan()
-        return TallyInEngine(records, rules, self.backend)
+        return self.tally(records, rules)
+
+    def tally(
+        self,
+        records: Any,
+        rules: Rules | GroupRules,
+        disconnect: Callable[[], None] | None = None,
+        explain: Callable[[str], None] | None = None,
+    ) -> TallyInEngine | GroupsInEngine:
+        """Have the tally of records made."""
+
+        def keep(question: Callable[..., Any]) -> Kept:
+            query = partial(question, records, rules, self.backend)
+            return Kept(query, self.backend, disconnect, explain)
+
+        if isinstance(rules, GroupRules):
+            return GroupsInEngine(keep(pairs_of), len(rules.groups))
+        return TallyInEngine(keep(tally_of))
 
     def check_users(self) -> None:
         """Refuse users of other types than these: a time of day may have a zone that Ibis hides."""
@@ -59,10 +80,27 @@ class IbisTable(Source):
 
     def records(self) -> Any:
         """Return a table of users and values; of zeros where no values are asked for."""
-        users = self.table[self.user]
-        if self.value is None:
-            return self.table.select(user=users).mutate(value=0.0)
-        return self.table.select(user=users, value=self.numbers(self.value).cast(FLOAT))
+        columns = {"user": self.table[self.user]}
+        numbers = [self.numbers(name).cast(FLOAT) for name in self.values]
+        if self.in_groups:
+            columns["group"] = self.groups()
+            columns |= {f"value_{i}": column for i, column in enumerate(numbers)}
+            return self.table.select(**columns)
+        if not numbers:
+            return self.table.select(**columns).mutate(value=0.0)
+        return self.table.select(**columns, value=numbers[0])
+
+    def groups(self) -> Any:
+        """Return a column of groups, text as bytes; of empty text where there is no such column."""
+        if self.group is None:
+            import ibis
+
+            return self.backend.as_bytes(ibis.literal(""))
+        column = self.table[self.group]
+        kind = column.type()
+        if not (kind.is_string() or kind.is_integer()):
+            refuse_kind("group", f"{asked_for('group', self.group)} of type {kind}")
+        return column if kind.is_integer() else self.backend.as_bytes(column)
 
     def numbers(self, value: str) -> Any:
         """Return a column that an engine casts to the nearest floats."""

@@ -49,11 +49,8 @@ class Weighted(NamedTuple):
     weight: int
 
 
-class Tally(ABC):
-    """One row a user, made of records: a context, after which an engine has no table of it.
-
-    (Spark frees the memory of such a table by and by.)
-    """
+class Held(ABC):
+    """A context that holds something until it is left: `close` lets go of it."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,6 +61,13 @@ class Tally(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of what is held outside of this process."""
+
+
+class Tally(Held):
+    """One row a user, made of records: a context, after which an engine has no table of it.
+
+    (Spark frees the memory of such a table by and by.)
+    """
 
     @abstractmethod
     def survey(self) -> Survey:

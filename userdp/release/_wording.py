@@ -32,10 +32,12 @@ NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on 
 MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
 """Suffix that names the table an error is of, where rows were mended."""
 
+FIXED_BEFORE = "a number that was fixed before"
+
 IN_WORDS = {
     ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
     ("outside", "drop"): "values beyond the bounds were left out",
-    ("missing", "centre"): "missing values count as a number that was fixed before",
+    ("missing", "centre"): f"missing values count as {FIXED_BEFORE}",
     ("missing", "drop"): "rows without a value or a user were left out",
 }
 """The same for lay readers."""
@@ -57,11 +59,18 @@ class Words(NamedTuple):
 
 def sentence(result: Any, unit: str, users: str, records: str) -> str:
     """Say what a number is the mean of and how far off it may be, and what protects the users."""
+    words = read_words(unit, users, records)
+    wording = WORDINGS[result.kind]
+    protected = wording.protects.format(words.records)
+    return f"{wording.sentence(result, words)} {privacy(result, words, protected)}"
+
+
+def read_words(unit: str, users: str, records: str) -> Words:
+    """Return words for a sentence, or refuse what is no text."""
     for name, word in {"unit": unit, "users": users, "records": records}.items():
         if not isinstance(word, str):
             check.refuse_kind(name, "text", word)
-    words = Words(unit and f" {unit}", users, records)
-    return f"{WORDINGS[result.kind].sentence(result, words)} {_privacy(result, words)}"
+    return Words(unit and f" {unit}", users, records)
 
 
 def summary(result: Any) -> list[list[str]]:
@@ -86,14 +95,13 @@ def json_schema() -> dict[str, Any]:
 # The sentence below a number
 
 
-def _privacy(result: Any, words: Words) -> str:
+def privacy(result: Any, words: Words, protected: str) -> str:
     """Say what protects each user, and how well, in words."""
     spent = result.eps if result.rho is None else result.rho
     if spent is None:
         return f"A budget of privacy is {result.promise}."
     if spent == 0:
         return f"The number would be the same whatever the {words.records} were."
-    protected = WORDINGS[result.kind].protects.format(words.records)
     noise = f"Noise protects {protected} of each of the {words.users}"
     if result.eps is None:
         return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
@@ -108,9 +116,10 @@ def _mean_of(result: Any, words: Words) -> str:
     mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
     error = at_most(result.worst_case_error)
     unit, users, records = words
-    what = f"{result.n_records:,} {records} of {result.n_users:,} {users}"
+    what = f"{result.n_records:,} {records} of {_some(result.n_users, users)}"
     if result.n_records == result.n_users:
-        what = f"one value each of {result.n_users:,} {users}"
+        each = "" if result.n_users == 1 else "each of "
+        what = f"one value of {each}{_some(result.n_users, users)}"
     rules = of_which(result.outside, result.missing)
     itself = "mean so counted" if rules else "mean itself"
     return (
@@ -136,9 +145,34 @@ def _protected_mean_of(result: Any, words: Words) -> str:
 def _mean_in_ball_of(result: Any, words: Words) -> str:
     unit, users, records = words
     return (
-        f"This is the mean of {result.n_records:,} {records} of {result.n_users:,} {users}, which "
-        "are vectors: on average over the noise it is off by at most "
+        f"This is the mean vector of {_some(result.n_records, records)} of "
+        f"{_some(result.n_users, users)}: on average over the noise it is off by at most "
         f"{at_most(result.worst_case_error)}{unit}, whatever the {records} are."
+    )
+
+
+def _some(n: int, words: str) -> str:
+    """Return a number of users or records, of one with the usual word in the singular."""
+    if n == 1 and words in ("users", "records"):
+        return f"one {words.removesuffix('s')}"
+    return f"{n:,} {words}"
+
+
+def _counted(n: int, word: str) -> str:
+    """Return a number and a word of a table, which has an s but for one."""
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+def _clipped_to(result: Any) -> str:
+    """Return the intervals of the most and the fewest records; once if all counts are equal."""
+    tightest, *others = result.clips
+    words = f"{tightest.lower:.4g} to {tightest.upper:.4g}"
+    if not others:
+        return f"{words} ({_counted(tightest.n_records, 'record')} each)"
+    loosest = others[-1]
+    return (
+        f"{words} ({_counted(tightest.n_records, 'record')}) ... {loosest.lower:.4g} to "
+        f"{loosest.upper:.4g} ({loosest.n_records})"
     )
 
 
@@ -178,22 +212,18 @@ def at_most(error: float) -> str:
 
 def _mean_summary(result: Any) -> dict[str, str]:
     low, high = result.interval()
-    tightest = result.clips[0]
-    loosest = result.clips[-1]
     scale = "scale" if result.sigma is None else "standard deviation"
     return {
         "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
-        "budget": _spent(result),
+        "budget": spent(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
         f"{upwards(result.worst_case_bias, 4)})" + mended(result.outside, result.missing),
         "noise": f"whole numbers by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
-        "users clipped to": f"{tightest.lower:.4g} to {tightest.upper:.4g} "
-        f"({tightest.n_records} records) ... {loosest.lower:.4g} to {loosest.upper:.4g} "
-        f"({loosest.n_records})",
-        "records": f"{result.n_records} of {result.n_users} users, "
+        "users clipped to": _clipped_to(result),
+        "records": f"{result.n_records} of {_counted(result.n_users, 'user')}, "
         f"values in [{result.lower:g}, {result.upper:g}]",
     }
 
@@ -203,7 +233,8 @@ def _noise(result: Any) -> str:
     if not result.parts:
         return f"{result.noise_scale:.4g}"
     of_each = " and ".join(
-        f"{part.noise_scale:.4g} from {part.n_users} users of at least {part.fewest} records"
+        f"{part.noise_scale:.4g} from {_counted(part.n_users, 'user')} of at least "
+        f"{_counted(part.fewest, 'record')}"
         for part in result.parts
     )
     return f"{of_each}, each released for the whole budget"
@@ -226,7 +257,7 @@ def _protected_summary(result: Any) -> dict[str, str]:
     return {
         "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
-        "budget": _spent(result),
+        "budget": spent(result),
         "weight": f"{result.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
         f"of a user at most {result.cap}",
         "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
@@ -244,17 +275,17 @@ def _in_ball_summary(result: Any) -> dict[str, str]:
     length = float(np.linalg.norm(result.mean))
     return {
         "private mean": f"{result.mean.size} coordinates, of length {length:.6g}",
-        "budget": _spent(result),
+        "budget": spent(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (a length; bias {upwards(result.worst_case_bias, 4)})",
         "noise": f"whole numbers by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
         "users clipped to": f"sums of length {result.radius:.4g}",
-        "records": f"{result.n_records} of {result.n_users} users",
+        "records": f"{result.n_records} of {_counted(result.n_users, 'user')}",
     }
 
 
-def _spent(result: Any) -> str:
+def spent(result: Any) -> str:
     """Say what was spent, and what that promises."""
     if result.eps is not None:
         return f"eps = {upwards(result.eps)}, {result.promise}"

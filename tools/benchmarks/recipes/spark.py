@@ -9,6 +9,6 @@ from userdp import release
 
 session = SparkSession.builder.appName("private mean").getOrCreate()
 records = ibis.pyspark.connect(session).read_parquet(sys.argv[1])
-how = {"objective": "l1", "outside": "clamp", "missing": "centre"}
+how = {"outside": "clamp", "missing": "centre"}
 print(release.private_mean("user", "value", lower=0, upper=65, budget=0.3, data=records, **how))
 session.stop()

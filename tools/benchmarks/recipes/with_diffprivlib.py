@@ -1,8 +1,8 @@
 """diffprivlib: its unit is a row that is replaced; who counts users must divide the budget."""
 
-import numpy as np
 from diffprivlib import tools
 from recipes.rows import at_most
+from recipes.sum_with_diffprivlib import bounded_sum as bounded_sum
 
 
 def mean(users, values, upper, k, eps):
@@ -13,9 +13,3 @@ def mean(users, values, upper, k, eps):
 def sum_of_few(users, values, upper, k, eps):
     """Release the sum of at most k rows a user."""
     return tools.sum(values[at_most(k, users)], epsilon=eps / k, bounds=(0, upper))
-
-
-def bounded_sum(users, values, total_width, eps):
-    """Release the sum of clipped user sums; eps: replacing is what is meant."""
-    sums = np.bincount(users, weights=values)
-    return tools.sum(sums, epsilon=eps, bounds=(-total_width / 2, total_width / 2))

@@ -1,0 +1,168 @@
+"""Accounts: what published releases spend together, by their public JSON.
+
+Nothing keeps a state: who publishes keeps the documents, and adds them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Any, NamedTuple
+
+from userdp import _checks as check
+from userdp.beyond._rounding import upwards
+from userdp.model import Epsilon
+from userdp.release._budgets import (
+    LIMITS,
+    Method,
+    composed,
+    float_below,
+    profile_of,
+    read_total,
+    rho_of,
+    share_of,
+)
+from userdp.release._documents import Document, common_promise, read_documents, refuse_equal
+from userdp.release._noise import load_opendp
+from userdp.release._quiet import discreet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What several releases of the same users spend together. All of it is public."""
+
+    n_releases: int
+    eps: float | None
+    """The smaller of `basic_eps` and `zcdp_eps`; None if neither is known."""
+    delta: float | None
+    """With `eps` the guarantee of (eps, delta)-privacy; 0 if that is eps-DP."""
+    rho: float
+    """The guarantee in zCDP: the sum of rho of Gaussian, and of eps^2/2 of Laplace noise."""
+    method: Method
+    """By which `eps` is smaller; zCDP if there is no `eps`."""
+    basic_eps: float | None
+    """The sum; Gaussian noise counts at equal shares of the delta asked for. None without one."""
+    zcdp_eps: float | None
+    """The eps of `rho` at the delta asked for, None without; infinite if rho exceeds 1000."""
+    promise: str
+    """What neighbouring datasets are, and what is public."""
+    sentence: str
+    """All of this in words, with digits rounded upwards."""
+
+
+@discreet
+def account(
+    documents: Iterable[Document],
+    *,
+    delta: Epsilon | None = None,
+    counts_public: bool = False,
+    count_equal: bool = False,
+) -> Account:
+    """Return what several releases of the same users spend together, by their public JSON.
+
+    Two guarantees are stated, and the smaller one is named. By basic composition eps and delta add
+    up. By zCDP rho adds up, where Laplace noise of eps spends eps^2/2, and the sum is converted
+    (Bun and Steinke, 2016). OpenDP computes both. User-level, for the neighbouring relation of the
+    documents; these do not say who the users are, so see to it that they are the same.
+
+    Parameters
+    ----------
+    documents : list of str, path or dict
+        What `public_json` or `public` returned (public), at most 10,000: texts, which begin with a
+        brace, files, or dicts.
+    delta : float, Fraction, Decimal or str, optional
+        The other number of (eps, delta)-privacy (public), from 1e-100 to less than 1. Without it
+        zCDP states `rho` only.
+    counts_public : bool, optional
+        Whether to state what all protect: the values, with the counts public. Releases with
+        protected counts protect more, so without this they are not accepted beside others.
+    count_equal : bool, optional
+        Whether equal documents are of several releases, which may come out alike at a bound.
+        Without this they are refused, because publishing one document twice spends once.
+
+    Returns
+    -------
+    Account
+
+    Raises
+    ------
+    FileNotFoundError, ImportError
+        If a file is not there; if OpenDP is not installed: the extra ``userdp[release]``.
+    TypeError, ValueError
+        If an argument is not as above; if a document is not by `json_schema`, or states no budget
+        or one above 1000; if counts are public in some and protected in others; if two are equal.
+
+    Examples
+    --------
+    >>> from userdp.release import private_mean
+    >>> how = {"lower": 0, "upper": 6, "budget": 2}
+    >>> weeks = [private_mean([1, 1, 2], [3.0, 4.0, last], **how) for last in (1.0, 5.0)]
+    >>> both = account([week.public_json() for week in weeks], count_equal=True)
+    >>> both.eps, both.rho, both.method
+    (4.0, 4.0, 'basic composition')
+    """
+    allowed = None if delta is None else float_below(read_total("delta", delta))
+    check.truth("counts_public", counts_public)
+    check.truth("count_equal", count_equal)
+    published = read_documents(documents)
+    if not count_equal:
+        refuse_equal(published)
+    promise = common_promise(published, counts_public)
+    dp = load_opendp()
+    pure = [found["eps"] for found in published if found["rho"] is None]
+    gaussian = [found["rho"] for found in published if found["eps"] is None]
+    rho = composed(dp, "rho", [*gaussian, *(rho_of(dp, eps) for eps in pure)])
+    basic = _basic(dp, pure, gaussian, allowed)
+    zcdp = Guarantee(None if allowed is None else eps_of(dp, rho, allowed), allowed, "zCDP")
+    best, other = basic, zcdp
+    if basic.eps is None or (zcdp.eps is not None and zcdp.eps < basic.eps):
+        best, other = zcdp, basic
+    words = f"{_said(best, rho)}, or {_said(other, rho)}" if _said(other, rho) else _said(best, rho)
+    who = f"These {len(published):,} releases together spend"
+    who = "This release spends" if len(published) == 1 else who
+    return Account(
+        n_releases=len(published),
+        **best._asdict(),
+        rho=rho,
+        basic_eps=basic.eps,
+        zcdp_eps=zcdp.eps,
+        promise=promise,
+        sentence=f"{who} at most {words}: {promise}.",
+    )
+
+
+class Guarantee(NamedTuple):
+    """(eps, delta)-privacy by a method; no eps where that would need a delta."""
+
+    eps: float | None
+    delta: float | None
+    method: Method
+
+
+def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | None) -> Guarantee:
+    """Add eps and delta; each release with Gaussian noise has an equal share of delta."""
+    if not gaussian:
+        return Guarantee(composed(dp, "eps", pure), 0.0, "basic composition")
+    if delta is None:
+        return Guarantee(None, None, "basic composition")
+    each = share_of(dp, Fraction(delta), len(gaussian))
+    of_rho = {rho: eps_of(dp, rho, each) for rho in {*gaussian}}
+    total = composed(dp, "eps", [*pure, *(of_rho[rho] for rho in gaussian)])
+    return Guarantee(total, delta, "basic composition")
+
+
+def eps_of(dp: Any, rho: float, delta: float) -> float:
+    """Return the eps with which rho-zCDP is (eps, delta)-private; infinite if rho is too large."""
+    return inf if rho > LIMITS["rho"][1] else float(profile_of(dp, rho).epsilon(delta))
+
+
+def _said(found: Guarantee, rho: float) -> str:
+    """Say a guarantee: nothing if it has no eps, but of zCDP its rho."""
+    in_zcdp = f"rho = {upwards(rho)}"
+    if found.eps is None or found.eps == inf:
+        return f"{in_zcdp} by zCDP" if found.method == "zCDP" else ""
+    delta = f" with delta = {upwards(found.delta)}" if found.delta else ""
+    by = f"zCDP ({in_zcdp})" if found.method == "zCDP" else found.method
+    return f"eps = {upwards(found.eps)}{delta} by {by}"

@@ -1,0 +1,237 @@
+"""Budgets: one total divided among several releases, and the arithmetic of composition.
+
+OpenDP adds and converts budgets, and rounds upwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log, nextafter, sqrt
+from typing import Any, Literal, NoReturn
+
+from userdp import _checks as check
+from userdp._search import NotFoundError, double, halve
+from userdp.beyond._rounding import downwards, upwards
+from userdp.beyond.noise import Budget, GaussianNoise
+from userdp.model import Epsilon, read_eps
+from userdp.release._noise import LARGEST_SCALE, load_opendp
+from userdp.release._quiet import discreet
+
+MOST_RELEASES = 10_000
+"""OpenDP takes a second to add so many budgets."""
+
+LIMITS = {"eps": (1e-30, 1000.0), "rho": (1e-30, 1000.0), "delta": (1e-100, 1 - 2**-53)}
+"""Totals: smaller ones allow no noise that OpenDP draws, and larger ones promise nothing."""
+
+MOST_STEPS = 64
+"""How often a budget is moved to the next float; a few are enough with the OpenDP tested."""
+
+Method = Literal["basic composition", "zCDP"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DividedBudget:
+    """What each of several releases may spend. All of it is public and dimensionless."""
+
+    n_releases: int
+    eps: float
+    """For a release with Laplace noise."""
+    rho: float | None
+    """For a release with Gaussian noise, in zCDP; None by basic composition, which adds eps."""
+    method: Method
+    """How the budgets add up. By zCDP, some releases may spend `eps` and the others `rho`."""
+    sentence: str
+    """All of this in words, with digits rounded to the safe side."""
+
+    @property
+    def budget(self) -> Budget:
+        """What `private_mean` takes: Gaussian noise of `rho` if there is one, otherwise `eps`."""
+        return self.eps if self.rho is None else GaussianNoise.zcdp(self.rho)
+
+
+@discreet
+def divide_budget(
+    n_releases: int,
+    *,
+    eps: Epsilon | None = None,
+    delta: Epsilon | None = None,
+    rho: Epsilon | None = None,
+) -> DividedBudget:
+    """Return the budget of each of several releases that together spend at most a total.
+
+    The releases are of the same users, of any columns, groups and weeks, all with the same
+    neighbouring relation: that of `private_mean`, replacing one user's values with the counts
+    public, or that of `private_mean_protected_counts`. They may depend on earlier results, but
+    their number is fixed now.
+
+    A total `eps` is divided by basic composition. A total `rho` is divided in zCDP, where Laplace
+    noise of eps spends eps^2/2 (Bun and Steinke, 2016). A total of `eps` and `delta` is divided by
+    the method that allows the larger eps per release.
+
+    Parameters
+    ----------
+    n_releases : int
+        Number of releases (public), at most 10,000.
+    eps : float, Fraction, Decimal or str, optional
+        Total privacy budget (dimensionless, public), from 1e-30 to 1000.
+    delta : float, Fraction, Decimal or str, optional
+        The other number of (eps, delta)-privacy (public), from 1e-100 to less than 1.
+    rho : float, Fraction, Decimal or str, optional
+        In place of both, a total in zCDP (dimensionless, public), from 1e-30 to 1000.
+
+    Returns
+    -------
+    DividedBudget
+        Added up by OpenDP or exactly, its budgets never exceed the total.
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed: the extra ``userdp[release]``.
+    TypeError, ValueError
+        If an argument is not as above, or each release would have less than eps = 2^-40.
+
+    Examples
+    --------
+    >>> print(divide_budget(52, eps=1).sentence)
+    Each of 52 releases may spend eps = 0.0192307: together at most eps = 1 by basic composition.
+    >>> each = divide_budget(52, eps=1, delta=1e-6)
+    >>> each.method, round(each.eps, 6), round(each.rho, 8)
+    ('zCDP', 0.030607, 0.00046838)
+    """
+    n = check.integer("n_releases", n_releases, least=1, most=MOST_RELEASES)
+    given = {"eps": eps, "delta": delta, "rho": rho}
+    totals = {name: read_total(name, what) for name, what in given.items() if what is not None}
+    if {*totals} not in ({"eps"}, {"eps", "delta"}, {"rho"}):
+        _refuse_totals([*totals])
+    dp = load_opendp()
+    basic = share_of(dp, totals["eps"], n) if "eps" in totals else 0.0
+    in_zcdp, converted = None, 0.0
+    if "delta" in totals:
+        totals["rho"] = Fraction(rho_within(dp, totals["eps"], totals["delta"]))
+    if "rho" in totals:
+        in_zcdp = share_of(dp, totals["rho"], n)
+        converted = eps_within(dp, in_zcdp)
+    if max(basic, converted) * LARGEST_SCALE < 1:
+        least = "eps = 2^-40" if rho is None else "rho = 2^-81"
+        rule = f"so small that each release has at least {least}"
+        check.refuse_value("n_releases", rule, n_releases)
+    if converted > basic:
+        words = _in_words(n, converted, in_zcdp, totals)
+        return DividedBudget(
+            n_releases=n, eps=converted, rho=in_zcdp, method="zCDP", sentence=words
+        )
+    words = _in_words(n, basic, None, totals)
+    return DividedBudget(
+        n_releases=n, eps=basic, rho=None, method="basic composition", sentence=words
+    )
+
+
+def _refuse_totals(given: list[str]) -> NoReturn:
+    """Refuse totals that do not make one budget, and name the one that is too much or missing."""
+    if "rho" in given:
+        check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(given))
+    rule = "be given, alone or with `delta`, or `rho` in its place"
+    check.refuse("eps", rule, " and ".join(given) or "neither")
+
+
+def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]) -> str:
+    """Say what each release may spend, and what that is at most together."""
+    who = f"Each of {n:,} releases" if n > 1 else "One release"
+    most = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
+    if rho is None:
+        share = _digits_below(totals["eps"] / n)
+        return (
+            f"{who} may spend eps = {share}: together at most {most['eps']} by basic composition."
+        )
+    share = f"rho = {_digits_below(totals['rho'] / n)} (Gaussian noise)"
+    share += f" or eps = {downwards(eps)} (Laplace noise)"
+    together = f"{most['eps']} with {most['delta']}" if "delta" in most else most["rho"]
+    return f"{who} may spend {share}: together at most {together} by zCDP."
+
+
+def _digits_below(share: Fraction) -> str:
+    """Return digits of at most a share: of a tenth "0.1", though that float is more than it."""
+    digits = downwards(float(share))
+    exact = Fraction(digits) <= share or Fraction(float(digits)) <= share
+    return digits if exact else downwards(float_below(share))
+
+
+def read_total(name: str, number: Epsilon) -> Fraction:
+    """Return eps, delta or rho exactly, if it is within its limits."""
+    total = read_eps(number, name)
+    least, most = LIMITS[name]
+    if not least <= float(total) <= most:
+        rule = (
+            f"from {least:g} to less than 1" if name == "delta" else f"from {least:g} to {most:g}"
+        )
+        check.refuse_value(name, rule, number)
+    return total
+
+
+# OpenDP's arithmetic: no measurement is called
+
+
+def composed(dp: Any, currency: str, budgets: list[float]) -> float:
+    """Return the sum of budgets by OpenDP's account."""
+    measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
+    return float(_composition(dp, measures[currency](), budgets).map(1))
+
+
+def rho_of(dp: Any, eps: float) -> float:
+    """Return the rho of a release that is eps-DP."""
+    return float(dp.c.make_pureDP_to_zCDP(_composition(dp, dp.max_divergence(), [eps])).map(1))
+
+
+def profile_of(dp: Any, rho: float) -> Any:
+    """Return OpenDP's privacy profile of what is rho-zCDP: it has `epsilon` and `delta`."""
+    measure = dp.zero_concentrated_divergence()
+    return dp.c.make_zCDP_to_approxDP(_composition(dp, measure, [rho])).map(1)
+
+
+def _composition(dp: Any, measure: Any, budgets: list[float]) -> Any:
+    space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    return dp.c.make_adaptive_composition(*space, measure, d_in=1, d_mids=budgets)
+
+
+def float_below(number: Fraction) -> float:
+    """Return the largest float that is at most a positive number."""
+    nearest = float(number)
+    return nearest if Fraction(nearest) <= number else nextafter(nearest, 0)
+
+
+def share_of(dp: Any, total: Fraction, n: int) -> float:
+    """Return a float of which n add up to a total at most, by OpenDP's account and exactly.
+
+    OpenDP rounds each of n sums upwards, by a part in 2^52 at most: the last try holds.
+    """
+    for lost in (0, 1, 2, 4):
+        each = float_below(total / n * (1 - Fraction(lost * n, 2**54)))
+        if Fraction(composed(dp, "eps", [each] * n)) <= total:
+            return each
+    raise NotFoundError(f"No share of {float(total)!r} for {n} releases was found.")
+
+
+def eps_within(dp: Any, rho: float) -> float:
+    """Return the largest eps of which OpenDP says that it spends at most rho."""
+    eps = nextafter(sqrt(2 * rho), 2 * sqrt(2 * rho))
+    for _ in range(MOST_STEPS):
+        if rho_of(dp, eps) <= rho:
+            return eps
+        eps = nextafter(eps, 0)
+    raise NotFoundError(f"No eps that spends rho={rho!r} was found in {MOST_STEPS} steps.")
+
+
+def rho_within(dp: Any, eps: Fraction, delta: Fraction) -> float:
+    """Return the largest rho of which OpenDP says that it is (eps, delta)-private."""
+    asked, allowed = float_below(eps), float_below(delta)
+
+    def private(rho: Any) -> bool:
+        return bool(profile_of(dp, float(rho)).delta(asked) <= allowed)
+
+    # eps = rho + 2 sqrt(rho log(1/delta)) is enough (Bun and Steinke, 2016): solved for rho.
+    root = sqrt(-log(allowed))
+    least = (asked / (sqrt(asked + root**2) + root)) ** 2 / 2
+    most = double(private, least, "the budget rho")
+    return float(halve(private, least, most)[0])

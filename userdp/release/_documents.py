@@ -1,0 +1,128 @@
+"""Documents: the public JSON of releases, read back and checked.
+
+A document that is refused is named by its place in the list. It may be a wrong file, with protected
+data: nothing of it is quoted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+from userdp import _checks as check
+from userdp.release._budgets import LIMITS, MOST_RELEASES
+from userdp.release._means_results import PrivateMeans
+from userdp.release._protected import COUNTS_PROTECTED, ProtectedCountsMean
+from userdp.release._results import PrivateMean
+from userdp.release._vectors import PROMISE, ReleaseInBall
+from userdp.release._wording import COUNTS_PUBLIC, NOTHING, json_schema
+
+Document = str | PathLike[str] | Mapping[str, Any]
+
+LARGEST_BUDGET = LIMITS["rho"][1]
+
+PROMISES = {
+    PrivateMean.kind: (COUNTS_PUBLIC, NOTHING),
+    PrivateMeans.kind: (COUNTS_PUBLIC, NOTHING),
+    ReleaseInBall.kind: (PROMISE, NOTHING),
+    ProtectedCountsMean.kind: (COUNTS_PROTECTED,),
+}
+"""What a release of each kind may promise. All but the last have one neighbouring relation."""
+
+
+def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
+    """Return the documents as JSON has them, each by its schema and with a budget."""
+    if isinstance(documents, str | bytes | PathLike | Mapping) or not isinstance(
+        documents, Iterable
+    ):
+        check.refuse_kind("documents", "a list of what `public_json` returned", documents)
+    given = list(islice(documents, MOST_RELEASES + 1))
+    if not 1 <= len(given) <= MOST_RELEASES:
+        got = "none" if not given else "more"
+        check.refuse("documents", f"be 1 to {MOST_RELEASES:,} documents", got)
+    return [_read(f"documents[{place}]", document) for place, document in enumerate(given)]
+
+
+def _read(where: str, document: Document) -> dict[str, Any]:
+    """Return a document, if it is by the schema of its kind and states a budget."""
+    found = _parse(where, document)
+    kind = str(found.get("kind"))
+    schema = _schemas().get(kind)
+    if schema is None or kind not in PROMISES:
+        _refuse(where, "of an unknown kind")
+    if not {*schema["required"]} <= {*found} <= {*schema["properties"]}:
+        _refuse(where, "whose entries are not those of its kind in `json_schema`")
+    stated = [found[currency] for currency in ("eps", "rho") if found[currency] is not None]
+    if not stated:
+        _refuse(where, "which states no budget, because rows were to be dropped")
+    if len(stated) > 1 or not _is_budget(stated[0]):
+        _refuse(where, "whose budget is not one number from 0 to 1000, `eps` or `rho`")
+    if found["promise"] not in PROMISES[kind]:
+        _refuse(where, "whose neighbouring relation (`promise`) is unknown")
+    return found
+
+
+def _schemas() -> dict[str, Any]:
+    """Return the schema of each kind of document."""
+    return {one["properties"]["kind"]["const"]: one for one in json_schema()["oneOf"]}
+
+
+def _is_budget(number: Any) -> bool:
+    return type(number) in (int, float) and bool(0 <= number <= LARGEST_BUDGET)
+
+
+def _parse(where: str, document: Document) -> dict[str, Any]:
+    """Return the object that JSON text, a file or a dict holds."""
+    if not isinstance(document, str | PathLike | Mapping):
+        got = f"{where} {check.kind_of(document)}"
+        raise TypeError(f"`documents` must hold texts, paths or dicts, got {got}.")
+    try:
+        if isinstance(document, Mapping):
+            text = json.dumps(dict(document))
+        elif isinstance(document, str) and document.lstrip().startswith("{"):
+            text = document
+        else:
+            text = Path(document).read_text("utf-8")
+        found = json.loads(text)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"`documents` must be files here, got {where}.") from None
+    except (OSError, TypeError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        _refuse(where, "which is no JSON object")
+    return found
+
+
+def _refuse(where: str, what: str) -> NoReturn:
+    check.refuse("documents", "hold what `public_json` returned", f"{where}, {what}")
+
+
+def refuse_equal(published: list[dict[str, Any]]) -> None:
+    places: dict[str, int] = {}
+    for place, found in enumerate(published):
+        before = places.setdefault(json.dumps(found, sort_keys=True), place)
+        if before != place:
+            check.refuse(
+                "documents",
+                "differ, because publishing one release twice spends once (leave one out, or pass "
+                "count_equal=True if these are two releases)",
+                f"documents[{before}] and documents[{place}], which are equal",
+            )
+
+
+def common_promise(published: list[dict[str, Any]], counts_public: bool) -> str:
+    """Return the neighbouring relation in which the budgets add up."""
+    protected = {found["kind"] == ProtectedCountsMean.kind for found in published}
+    if len(protected) > 1 and not counts_public:
+        check.refuse(
+            "documents",
+            "have one neighbouring relation: the counts public in all, or protected in all (of a "
+            "mixture the budgets add up, but protect the values only, with the counts public: "
+            "counts_public=True states that)",
+            "both",
+        )
+    return COUNTS_PROTECTED if protected == {True} and not counts_public else COUNTS_PUBLIC

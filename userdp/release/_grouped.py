@@ -1,0 +1,283 @@
+"""The tally of a table in groups: one row per user and group, with one sum per column of values.
+
+A table is read once. The numbers of records per user and group are public; what a release needs of
+them, and of the sums, are a few questions to this tally, wherever it is: in memory, or in an engine
+(`_grouped_engines`).
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from userdp._checks import Floats
+from userdp.release._columns import Ids
+from userdp.release._grid import Grid, Window, in_steps
+from userdp.release._rows import Rules, Survey
+from userdp.release._tally import Held, Integers, Tally, TallyInMemory
+
+UNLISTED = -1
+"""The place of a group that is not in the public list."""
+
+COUNTS_ONLY = Grid(0.0, 1.0, bits=1)
+"""Of values that are all at the lower bound, where only counts are asked for."""
+
+
+class GroupRules(NamedTuple):
+    """The levels of each column of values, and the public list of groups, as text."""
+
+    grids: tuple[Grid, ...]
+    groups: tuple[str, ...]
+
+
+class GroupSurvey(NamedTuple):
+    """What a scan finds: one survey per group, without the rows that have a fault."""
+
+    groups: tuple[Survey, ...]
+    faults: Survey
+    """Faults of all rows. Its sizes are empty."""
+    unlisted: int
+    """Rows of a group that is not in the list."""
+
+
+class Cells(NamedTuple):
+    """Groups that are connected by users who have records in several of them."""
+
+    places: tuple[int, ...]
+    most: int
+    """The largest number of these groups in which one user has records."""
+
+
+class Widths(NamedTuple):
+    """Integer widths of the intervals to which the contributions of users are clipped."""
+
+    totals: tuple[int, ...]
+    """For each group, the sum of all users' half widths, in steps of the mean."""
+    most: int
+    """The largest sum of one user's half widths, over the groups asked for."""
+
+
+class Reach(NamedTuple):
+    """How far one user may move the means of some groups: numbers that depend on counts alone."""
+
+    rates: dict[int, int]
+    """By place: the influence of one record on all means together, an integer in a public unit."""
+    threshold: int
+    """A user whose records have more influence than this is scaled down to it."""
+    record: dict[int, float]
+    """By place: how far one record can move the mean from its middle, in steps of the mean."""
+
+
+class GroupTally(Held):
+    """One row per user and group: a context, after which an engine has no table of it."""
+
+    @abstractmethod
+    def survey(self) -> GroupSurvey:
+        """Return the number of users with each count in each group, and the number of faults."""
+
+    @abstractmethod
+    def links(self) -> dict[tuple[int, int], int]:
+        """Return pairs (a, b) of groups that share a user, a the first group of that user.
+
+        With each pair comes the largest number of groups in which one such user has records.
+        """
+
+    @abstractmethod
+    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
+        """Return the influence of each rank among users of the groups of `rates`; 0 if fewer."""
+
+    @abstractmethod
+    def widths(self, reaches: list[Reach]) -> list[Widths]:
+        """Return the sums of half widths, in the order of the groups of each reach.
+
+        The reaches differ in their thresholds only, and are asked for together.
+        """
+
+    @abstractmethod
+    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
+        """Return each group's sum of clipped contributions, in the order of the groups of `reach`.
+
+        Parameters
+        ----------
+        reach : Reach
+            The widths.
+        column : int
+            The place of the column of values.
+        steps : dict
+            By group: steps of the mean per level of one value.
+        origin : int
+            The level of the centre.
+        """
+
+    @abstractmethod
+    def part(self, column: int, place: int) -> Tally:
+        """Return the tally of one column in one group, which needs no closing."""
+
+
+def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[Cells]:
+    """Return the groups that are connected by users, each group once.
+
+    Users of two components are different users, so that each component has the whole budget.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
+    pairs = np.array([*links], np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (pairs[0], pairs[1])), shape=(n_groups, n_groups))
+    _, labels = connected_components(graph, directed=False)
+    most = np.zeros(n_groups, np.int64)
+    np.maximum.at(most, labels[pairs[0]], [*links.values()])
+    return [
+        Cells(tuple(np.flatnonzero(labels == label).tolist()), int(most[label]))
+        for label in range(labels.max() + 1)
+    ]
+
+
+def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey, ...]:
+    """Return the survey of each group, of rows (group, size, users with that size)."""
+    found: list[list[tuple[int, int]]] = [[] for _ in range(n_groups)]
+    for place, size, users in sorted(rows):
+        found[place].append((size, users))
+    of_groups = []
+    for counts in found:
+        sizes, n_users = zip(*counts, strict=True) if counts else ((), ())
+        of_groups.append(Survey(sizes, n_users))
+    return tuple(of_groups)
+
+
+class GroupsInMemory(GroupTally):
+    """One row per user and group, in arrays that are sorted by user.
+
+    Parameters
+    ----------
+    ids : Ids
+        The user of each record.
+    places : ndarray of int64, shape (n,)
+        The place of each record's group in the list.
+    values : sequence of ndarray of float64, shape (n,)
+        The columns of values, NaN where there is none; none at all if only counts are asked for.
+    rules : GroupRules
+    """
+
+    def __init__(self, ids: Ids, places: Integers, values: list[Floats], rules: GroupRules) -> None:
+        self.rules = rules
+        listed = places != UNLISTED
+        self.unlisted = int(np.count_nonzero(~listed & (ids.codes >= 0)))
+        n_groups = len(rules.groups)
+        codes = np.where(listed, ids.codes.astype(np.int64) * n_groups + places, -1)
+        codes[ids.codes < 0] = -1
+        self.without_user = int(np.count_nonzero(ids.codes < 0))
+        n_codes = ids.n_codes * n_groups
+        names = None
+        if n_codes > 4 * codes.size:  # as sparse as this, a row per code takes too much memory
+            names, codes = np.unique(codes, return_inverse=True)
+            n_codes = names.size
+        pairs = Ids(codes, n_codes, bool((codes < 0).any()))
+        grids = rules.grids or (COUNTS_ONLY,)
+        columns = values or [np.zeros(codes.size)]
+        tallies = [
+            TallyInMemory(pairs, column, Rules(grid))
+            for column, grid in zip(columns, grids, strict=True)
+        ]
+        self._keep(tallies, names, n_groups)
+
+    def _keep(self, tallies: list[TallyInMemory], names: Any, n_groups: int) -> None:
+        """Keep the rows that have records of a listed group."""
+        counted = tallies[0].sizes > 0
+        pairs = np.arange(counted.size) if names is None else names
+        rows = np.flatnonzero(counted & (pairs >= 0))
+        self.tallies = [_chosen(tally, rows) for tally in tallies]
+        self.sizes = self.tallies[0].sizes
+        users, self.places = np.divmod(pairs[rows], n_groups)
+        self.first_rows = np.flatnonzero(np.diff(users, prepend=-1))
+        """Of each user, whose rows are neighbours."""
+
+    def close(self) -> None:
+        pass  # all is in this process
+
+    def survey(self) -> GroupSurvey:
+        base = int(self.sizes.max(initial=0)) + 1
+        found, users = np.unique(self.places * base + self.sizes, return_counts=True)
+        places, sizes = np.divmod(found, base)
+        rows = zip(places.tolist(), sizes.tolist(), users.tolist(), strict=True)
+        faults = Survey(
+            (),
+            (),
+            without_user=self.without_user,
+            without_value=sum(tally.without_value for tally in self.tallies),
+            outside=sum(tally.outside for tally in self.tallies),
+        )
+        return GroupSurvey(surveys(rows, len(self.rules.groups)), faults, self.unlisted)
+
+    def links(self) -> dict[tuple[int, int], int]:
+        n_rows = np.diff(np.append(self.first_rows, self.places.size))
+        first = np.repeat(self.places[self.first_rows], n_rows)
+        n_groups = len(self.rules.groups)
+        most = np.zeros(n_groups**2, np.int64)
+        np.maximum.at(most, first * n_groups + self.places, np.repeat(n_rows, n_rows))
+        return {divmod(int(pair), n_groups): int(most[pair]) for pair in np.flatnonzero(most)}
+
+    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
+        found = self._of_user(self.sizes * self._by_place(rates))
+        found = np.sort(found[found > 0])
+        return [int(found[-rank]) if rank <= found.size else 0 for rank in ranks]
+
+    def widths(self, reaches: list[Reach]) -> list[Widths]:
+        return [self._widths(reach) for reach in reaches]
+
+    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
+        halves = self._halves(reach)
+        tally = self.tallies[column]
+        levels = in_steps(tally.high, tally.low, tally.n_levels, Window(origin, 0, 0, 0))
+        moved = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
+        return self._of_place(np.clip(moved, -halves, halves), reach)
+
+    def part(self, column: int, place: int) -> TallyInMemory:
+        return _chosen(self.tallies[column], np.flatnonzero(self.places == place))
+
+    def _widths(self, reach: Reach) -> Widths:
+        halves = self._halves(reach)
+        most = int(self._of_user(halves).max(initial=0))
+        return Widths(tuple(self._of_place(halves, reach)), most)
+
+    def _halves(self, reach: Reach) -> Integers:
+        """Return the half width of each row, in steps; 0 in other groups than those of `reach`."""
+        found = self._of_user(self.sizes * self._by_place(reach.rates))
+        kept = np.minimum(reach.threshold / np.maximum(found, 1), 1.0)
+        n_rows = np.diff(np.append(self.first_rows, self.places.size))
+        widths = self.sizes * self._by_place(reach.record) * np.repeat(kept, n_rows)
+        halves: Integers = np.floor(widths).astype(np.int64)
+        return halves
+
+    def _by_place(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
+        """Return a number of each row by its group, and 0 in groups that have none."""
+        kind = np.asarray([*numbers.values()]).dtype
+        by_place = np.zeros(len(self.rules.groups), kind)
+        by_place[[*numbers]] = [*numbers.values()]
+        return by_place[self.places]
+
+    def _of_user(self, numbers: Integers) -> Integers:
+        """Return the sum of each user's rows."""
+        if not self.first_rows.size:
+            return np.zeros(0, np.int64)
+        sums: Integers = np.add.reduceat(numbers, self.first_rows)
+        return sums
+
+    def _of_place(self, numbers: Integers, reach: Reach) -> list[int]:
+        """Return the sum of each group's rows, in the order of the groups of `reach`."""
+        sums = np.zeros(len(self.rules.groups), np.int64)
+        np.add.at(sums, self.places, numbers)
+        return [int(sums[place]) for place in reach.rates]
+
+
+def _chosen(tally: TallyInMemory, rows: Integers) -> TallyInMemory:
+    """Return the tally of some rows only, with the faults of all."""
+    part = copy.copy(tally)
+    for name in ("n_levels", "high", "low", "blanks", "sizes"):
+        setattr(part, name, getattr(tally, name)[rows])
+    return part

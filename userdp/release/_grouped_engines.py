@@ -1,0 +1,221 @@
+"""The tally of a table in groups in an engine: one scan there, one row per user and group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from userdp.release._backends import FLOAT, INT, Backend, ask
+from userdp.release._columns import written_number
+from userdp.release._engines import (
+    Kept,
+    TableOfUsers,
+    between,
+    exact,
+    is_nobody,
+    is_odd,
+    level_of,
+)
+from userdp.release._grid import Window, in_steps
+from userdp.release._grouped import (
+    UNLISTED,
+    GroupRules,
+    GroupSurvey,
+    GroupTally,
+    Reach,
+    Widths,
+    surveys,
+)
+from userdp.release._rows import Survey
+
+SUMS = ("high", "low", "n_levels")
+"""What is kept of each column of values: sums of halves of levels, and how many there are."""
+
+FAULTS = ("without_user", "odd_users", "without_value", "outside")
+
+
+class GroupsInEngine(GroupTally):
+    """One row per user and group in a temporary table of an engine.
+
+    Parameters
+    ----------
+    kept : Kept
+        The table that `pairs_of` asks for.
+    n_groups : int
+        The length of the public list of groups.
+    """
+
+    def __init__(self, kept: Kept, n_groups: int) -> None:
+        self.kept = kept
+        self.rows = kept.rows
+        self.n_groups = n_groups
+        self.pairs = self.rows.filter((self.rows["size"] > 0) & (self.rows.place != UNLISTED))
+
+    def close(self) -> None:
+        self.kept.close()
+
+    def survey(self) -> GroupSurvey:
+        faults = {name: self.rows[name].sum() for name in FAULTS}
+        question = self.rows.group_by(["place", "size"]).aggregate(
+            users=self.rows.count(), **faults
+        )
+        answers = ask(question)
+        rows = [
+            (int(row["place"]), int(row["size"]), int(row["users"]))
+            for row in answers
+            if row["size"] and row["place"] != UNLISTED
+        ]
+        unlisted = sum(
+            int(row["size"] * row["users"]) for row in answers if row["place"] == UNLISTED
+        )
+        totals = {name: sum(int(row[name]) for row in answers) for name in FAULTS}
+        return GroupSurvey(surveys(rows, self.n_groups), Survey((), (), **totals), unlisted)
+
+    def links(self) -> dict[tuple[int, int], int]:
+        window = _of_user()
+        rows = self.pairs.select(
+            place=self.pairs.place,
+            first=self.pairs.place.min().over(window),
+            cells=self.pairs.count().over(window),
+        )
+        question = rows.group_by(["first", "place"]).aggregate(cells=rows.cells.max())
+        return {(int(row["first"]), int(row["place"])): int(row["cells"]) for row in ask(question)}
+
+    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
+        import ibis
+
+        some = self._among(rates)
+        users = some.group_by("user").aggregate(influence=_influence(some, rates))
+        ranked = users.mutate(place=ibis.row_number().over(order_by=ibis.desc("influence")))
+        answers = ask(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
+        found = {int(row["place"]) + 1: int(row["influence"]) for row in answers}
+        return [found.get(rank, 0) for rank in ranks]
+
+    def widths(self, reaches: list[Reach]) -> list[Widths]:
+        names = [f"half_{k}" for k in range(len(reaches))]
+        rows = self._with_halves(dict(zip(names, reaches, strict=True)))
+        sums = rows.group_by("place").aggregate(**{name: rows[name].sum() for name in names})
+        users = rows.group_by("user").aggregate(**{name: rows[name].sum() for name in names})
+        of_place = {int(row["place"]): row for row in ask(sums)}
+        (largest,) = ask(users.aggregate(**{name: users[name].max() for name in names}))
+        found = []
+        for name, reach in zip(names, reaches, strict=True):
+            rows_of = [of_place.get(place, {}) for place in reach.rates]
+            totals = tuple(int(row.get(name, 0)) for row in rows_of)
+            found.append(Widths(totals, int(largest[name])))
+        return found
+
+    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
+        rows = self._with_halves({"half": reach})
+        high, low, n_levels = (rows[f"{name}_{column}"] for name in SUMS)
+        levels = in_steps(high, low, n_levels, Window(origin, 0, 0, 0)).cast(FLOAT)
+        moved = (levels * _by_place(rows, steps) + exact(0.5)).floor().cast(INT)
+        clipped = between(moved, 0 - rows.half, rows.half)
+        contributions = rows.select(place=rows.place, clipped=clipped)
+        sums = contributions.group_by("place").aggregate(total=contributions.clipped.sum())
+        totals = {int(row["place"]): int(row["total"]) for row in ask(sums)}
+        return [totals.get(place, 0) for place in reach.rates]
+
+    def part(self, column: int, place: int) -> TableOfUsers:
+        some = self.pairs.filter(self.pairs.place == place)
+        columns = {name: some[f"{name}_{column}"] for name in SUMS}
+        return TableOfUsers(some.select(size=some["size"], **columns))
+
+    def _among(self, places: dict[int, Any]) -> Any:
+        return self.pairs.filter(self.pairs.place.isin([*places]))
+
+    def _with_halves(self, reaches: dict[str, Reach]) -> Any:
+        """Return the rows of some groups, each with its half widths by name, in steps.
+
+        What differs between the reaches is their threshold.
+        """
+        import ibis
+
+        first = next(iter(reaches.values()))
+        some = self._among(first.rates)
+        rows = some.mutate(
+            influence=_influence(some, first.rates).over(_of_user()).cast(FLOAT),
+            unclipped=some["size"].cast(FLOAT) * _by_place(some, first.record),
+        )
+        halves = {}
+        for name, reach in reaches.items():
+            kept = ibis.least(exact(reach.threshold) / rows.influence, exact(1.0))
+            halves[name] = (rows.unclipped * kept).floor().cast(INT)
+        return rows.mutate(**halves)
+
+
+def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
+    """Return the question whose answer is the tally: one row per user and group, of one scan."""
+    import ibis
+
+    columns = {}
+    for i, grid in enumerate(rules.grids):
+        value = records[f"value_{i}"]
+        present = value.notnull() & ~value.isnan()
+        inside = value.between(exact(grid.lower), exact(grid.upper))
+        columns[f"level_{i}"] = ibis.ifelse(present, level_of(value, grid), None)
+        columns[f"outside_{i}"] = present & ~inside
+    rows = records.select(user=records.user, group=records.group, **columns)
+    sums: dict[str, Any] = {"n_rows": rows.count()}
+    for i in range(len(rules.grids)):
+        level = rows[f"level_{i}"]
+        sums[f"n_levels_{i}"] = level.count()
+        sums[f"outside_{i}"] = rows.count(where=rows[f"outside_{i}"])
+        for name, half in backend.halves(level).items():
+            sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
+    pairs = rows.group_by(["user", "group"]).aggregate(**sums)
+    nobody = is_nobody(pairs.user)
+    odd = is_odd(pairs.user, backend) & ~nobody
+    kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
+    without_value, outside = ibis.literal(0), ibis.literal(0)
+    for i in range(len(rules.grids)):
+        without_value = without_value + pairs.n_rows - pairs[f"n_levels_{i}"]
+        outside = outside + pairs[f"outside_{i}"]
+    of_somebody = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
+    return pairs.select(
+        user=pairs.user,
+        place=_place(pairs.group, rules.groups, backend),
+        without_user=ibis.ifelse(nobody, pairs.n_rows, 0),
+        odd_users=ibis.ifelse(odd, pairs.n_rows, 0),
+        **{name: ibis.ifelse(nobody, 0, column) for name, column in of_somebody.items()},
+        **{name: pairs[name] for name in kept},
+    )
+
+
+def _place(group: Any, groups: tuple[str, ...], backend: Backend) -> Any:
+    """Return the place of a group in the public list."""
+    import ibis
+
+    if group.type().is_integer():
+        numbers = {i: written_number(name) for i, name in enumerate(groups)}
+        least, most = group.type().bounds
+        branches = [
+            (group == number, i)
+            for i, number in numbers.items()
+            if number is not None and least <= number <= most
+        ]
+    else:
+        names = [backend.as_bytes(ibis.literal(name)) for name in groups]
+        branches = [(group == name, i) for i, name in enumerate(names)]
+    if not branches:
+        return ibis.literal(UNLISTED).cast(INT)
+    return ibis.cases(*branches, else_=UNLISTED).cast(INT)
+
+
+def _of_user() -> Any:
+    import ibis
+
+    return ibis.window(group_by="user")
+
+
+def _influence(rows: Any, rates: dict[int, int]) -> Any:
+    return (rows["size"] * _by_place(rows, rates)).sum().cast(INT)
+
+
+def _by_place(rows: Any, numbers: dict[int, Any]) -> Any:
+    """Return a number of each row by its group, which is one of these."""
+    import ibis
+
+    are_floats = any(isinstance(number, float) for number in numbers.values())
+    literal = exact if are_floats else int
+    branches = [(rows.place == place, literal(number)) for place, number in numbers.items()]
+    return ibis.cases(*branches, else_=literal(0))

@@ -1,0 +1,137 @@
+"""Several means released together: one threshold for each user's influence, one scale of noise.
+
+Each mean is counted in steps, 2^-40 of its range or more. A user whose influence on all means
+together exceeds the threshold is scaled down to it, in all groups by the same factor
+(thm-several-means of the book); the total of each mean then has an interval per user, whose ends
+are whole numbers of steps. The largest sum of one user's widths, found exactly, is the l1
+sensitivity of the vector of totals, and OpenDP adds discrete Laplace noise of one scale to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from userdp.beyond.noise import LaplaceNoise
+from userdp.model import Contributions, rank
+from userdp.release._grid import LEVEL_ERROR, Grid
+from userdp.release._grouped import GroupTally, Reach
+from userdp.release._mean import Known
+from userdp.release._noise import noisy_vector, scale_of, shift_for
+
+BITS = 40
+"""A range has 2^40 steps, or fewer for small budgets."""
+
+RATE_BITS = 48
+"""The influence of all records of a group is a whole number of about so many bits."""
+
+RANKS = (1, 1.5, 2, 3)
+"""Of the threshold: these multiples of the rank of thm-several-means are tried."""
+
+WHOLE = Grid(0.0, 1.0, BITS)
+"""Of values in parts of their range."""
+
+Totals = list[list[int]]
+"""By column, and in it by group."""
+
+
+class Joint(NamedTuple):
+    """What is decided for groups that are released together, by public counts alone."""
+
+    law: LaplaceNoise
+    bits: int
+    """Each range has 2^bits steps."""
+    users: dict[int, Contributions]
+    """The counts of each group, by its place in the list."""
+    reach: Reach
+    halves: dict[int, int]
+    """By group: the sum of all users' half widths, in steps."""
+    moved: int
+    """The most by which one user can change all totals together, in steps."""
+
+
+class Drawn(NamedTuple):
+    """Means with noise, by the places of column and group, and what they spend together."""
+
+    means: dict[tuple[int, int], float]
+    spent: float
+
+
+def decide_joint(
+    tally: GroupTally, users: dict[int, Contributions], n_columns: int, law: LaplaceNoise
+) -> Joint:
+    """Decide the threshold, and the widths, for the smallest sum of mean absolute errors.
+
+    A user has as many records in one column as in another, so that one column decides for all. The
+    threshold of thm-several-means minimises bias plus mean noise. For the mean absolute error of
+    projected means a smaller one may be better, so that some larger ranks are tried as well. That
+    widths are rounded down to whole steps costs nothing: the noise is for the widths in use.
+    """
+    n_means = len(users) * n_columns
+    bits = BITS - shift_for(1 << (BITS - 1), n_means << BITS, law)
+    rates = {j: max(1, round(Fraction(1 << RATE_BITS, of.total))) for j, of in users.items()}
+    record = {j: 2.0 ** (bits - 1) / of.total for j, of in users.items()}
+    most_users = sum(of.n_users for of in users.values())
+    first = rank(law.spends / n_means)
+    ranks = sorted({min(ceil(first * factor), most_users + 1) for factor in RANKS})
+    reaches = [Reach(rates, found, record) for found in tally.influences(rates, ranks)]
+    candidates = []
+    for reach, widths in zip(reaches, tally.widths(reaches), strict=True):
+        halves = dict(zip(users, widths.totals, strict=True))
+        candidates.append(Joint(law, bits, users, reach, halves, 2 * n_columns * widths.most))
+    return min(candidates, key=_relative_error)
+
+
+def _relative_error(joint: Joint) -> float:
+    """Return the sum of the errors of a column, relative to its range."""
+    return sum(known_jointly(joint, WHOLE, j).error for j in joint.users)
+
+
+def known_jointly(joint: Joint, grid: Grid, place: int) -> Known:
+    """Return what is known of a mean before there is noise, from public numbers alone.
+
+    Unclipped, the half widths of a group's users add up to half of the range; what they lack is how
+    far clipping can move the mean.
+    """
+    unit = grid.width / (1 << joint.bits)
+    bias = ((1 << (joint.bits - 1)) - joint.halves[place]) * unit
+    # Each user's contribution is rounded to whole steps, and the noise is in whole numbers.
+    of_steps = (joint.users[place].n_users * (0.5 + 2**-10) + 1) * unit
+    rounding = LEVEL_ERROR * grid.step + of_steps + grid.float_error
+    sensitivity = joint.moved * unit
+    bound = float(joint.law.worst_case(bias, sensitivity, "bound")) + rounding
+    # Projecting cuts off what noise adds beyond a bound: by no less than from the middle of the
+    # range, on both sides (prp-several-released of the book).
+    kept_out = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
+    error = float(joint.law.mean_error(bias, sensitivity)) - kept_out + rounding
+    scale = scale_of(joint.moved, joint.law) * unit
+    return Known(1.0, bias, scale, min(bound, grid.width), min(error, grid.width), rounding)
+
+
+def joint_totals(tally: GroupTally, joint: Joint, grids: Sequence[Grid]) -> Totals:
+    """Return the total of each mean's clipped contributions, in steps from the middle."""
+    return [
+        tally.totals(
+            joint.reach,
+            i,
+            {j: 2.0**joint.bits / grid.top / of.total for j, of in joint.users.items()},
+            grid.top // 2,
+        )
+        for i, grid in enumerate(grids)
+    ]
+
+
+def draw_jointly(joint: Joint, totals: Totals, grids: Sequence[Grid]) -> Drawn:
+    """Add noise to all totals at once; move each mean to the nearest number between its bounds."""
+    noisy = noisy_vector(np.array(totals, np.int64).ravel(), joint.moved, joint.law)
+    steps = noisy.total.reshape(len(grids), -1).tolist()
+    means = {}
+    for i, (grid, row) in enumerate(zip(grids, steps, strict=True)):
+        for j, total in zip(joint.users, row, strict=True):
+            mean = grid.lower + grid.width / 2 + total * (grid.width / (1 << joint.bits))
+            means[i, j] = min(max(mean, grid.lower), grid.upper)
+    return Drawn(means, noisy.spent)

@@ -1,0 +1,377 @@
+"""Several means of the same users, one budget: columns, groups, or both; one scan, one result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any, Literal, get_args
+
+from userdp import _checks as check
+from userdp.beyond.noise import GaussianNoise, LaplaceNoise
+from userdp.model import Epsilon, read_eps
+from userdp.release._budgets import composed
+from userdp.release._grid import read_grid
+from userdp.release._grouped import GroupRules, GroupSurvey, GroupTally
+from userdp.release._joint import draw_jointly, joint_totals
+from userdp.release._mean import draw
+from userdp.release._means_results import GroupMean, MeansForecast, MeansPlan, PrivateMeans
+from userdp.release._noise import load_opendp, read_law, warn_if_large
+from userdp.release._planning import _budgets
+from userdp.release._quiet import discreet
+from userdp.release._rows import refuse_rows
+from userdp.release._sources import Data, read_groups
+from userdp.release._strategies import Component, Place, Strategy, Table, decide_means
+from userdp.release._wording import COUNTS_PUBLIC, NOTHING
+
+MOST_GROUPS = 1000
+MOST_MEANS = 10_000
+
+
+@discreet
+def private_means(
+    user: str,
+    values: Mapping[str, tuple[float, float]],
+    *,
+    data: Data,
+    budget: Epsilon,
+    group: str | None = None,
+    groups: Sequence[str | int] | None = None,
+    strategy: Strategy = "best",
+    outside: Literal["refuse", "clamp"] = "refuse",
+    missing: Literal["refuse", "centre"] = "refuse",
+    of: str = "",
+) -> PrivateMeans:
+    """Release the means of several columns, or of several groups of records, with one budget.
+
+    User-level eps-DP for all means together, for replacing all values of one user in all columns
+    and groups. Public are each user's numbers of records in each group, the bounds and the list of
+    groups. The table is read once. If the numbers of records must stay secret, as of patients, call
+    `private_mean_protected_counts` for each group instead, each with its part of the budget.
+
+    There are two ways to spend the budget. "joint" bounds the influence of each user on all means
+    together by one threshold and adds Laplace noise of one scale, relative to the range of each
+    column (thm-several-means of the book). "divided" clips and releases each mean by itself, with
+    eps divided by the largest number of means in which one user takes part. Groups that share no
+    user, directly or through others, do not divide the budget: each has all of it, as the counts
+    prove.
+
+    Parameters
+    ----------
+    user : str
+        The name of the column of users, as in `private_mean`.
+    values : mapping of str to two floats
+        The names of the columns of values, each with its public bounds, in its unit.
+    data : path or list of paths, Ibis table or frame
+        The table, as in `private_mean`; also a mapping of names to arrays.
+    budget : float, Fraction, Decimal or str
+        eps, the privacy budget of all means together (dimensionless, public), at least 2^-40.
+    group : str, optional
+        The name of a column of groups, text or whole numbers. Without it there is one group.
+    groups : sequence of str or int, optional
+        The public list of groups, in the order of the result. All rows must be in one of them; a
+        group without rows is in the result, too.
+    strategy : {"best", "joint", "divided"}, optional
+        How the budget is spent. "best" takes what promises the smaller error, summed over the means
+        and relative to their ranges, for each component of groups that share users.
+    outside : {"refuse", "clamp"}, optional
+        What to do with values beyond the bounds, as in `private_mean`.
+    missing : {"refuse", "centre"}, optional
+        What to do with rows without a value. "centre" counts them as the middle of the bounds.
+    of : str, optional
+        What the table is, for the sentence and the JSON: "visits in week 12" (public).
+
+    Returns
+    -------
+    PrivateMeans
+        Each mean is projected to its bounds and has a certificate of its own.
+
+    Raises
+    ------
+    FileNotFoundError, ImportError
+        As `private_mean`.
+    TypeError, ValueError
+        If rows are missing, outside or of a group that is not in the list, and that is to be
+        refused; if an engine fails, where nothing was released and nothing spent; if an argument is
+        not as above.
+
+    See Also
+    --------
+    plan_means : both ways to spend a budget, before anything is released.
+    divide_budget, account : for releases at several times.
+    private_mean_protected_counts : where the numbers of records are to be protected, too.
+
+    Examples
+    --------
+    >>> table = {"bus": [*"aaaaabbbbb"], "day": ["Mo"] * 4 + ["Tu"] * 5 + ["Mo"]}
+    >>> table["speed"] = [30.0, 40.0, 50.0, 40.0, 20.0, 30.0, 35.0, 45.0, 30.0, 60.0]
+    >>> by_day = {"group": "day", "groups": ["Mo", "Tu", "We"], "data": table}
+    >>> made = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
+    >>> [(one.group, one.n_records, one.strategy) for one in made.means]
+    [('Mo', 5, 'joint'), ('Tu', 5, 'joint'), ('We', 0, 'empty')]
+    """
+    table = _read_table(values, group, groups)
+    law = _read_law("budget", budget)
+    check.one_of("strategy", strategy, get_args(Strategy))
+    check.one_of("outside", outside, ("refuse", "clamp"))
+    check.one_of("missing", missing, ("refuse", "centre"))
+    check.instance("of", of, str)
+    warn_if_large("budget", law)
+    dp = load_opendp()
+    with read_groups(user, table.columns, group, data, table.rules) as tally:
+        survey = tally.survey()
+        _refuse(survey, outside, missing)
+        decided = decide_means(dp, tally, survey.groups, table, law, strategy)
+        totals = [_totals(tally, part, table) for part in decided]
+    drawn = [_draw(dp, part, total, table) for part, total in zip(decided, totals, strict=True)]
+    means = {place: mean for found, _ in drawn for place, mean in found.items()}
+    spent = max(cost for _, cost in drawn)
+    in_order = [(i, j) for i in range(len(table.columns)) for j in range(len(table.groups))]
+    return PrivateMeans.of_means(
+        tuple(means[place] for place in in_order),
+        eps=spent,
+        promise=COUNTS_PUBLIC if spent else NOTHING,
+        of=of,
+        group=group,
+        outside=outside,
+        missing=missing,
+    )
+
+
+@discreet
+def plan_means(
+    user: str,
+    values: Mapping[str, tuple[float, float]],
+    *,
+    data: Data,
+    eps: Epsilon | Iterable[Epsilon],
+    group: str | None = None,
+    groups: Sequence[str | int] | None = None,
+) -> MeansPlan:
+    """Say what `private_means` promises, by either way to spend the budget; nothing is spent.
+
+    From public information only: each user's numbers of records in each group, the bounds and the
+    list of groups. No value is read.
+
+    Parameters
+    ----------
+    user : str
+        The name of the column of users.
+    values : mapping of str to two floats
+        The names of the columns of values, each with its public bounds, in its unit.
+    data : path or list of paths, Ibis table or frame
+        The table; its columns of values need not be there.
+    eps : float, Fraction, Decimal or str, or several
+        Privacy budgets (dimensionless, public), each for all means together.
+    group : str, optional
+        The name of a column of groups, text or whole numbers.
+    groups : sequence of str or int, optional
+        The public list of groups, in the order of the rows.
+
+    Returns
+    -------
+    MeansPlan
+
+    Raises
+    ------
+    FileNotFoundError, ImportError, TypeError, ValueError
+        As `private_means`.
+
+    Examples
+    --------
+    >>> table = {"bus": [*"aaaaabbbbb"], "day": ["Mo"] * 4 + ["Tu"] * 5 + ["Mo"]}
+    >>> by_day = {"group": "day", "groups": ["Mo", "Tu"], "data": table}
+    >>> for row in plan_means("bus", {"speed": (0, 65)}, **by_day, eps=8).rows:
+    ...     print(row.group, round(row.joint, 2), round(row.divided, 2))
+    Mo 7.98 10.41
+    Tu 7.98 10.41
+    """
+    table = _read_table(values, group, groups)
+    laws = [_read_law("eps", budget) for budget in _budgets(eps)]
+    if not laws:
+        raise ValueError("`eps` must hold at least one budget, got none.")
+    dp = load_opendp()
+    with read_groups(user, (), group, data, GroupRules((), table.groups)) as tally:
+        survey = tally.survey()
+        _refuse(survey, "clamp", "centre")
+        rows = [
+            row
+            for law in laws
+            for part in decide_means(dp, tally, survey.groups, table, law, "best")
+            for row in _forecasts(part, table, law)
+        ]
+    order = {name: i for i, name in enumerate(table.groups)}
+    columns = {name: i for i, name in enumerate(table.columns)}
+    rows.sort(key=lambda row: (row.eps, columns[row.column], order[row.group]))
+    return MeansPlan(rows=tuple(rows), group=group)
+
+
+# What is asked for
+
+
+def _read_table(values: Any, group: Any, groups: Any) -> Table:
+    if not isinstance(values, Mapping) or not values:
+        check.refuse_kind("values", "a mapping of columns to their bounds (lower, upper)", values)
+    grids = []
+    for bounds in values.values():
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            check.refuse_kind("values", "two bounds (lower, upper) for each column", bounds)
+        grids.append(read_grid(*bounds))
+    if (group is None) != (groups is None):
+        got = "group" if groups is None else "groups"
+        check.refuse("group", "be given with `groups`, its public list, or neither of them", got)
+    names = ("",) if groups is None else _read_groups(groups)
+    if len(names) * len(grids) > MOST_MEANS:
+        check.refuse("values", f"make at most {MOST_MEANS:,} means", f"{len(names) * len(grids):,}")
+    return Table(tuple(values), tuple(grids), group, names)
+
+
+def _read_groups(groups: Any) -> tuple[str, ...]:
+    """Return the public list of groups as text."""
+    if isinstance(groups, str | bytes | Mapping) or not isinstance(groups, Iterable):
+        check.refuse_kind("groups", "a list of text or whole numbers", groups)
+    names: dict[str, None] = {}
+    for place, name in enumerate(groups):
+        if not isinstance(name, str):
+            name = str(check.number("groups", name, Integral, "text or whole numbers"))
+        if name in names:
+            check.refuse("groups", "name each group once", f"groups[{place}] again")
+        names[name] = None
+        if place >= MOST_GROUPS:
+            check.refuse("groups", f"be at most {MOST_GROUPS:,}", "more")
+    if not names:
+        check.refuse("groups", "name at least one group", "none")
+    return tuple(names)
+
+
+def _read_law(name: str, budget: Epsilon) -> LaplaceNoise:
+    if isinstance(budget, GaussianNoise):
+        rule = "an eps, as several means have Laplace noise (`share.eps` of a `divide_budget`)"
+        check.refuse_kind(name, rule, budget)
+    law = read_law(read_eps(budget, name))
+    assert isinstance(law, LaplaceNoise)
+    return law
+
+
+def _refuse(survey: GroupSurvey, outside: Any, missing: Any) -> None:
+    """Refuse rows with a fault. Their number may be protected, so the message omits it."""
+    refuse_rows(survey.faults, outside, missing)
+    if survey.unlisted:
+        raise ValueError(
+            "`groups` must list the group of each row: some rows have none, or another. Extend the "
+            "list, or leave these rows out; groups are public."
+        )
+    if not any(one.sizes for one in survey.groups):
+        raise ValueError("`user` must have rows that count: there are none.")
+
+
+# One draw per component, or per mean of it
+
+
+def _totals(tally: GroupTally, part: Component, table: Table) -> Any:
+    """Return all that noise is added to."""
+    if part.joint is not None:
+        return joint_totals(tally, part.joint, table.grids)
+    found = {}
+    for (i, j), parts in part.alone.items():
+        users = tally.part(i, j)
+        found[i, j] = [users.clipped_total(one.window, one.among) for one in parts]
+    return found
+
+
+def _draw(
+    dp: Any, part: Component, totals: Any, table: Table
+) -> tuple[dict[Place, GroupMean], float]:
+    """Add noise to the totals of a component; return its means, and what they spend together."""
+    if not part.shares:
+        return {place: _empty(place, table) for place in part.known}, 0.0
+    if part.joint is not None:
+        noisy = draw_jointly(part.joint, totals, table.grids)
+        means = {
+            place: _mean(mean, part, place, table, "joint", noisy.spent)
+            for place, mean in noisy.means.items()
+        }
+        return means, noisy.spent
+    drawn = {
+        place: draw(totals[place], parts, "refuse", "refuse") for place, parts in part.alone.items()
+    }
+    strategy = "divided" if part.shares > 1 else "disjoint"
+    means = {
+        place: _mean(one.mean, part, place, table, strategy, one.eps)
+        for place, one in drawn.items()
+    }
+    most = max(one.eps or 0.0 for one in drawn.values())
+    return means, composed(dp, "eps", [most] * part.shares) if most else 0.0
+
+
+def _mean(
+    mean: float,
+    part: Component,
+    place: Place,
+    table: Table,
+    strategy: str,
+    spent: float | None,
+) -> GroupMean:
+    """Return a mean with all that is known of it."""
+    i, j = place
+    names = ("joint", "divided") if strategy == "joint" else ("divided", "joint")
+    known, other = (part.known[place].get(name) for name in names)
+    assert known is not None
+    users = part.users[j]
+    return GroupMean(
+        column=table.columns[i],
+        group=table.groups[j],
+        mean=mean,
+        lower=table.grids[i].lower,
+        upper=table.grids[i].upper,
+        n_users=users.n_users,
+        n_records=users.total,
+        strategy=strategy,
+        eps=spent or 0.0,
+        worst_case_error=known.error,
+        other_error=None if other is None else other.error,
+        worst_case_bias=known.bias,
+        noise_scale=known.noise_scale,
+        rounding=known.rounding,
+    )
+
+
+def _empty(place: Place, table: Table) -> GroupMean:
+    """Return what is published for a group without records, which is public: there is no mean."""
+    i, j = place
+    grid = table.grids[i]
+    return GroupMean(
+        column=table.columns[i],
+        group=table.groups[j],
+        mean=None,
+        lower=grid.lower,
+        upper=grid.upper,
+        n_users=0,
+        n_records=0,
+        strategy="empty",
+        eps=0.0,
+        worst_case_error=None,
+        other_error=None,
+        worst_case_bias=0.0,
+        noise_scale=0.0,
+        rounding=0.0,
+    )
+
+
+def _forecasts(part: Component, table: Table, law: LaplaceNoise) -> Iterator[MeansForecast]:
+    """Return what is promised for each mean of a component."""
+    for (i, j), known in part.known.items():
+        errors = {name: one.error for name, one in known.items()}
+        divided = errors.get("divided")
+        n_users, n_records = 0, 0
+        if part.shares:
+            n_users, n_records = part.users[j].n_users, part.users[j].total
+        yield MeansForecast(
+            eps=float(law.spends),
+            column=table.columns[i],
+            group=table.groups[j],
+            n_users=n_users,
+            n_records=n_records,
+            joint=errors.get("joint", divided),
+            divided=divided,
+            best="joint" if part.joint else "divided",
+        )

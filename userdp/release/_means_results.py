@@ -1,0 +1,228 @@
+"""Results of several means: each with a certificate of its own, and one budget for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from userdp.beyond.noise import LaplaceNoise
+from userdp.release._intervals import noise_reach, read_level
+from userdp.release._means_wording import (
+    below_means,
+    forecast_table,
+    means_sentence,
+    means_table,
+)
+from userdp.release._quiet import discreet
+from userdp.release._results import Release
+from userdp.release._wording import Missing, Outside, html_table, plain, text_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMean:
+    """One of several private means. Errors are in the unit of its values, on the worst dataset."""
+
+    column: str
+    group: str
+    """Empty if there are no groups."""
+    mean: float | None
+    """None if there are no records."""
+    lower: float
+    upper: float
+    """The public bounds of a value."""
+    n_users: int
+    n_records: int
+    strategy: str
+    """"joint" or "divided", as in `private_means`; "disjoint" if no user takes part in another
+    mean, so that the mean has the whole budget; "empty" if there are no records."""
+    eps: float
+    """What is spent on the draw of this mean: on all means together, if it is joint."""
+    worst_case_error: float | None
+    """The certificate: on no dataset with these counts is the mean absolute error larger. None if
+    there are no records."""
+    other_error: float | None
+    """What the other strategy, divided or joint, would have promised; None if there is none."""
+    worst_case_bias: float
+    """How far clipping can move the mean."""
+    noise_scale: float
+    """The scale of the Laplace noise."""
+    rounding: float
+    """The most that the use of whole numbers adds to an error."""
+
+    @discreet
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval that holds the mean of these records with at least this probability.
+
+        On every dataset with these counts: it is wide enough for the largest bias.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats
+            Its ends, in the unit of the values; the bounds themselves, if there are no records.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        chance = read_level(level)
+        if self.mean is None:
+            return self.lower, self.upper
+        reach = noise_reach(LaplaceNoise(1), self.noise_scale, self.worst_case_bias, chance)
+        reach += self.rounding
+        return max(self.mean - reach, self.lower), min(self.mean + reach, self.upper)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class PrivateMeans(Release):
+    """Several private means of the same users, and what they spend together.
+
+    `means` has one entry per column and group, columns first, groups in the order of the public
+    list; ``pandas.DataFrame(made.means)`` makes a table of them. `mean` and `worst_case_error` are
+    arrays in the same order, shape (n_means,), with NaN for groups without records. All of it may
+    be published.
+    """
+
+    kind: ClassVar[str] = "private means"
+
+    means: tuple[GroupMean, ...]
+    of: str
+    """What the table is, in the words of who released it."""
+    group: str | None
+    """The name of the column of groups."""
+    outside: Outside
+    missing: Missing
+    """What was to be done with values beyond the bounds, and with rows without a value."""
+
+    @classmethod
+    def of_means(cls, means: tuple[GroupMean, ...], **stated: Any) -> Self:
+        """Return the result whose means these are."""
+        return cls(
+            means=means,
+            mean=np.array([one.mean for one in means], np.float64),
+            worst_case_error=np.array([one.worst_case_error for one in means], np.float64),
+            rho=None,
+            sigma=None,
+            **stated,
+        )
+
+    @discreet
+    def interval(
+        self, level: float = 0.95, *, simultaneous: bool = False
+    ) -> list[tuple[float, float]]:
+        """Return an interval for each mean, in the order of `means`.
+
+        Parameters
+        ----------
+        level : float, optional
+            The probability, between 0 and 1: of each interval by itself, or that all of them hold.
+        simultaneous : bool, optional
+            Whether it is for all together. Then the chances to miss, one for each mean with
+            records, add up to 1 - level.
+
+        Returns
+        -------
+        list of tuple of two floats
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `level` is no number between 0 and 1.
+        """
+        chance = read_level(level)
+        if simultaneous:
+            chance = 1 - (1 - chance) / max(sum(one.n_records > 0 for one in self.means), 1)
+        return [one.interval(chance) for one in self.means]
+
+    def public(self) -> dict[str, Any]:
+        """Return all that may be published, as plain numbers, texts and lists."""
+        ends = zip(self.means, self.interval(), self.interval(simultaneous=True), strict=True)
+        means = [
+            asdict(one) | {"interval_95": by_itself, "simultaneous_interval_95": with_others}
+            for one, by_itself, with_others in ends
+        ]
+        names = ("eps", "rho", "sigma", "promise", "of", "group", "outside", "missing")
+        stated = {name: getattr(self, name) for name in names}
+        return plain({"kind": self.kind} | stated | {"means": means})
+
+    @discreet
+    def public_sentence(
+        self,
+        unit: str | Mapping[str, str] = "",
+        *,
+        users: str = "users",
+        records: str = "records",
+    ) -> str:
+        """Return what to print beside the means, for readers who know nothing of privacy.
+
+        Parameters
+        ----------
+        unit : str or mapping of str to str, optional
+            The unit of the values, such as "km/h"; with several columns, by their names.
+        users, records : str, optional
+            What your readers call them, such as "patients" and "visits".
+
+        Returns
+        -------
+        str
+            A line for each mean, and the budget of all together.
+
+        Raises
+        ------
+        TypeError
+            If one of these is no text.
+        """
+        return means_sentence(self, unit, users, records)
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return f"{text_table(*means_table(self))}\n{text_table([], below_means(self))}"
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table(*means_table(self)) + html_table([], below_means(self))
+
+
+class MeansForecast(NamedTuple):
+    """What is promised for a mean by each strategy: on no dataset is its mean error larger.
+
+    None for a group without records.
+    """
+
+    eps: float
+    """The budget of all means together."""
+    column: str
+    group: str
+    n_users: int
+    n_records: int
+    joint: float | None
+    divided: float | None
+    """The same number, if no user takes part in another mean."""
+    best: str
+    """What promises less for its component of groups together, relative to the ranges."""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MeansPlan:
+    """Errors to expect of `private_means`; nothing here depends on a protected value."""
+
+    rows: tuple[MeansForecast, ...]
+    """One for each budget, column and group; `pandas.DataFrame(plan.rows)` makes a frame."""
+    group: str | None
+    """The name of the column of groups."""
+
+    def __repr__(self) -> str:
+        """Return a table in plain text."""
+        return text_table(*forecast_table(self))
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return html_table(*forecast_table(self))

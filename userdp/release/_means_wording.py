@@ -1,0 +1,142 @@
+"""How several means read: as tables, and as lines to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_CEILING
+from typing import Any
+
+from userdp import _checks as check
+from userdp.beyond._rounding import downwards, upwards
+from userdp.release._wording import (
+    FIXED_BEFORE,
+    Rows,
+    at_most,
+    in_words,
+    mended,
+    of_which,
+    privacy,
+    read_words,
+    readable,
+    spent,
+)
+
+Table = tuple[list[str], Rows]
+"""A head, and rows."""
+
+
+def means_table(result: Any) -> Table:
+    """Return a row for each mean."""
+    head = [result.group or "", "private mean", "95 % interval", "error at most"]
+    head += ["records", "users", "strategy"]
+    rows = []
+    for one in result.means:
+        counts = [f"{one.n_records:,}", f"{one.n_users:,}"]
+        rows.append([_name(one, result), *_numbers(one), *counts, one.strategy])
+    return head, rows
+
+
+def _numbers(one: Any) -> list[str]:
+    """Return mean, interval and error as text: dashes where there are no records."""
+    if one.mean is None:
+        return ["-"] * 3
+    low, high = one.interval()
+    interval = f"{downwards(low)} to {upwards(high)}"
+    return [f"{one.mean:.6g}", interval, readable(one.worst_case_error, ROUND_CEILING)]
+
+
+def below_means(result: Any) -> Rows:
+    """Return what is said of all means of a table together."""
+    rows = [["budget of all means", spent(result)]]
+    if result.of:
+        rows.insert(0, ["of", result.of])
+    rules = mended(result.outside, result.missing)
+    rows.append(["error", f"mean absolute error on the worst dataset{rules}"])
+    for strategy, other in (("joint", "divided"), ("divided", "joint")):
+        names = [
+            _name(one, result)
+            for one in result.means
+            if one.strategy == strategy and _is_better_otherwise(one)
+        ]
+        if names:
+            shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+            rows.append([f'smaller if "{other}"', f"{len(names)} of {len(result.means)}: {shown}"])
+    return rows
+
+
+def _is_better_otherwise(one: Any) -> bool:
+    return one.other_error is not None and one.other_error < one.worst_case_error
+
+
+def _name(one: Any, result: Any) -> str:
+    """Return the name of a mean in a table: its column, its group, or both."""
+    columns = {mean.column for mean in result.means}
+    if result.group is None:
+        return str(one.column)
+    return f"{one.column}, {one.group}" if len(columns) > 1 else str(one.group)
+
+
+def forecast_table(plan: Any) -> Table:
+    """Return a row for each mean and budget of a plan."""
+    head = ["eps", "column", plan.group or "", "users", "records", "joint", "divided", "best"]
+    rows = []
+    for row in plan.rows:
+        errors = [
+            "-" if error is None else readable(error, ROUND_CEILING)
+            for error in (row.joint, row.divided)
+        ]
+        counts = [f"{row.n_users:,}", f"{row.n_records:,}"]
+        rows.append([upwards(row.eps, 4), row.column, row.group, *counts, *errors, row.best])
+    return head, rows
+
+
+def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, records: str) -> str:
+    """Return a line for each mean, and what protects the users in all of them together."""
+    if not isinstance(unit, str | Mapping):
+        check.refuse_kind("unit", "text, or a mapping of columns to text", unit)
+    names = [*dict.fromkeys(one.column for one in result.means)]
+    units = unit if isinstance(unit, Mapping) else dict.fromkeys(names, unit)
+    words = read_words("", users, records)
+    by_group = f" by {result.group}" if result.group else ""
+    table = f" ({result.of})" if result.of else ""
+    # Here a missing value counts as the middle of its bounds, whatever these are.
+    rules = of_which(result.outside, result.missing).replace(
+        FIXED_BEFORE, "the middle of the bounds"
+    )
+    lines = [f"Means of {' and '.join(names)}{by_group}{table}{rules}:"]
+    for one in result.means:
+        place = f", {result.group} {one.group}" if result.group else ""
+        lines.append(
+            f"- {one.column}{place}: {_line(one, units.get(one.column, ''), users, records)}"
+        )
+    what = "the mean so counted" if rules else "the mean itself"
+    lines.append(
+        f"Mean errors are over the noise, whatever the {records} are. Each interval holds {what} "
+        "with a probability of 95 %."
+    )
+    protected = privacy(result, words, f"the values of the {records}")
+    lines.append(f"{_sharing(result, users)}{protected}")
+    lines.append(f"The number of {records} of each of the {users}{by_group} is not protected.")
+    return "\n".join(lines)
+
+
+def _sharing(result: Any, users: str) -> str:
+    """Say whether means share the budget."""
+    strategies = {one.strategy for one in result.means if one.mean is not None}
+    if strategies & {"joint", "divided"}:
+        return "All means share one budget. "
+    return "" if len(result.means) == 1 else f"Each of the {users} is in one of the means only. "
+
+
+def _line(one: Any, unit: str, users: str, records: str) -> str:
+    if one.mean is None:
+        return f"no {records}"
+    read_words(unit, users, records)
+    mean, low, high = in_words(one.mean, one.interval(), one.worst_case_error)
+    of_whom = f"{one.n_records:,} {records} of {one.n_users:,} {users}"
+    error = at_most(one.worst_case_error)
+    bound = ", a bound of the values" if one.mean in (one.lower, one.upper) else ""
+    return (
+        f"{mean}{unit and f' {unit}'}{bound} ({of_whom}; mean error up to {error}; 95 %: {low} to "
+        f"{high})"
+    )

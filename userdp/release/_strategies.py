@@ -1,0 +1,108 @@
+"""How several means share a budget: decided for each component of groups, by public counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from userdp.beyond.noise import LaplaceNoise
+from userdp.beyond.split import _whole
+from userdp.model import Contributions
+from userdp.release._budgets import share_of
+from userdp.release._grid import Grid
+from userdp.release._grouped import COUNTS_ONLY, Cells, GroupRules, GroupTally, components
+from userdp.release._joint import Joint, decide_joint, known_jointly
+from userdp.release._mean import Choices, Known, Parts, decide, known_of
+from userdp.release._rows import Survey, users_of
+
+Strategy = Literal["best", "joint", "divided"]
+
+Place = tuple[int, int]
+"""A mean: the place of its column, and that of its group."""
+
+OfMeans = dict[Place, dict[str, Known]]
+"""What is known of each mean before there is noise, by strategy."""
+
+
+class Table(NamedTuple):
+    """The means that are asked for: all of it is public."""
+
+    columns: tuple[str, ...]
+    grids: tuple[Grid, ...]
+    group: str | None
+    groups: tuple[str, ...]
+
+    @property
+    def rules(self) -> GroupRules:
+        return GroupRules(self.grids, self.groups)
+
+
+class Component(NamedTuple):
+    """What is decided for groups that share users."""
+
+    shares: int
+    """By how many the budget is divided, if it is: no user takes part in more means.
+
+    0 of a group without records, where nothing is drawn."""
+    users: dict[int, Contributions]
+    """The public counts of each group that has records. (The bound of the values is not used.)"""
+    joint: Joint | None
+    """If the means are released together; else each is released by itself."""
+    alone: dict[Place, Parts]
+    """What is done for each mean that is released by itself, as `private_mean` does."""
+    known: OfMeans
+
+
+def decide_means(
+    dp: Any,
+    tally: GroupTally,
+    groups: tuple[Survey, ...],
+    table: Table,
+    law: LaplaceNoise,
+    strategy: Strategy,
+) -> list[Component]:
+    """Decide for each component of groups whether its means are released together, and how."""
+    return [
+        _decide(dp, tally, groups, cells, table, law, strategy)
+        for cells in components(len(groups), tally.links())
+    ]
+
+
+def _decide(
+    dp: Any,
+    tally: GroupTally,
+    groups: tuple[Survey, ...],
+    cells: Cells,
+    table: Table,
+    law: LaplaceNoise,
+    strategy: Strategy,
+) -> Component:
+    n_columns = len(table.grids)
+    places = [(i, j) for i in range(n_columns) for j in cells.places]
+    shares = cells.most * n_columns
+    if not shares:
+        return Component(0, {}, None, {}, {place: {} for place in places})
+    users = {j: users_of(groups[j], COUNTS_ONLY) for j in cells.places}
+    share = law if shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.spends, shares)))
+    alone = {(i, j): _decide_alone(groups[j], table.grids[i], share) for i, j in places}
+    known = {place: {"divided": known_of(parts)} for place, parts in alone.items()}
+    if shares == 1:
+        return Component(1, users, None, alone, known)
+    joint = decide_joint(tally, users, n_columns, law)
+    for i, j in places:
+        known[i, j]["joint"] = known_jointly(joint, table.grids[i], j)
+    use_joint = strategy == "joint"
+    if strategy == "best":
+        use_joint = _relative(known, table, "joint") <= _relative(known, table, "divided")
+    return Component(shares, users, joint if use_joint else None, alone, known)
+
+
+def _decide_alone(counts: Survey, grid: Grid, law: LaplaceNoise) -> Parts:
+    users = users_of(counts, grid)
+    width = _whole(users, law).parts[0].total_width
+    return decide(users, Choices(grid, law, grid.top // 2, "l1", width, project=True))
+
+
+def _relative(known: OfMeans, table: Table, strategy: str) -> float:
+    """Return the sum of errors, in parts of the ranges."""
+    return sum(of[strategy].error / table.grids[i].width for (i, _), of in known.items())
