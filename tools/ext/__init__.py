@@ -1,6 +1,6 @@
 """What the book adds to Sphinx: each module is an extension for something that a reader sees."""
 
-NAMES = "webpages citing layout formulas proofs recorded sources travel typesetting"
+NAMES = "webpages citing layout formulas minutes proofs recorded sources tables travel typesetting"
 
 
 def substitute(app, config):

@@ -1,9 +1,10 @@
 """A Sphinx extension: formulas are set when the book is built, not when a page is read.
 
 MathJax does it here, in a small engine for JavaScript (QuickJS), so that a page needs no script for
-its formulas: they stand there with its text, on a slow phone as well. Beside the glyphs is MathML
-that is read aloud and not seen. A formula that MathJax does not understand ends the build. MathJax
-is called as its manual says under "Loading Components by Hand".
+its formulas: they stand there with its text, on a slow phone as well, and in the face of the text
+(STIX Two). Beside the glyphs is MathML that is read aloud and not seen. A formula that MathJax does
+not understand, or for which its fonts have no glyph, ends the build. MathJax is called as its
+manual says under "Loading Components by Hand".
 
 The styles of the glyphs are those that the book's formulas need, in one file for all pages; its
 fonts, in `book/_extra`, lose the glyphs that no formula shows.
@@ -12,43 +13,79 @@ fonts, in `book/_extra`, lose the glyphs that no formula shows.
 import base64
 import json
 import re
+import unicodedata
+from collections import defaultdict
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import quickjs
 from docutils import nodes
 from fontTools import subset
+from fontTools.ttLib import TTFont
 from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
 
-from .contents import ROOT
+from .contents import BOOK, ROOT
 
 HOME = ROOT / "tools" / "mathjax"
-PARTS = ["core", "adaptors/liteDOM", "input/tex", "output/chtml", "output/chtml/fonts/tex"]
-PARTS += ["a11y/assistive-mml"]
-FONTS = "mathjax/output/chtml/fonts/woff-v2"
+PARTS = {
+    "core": "core",
+    "adaptors/liteDOM": "adaptors/liteDOM",
+    "input/tex-base": "input/tex-base",
+    "[tex]/newcommand": "input/tex/extensions/newcommand",
+    "[tex]/ams": "input/tex/extensions/ams",
+    "output/chtml": "output/chtml",
+    "[mathjax-stix2]/chtml": "stix2/chtml",
+    "a11y/assistive-mml": "a11y/assistive-mml",
+}
+FONTS = "mathjax/stix2"
 STYLES = "_static/formulas.css"
 SMALL = 4096  # bytes; a smaller font stands in the styles, and is not asked for by itself
-# What MathJax would measure in a browser: its letters are as high as those of the text around them.
-SIZE = 'mjx-container[jax="CHTML"] { font-size: 127%; }'
 
-# Without the package `noundefined`: what is not known is an error, not red letters.
+# Until the fonts are there, glyphs stand where they will with them: those of the first one are as
+# high above the line as below.
+WAITING = """
+@font-face {
+  font-family: MJX-WAITING;
+  src: local("Times New Roman"), local("Liberation Serif"), local("Tinos"), local("Nimbus Roman"),
+    local("Noto Serif"), local("DejaVu Serif");
+  ascent-override: 75%;
+  descent-override: 75%;
+  line-gap-override: 0%;
+}
+"""
+
+# Without the package `noundefined`: what is not known is an error, not red letters. Glyphs that are
+# not in the first fonts come with files of their own, which are read at once.
 BEFORE = """
 globalThis.global = globalThis;
 globalThis.MathJax = {
-  loader: { load: ["adaptors/liteDOM"], require: () => null },
+  loader: { load: ["adaptors/liteDOM"], require: () => null, paths: { "mathjax-stix2": "stix2" } },
   startup: { typeset: false },
   tex: {
     packages: ["base", "ams", "newcommand"],
     formatError: (_, error) => { throw Error(error.message); },
   },
-  chtml: { adaptiveCSS: true, fontURL: "../%s" },
+  output: { font: "mathjax-stix2" },
+  chtml: { adaptiveCSS: true, fontURL: "../%s", linebreaks: { inline: false } },
 };"""
 AFTER = """
 MathJax.config.startup.ready();
-const { adaptor } = MathJax.startup;
+const { adaptor, output } = MathJax.startup;
+const more = %s;
+MathJax._.mathjax.mathjax.asyncLoad = (file) => (0, eval)(more[file.match(/([^/]+)[.]js$/)[1]]);
+MathJax._.mathjax.mathjax.asyncIsSynchronous = true;
+const ranges = output.font.constructor.dynamicFiles;
+for (const name of Object.keys(more)) output.font.loadDynamicFileSync(ranges[name]);
 globalThis.set = (tex, display) => adaptor.outerHTML(MathJax.tex2chtml(tex, { display }));
-globalThis.styles = () => adaptor.textContent(MathJax.chtmlStylesheet());"""
+globalThis.styles = () => adaptor.textContent(MathJax.chtmlStylesheet());
+const escaped = (unit) => "\\\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
+globalThis.json = (text) => JSON.stringify(text).replace(/[^ -~]/g, escaped);"""
+
+# A glyph, and its font if it is not the first one.
+GLYPH = re.compile(r'<mjx-c class="mjx-c[0-9A-F]+(?: STX-([^" ]+))?"[^>]*>([^<]*)</mjx-c>')
+shown = defaultdict(dict)  # by font, the characters of all formulas, and where each was seen
 
 
 @cache
@@ -56,24 +93,39 @@ def engine():
     """Return an engine that has loaded MathJax."""
     made = quickjs.Context()
     read = lambda part: (HOME / part).with_suffix(".js").read_text("utf-8")  # noqa: E731
-    loaded = f"MathJax.loader.preLoad(...{json.dumps(PARTS)});"
-    for code in (BEFORE % FONTS, read("startup"), loaded, *map(read, PARTS), AFTER):
+    loaded = f"MathJax.loader.preLoaded(...{json.dumps([*PARTS])});"
+    ranges = sorted((HOME / "stix2" / "dynamic").glob("*.js"))
+    after = AFTER % json.dumps({file.stem: file.read_text("utf-8") for file in ranges})
+    for code in (BEFORE % FONTS, read("startup"), loaded, *map(read, PARTS.values()), after):
         made.eval(f"{code}\n0")
     return made
 
 
 def ask(call):
     """Return the text that a call in the engine makes."""
-    return json.loads(engine().eval(f"JSON.stringify([{call}]).slice(0)"))[0]
+    return json.loads(engine().eval(f"json({call})"))
 
 
 @cache
 def typeset(tex, display):
     """Return a formula as HTML."""
     try:
-        return ask(f"set({json.dumps(tex)}, {json.dumps(display)})")
+        made = ask(f"set({json.dumps(tex)}, {json.dumps(display)})")
     except quickjs.JSException as error:
         raise ExtensionError(f"MathJax does not understand {tex!r}: {error}") from error
+    if "<mjx-utext" in made:
+        raise ExtensionError(f"the fonts of formulas lack a character of {tex!r}")
+    for font, text in GLYPH.findall(made):
+        seen = [c for c in unescape(text) if unicodedata.category(c) != "Cf"]
+        shown[font or "N"] |= dict.fromkeys(seen, tex)
+    return re.sub(r' data-[a-z-]+="[^"]*"', "", made)  # the TeX of each part
+
+
+@cache
+def paper_numbers():
+    """Return the paper's number of each equation that the page on notation lists, by label."""
+    text = (BOOK / "notation.md").read_text("utf-8")
+    return dict(re.findall(r"^\| \{eq\}`([\w-]+)` \| (.+?) \|$", text, re.M))
 
 
 def inline(writer, node):
@@ -92,9 +144,16 @@ def display(writer, node):
     if node["number"]:
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
         writer.add_permalink_ref(node, "Link to this equation")
+        if number := paper_numbers().get(node["label"]):
+            writer.body.append(f' <span class="paper-number">paper {number}</span>')
         writer.body.append("</span>")
     writer.body += [typeset(tex, True), "</div>\n"]
     raise nodes.SkipNode
+
+
+def write_all(app, env):
+    """Have all pages written, also if few have changed: styles and fonts are for all formulas."""
+    return sorted(env.all_docs)
 
 
 def finish(app, error):
@@ -102,16 +161,24 @@ def finish(app, error):
     if error or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    styles = f"{ask('styles()')}\n{SIZE}\n"
-    shown = re.findall(r'content: "(.*?)"', styles)
-    code = lambda found: chr(int(found[1], 16))  # noqa: E731
-    glyphs = "".join(re.sub(r"\\([0-9A-F]+) ?", code, glyph) for glyph in shown)
-    options = [f"--text={glyphs}", "--flavor=woff", "--drop-tables+=FFTM"]
+    styles = re.sub(r"@font-face[^}]*}\s*", "", ask("styles()")) + WAITING
+    styles = re.sub("(: MJX-STX-ZERO, [^;]+);", r"\1, MJX-WAITING;", styles)
+    shown["ZERO"][" "] = "a space"  # the first font of each glyph gives lines no height
     for font in sorted((out / FONTS).glob("*.woff")):
-        subset.main([str(font), *options, f"--output-file={font}"])
-        if font.stat().st_size < SMALL:
-            whole = base64.b64encode(font.read_bytes()).decode()
-            styles = styles.replace(f"../{FONTS}/{font.name}", f"data:font/woff;base64,{whole}")
+        name = font.stem.rpartition("-")[2].upper()
+        if name in shown:
+            known = TTFont(font).getBestCmap()
+            for missing in [c for c in shown[name] if ord(c) not in known]:
+                raise ExtensionError(f"{font.name} lacks {missing!r} of {shown[name][missing]!r}")
+            text = f"--text={''.join(sorted(shown[name]))}"
+            subset.main([str(font), text, "--flavor=woff", f"--output-file={font}"])
+            address = f"../{FONTS}/{font.name}"
+            if small := font.stat().st_size < SMALL:
+                whole = base64.b64encode(font.read_bytes()).decode()
+                address = f"data:font/woff;base64,{whole}"
+            source = f'src: url("{address}") format("woff")'
+            styles += f"\n@font-face {{ font-family: MJX-STX-{name}; {source}; }}\n"
+        if name not in shown or small:
             font.unlink()
     (out / STYLES).write_text(styles, "utf-8")
 
@@ -120,4 +187,5 @@ def setup(app):
     """Register the extension."""
     app.add_html_math_renderer("formulas", (inline, None), (display, None))
     app.add_css_file(STYLES.partition("/")[2])
+    app.connect("env-updated", write_all)
     app.connect("build-finished", finish)

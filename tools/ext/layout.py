@@ -1,10 +1,11 @@
 """A Sphinx extension: where the figures that chapters draw stand, and how large; whole lines.
 
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
-sections, though a notebook has to compute it first. Folded code that draws a figure says which.
-Pictures have two pixels for each that is shown, and say their size, so that no text moves when they
-arrive; pages show them in a format that keeps every pixel in a third of the bytes. A mark stays on
-the line of the formula that it belongs to: browsers would break there.
+sections, though a notebook has to compute it first. What a cell with the tag `live` draws is what
+print and readers without scripts see of a picture that moves. Folded code that draws a figure says
+which. Pictures have two pixels for each that is shown, and say their size, so that no text moves
+when they arrive; pages show them in a format that keeps every pixel in a third of the bytes. A mark
+stays on the line of the formula that it belongs to: browsers would break there.
 """
 
 import re
@@ -17,6 +18,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
+LIVE = "<clip-picture"
 # Marks beside a formula; one of more letters takes most of a line on a phone.
 BEFORE, AFTER, LONGEST = r"[(\[]*$", r"[.,;:!?)\]\u2019…]*", 80
 
@@ -32,6 +34,8 @@ class Figures(SphinxTransform):
             drawn = next(cell.findall(nodes.figure), None)
             if drawn and cell.get("nb_element") == "cell_code":
                 cell["draws"] = drawn["ids"][0]
+            if "tag_live" in cell["classes"]:
+                self.wrap(drawn or cell[-1])
             if "tag_lead" in cell["classes"]:
                 self.lead(cell)
         for image in self.document.findall(nodes.image):
@@ -43,11 +47,23 @@ class Figures(SphinxTransform):
                     drawn.save(path.with_suffix(".webp"), lossless=True)
                     image["uri"] = image["uri"].removesuffix("png") + "webp"
 
+    def wrap(self, drawn):
+        """Put the picture of a page into the live element, which takes its place in a browser."""
+        layer = self.env.docname.rpartition("/")[2]
+        live = nodes.container(classes=["live-picture"])
+        drawn.parent.replace(drawn, live)  # without its names
+        opened, closed = (
+            nodes.raw("", tag, format="html")
+            for tag in (f'{LIVE} layer="{layer}">', "</clip-picture>")
+        )
+        live += [opened, drawn, closed]
+
     def lead(self, cell):
         """Put what a cell has drawn before the first cell or section of its page."""
         page = next(n for n in self.document.findall(nodes.section))
         first = next(n for n in page if isinstance(n, nodes.section) or "cell" in n["classes"])
-        drawn = next(cell.findall(nodes.figure), cell[-1])
+        live = (n for n in cell.findall(nodes.container) if "live-picture" in n["classes"])
+        drawn = next(live, None) or next(cell.findall(nodes.figure), cell[-1])
         drawn.parent.remove(drawn)
         page.insert(page.index(first), drawn)
 
@@ -91,8 +107,12 @@ class Lines(SphinxPostTransform):
 
 
 def finish(app, name, template, context, page):
-    """Give sizes as attributes, for a browser to keep the shape."""
-    context["body"] = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
+    """Give sizes as attributes, for a browser to keep the shape; load late what is below."""
+    body = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
+    first, image, others = body.partition("<img ")
+    late = '<img loading="lazy" '
+    image = late if LIVE in first and image else image
+    context["body"] = first + image + others.replace("<img ", late)
 
 
 def setup(app):

@@ -151,6 +151,8 @@ class Writer:
                 return self.table(node)
             case nodes.block_quote():
                 return quoted(self.all(node.children))
+            case nodes.sidebar():  # a note beside the text, whose title is empty
+                return quoted(self.all(node.children[1:]))
             case nodes.transition():
                 return "---"
             case nodes.container() if node.get("nb_element") == "cell_code":

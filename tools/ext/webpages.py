@@ -11,10 +11,13 @@ The search understands questions.
 
 import os
 import re
+from pathlib import Path
 
 from sphinx.search.en import SearchEnglish
 
 import userdp
+
+from .contents import ROOT
 
 QUESTION = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
 
@@ -51,10 +54,42 @@ def configure(app, config):
         app.tags.add("pdf")
 
 
+SCRIPTS = ROOT / "book" / "_scripts" / "live"
+LIVE = {
+    "clip-explorer": "maths numbers entries state style charts table words explorer",
+    "clip-picture": "maths numbers example drawing sentences picture",
+}
+"""The scripts of each live element, in the order in which they build on each other."""
+FAILED = "document.documentElement.classList.add('unscripted')"
+BARE = re.compile(r"/\*\*(?s:.*?)\*/|^[ \t]*//.*$|^[ \t]+", re.M)
+"""What a browser does not need of them: comments, and the space before a line."""
+
+
 def add_script(app, name, template, context, page):
-    """Load the script of the search on its page alone."""
+    """Load the scripts of the search, and of live elements, on their pages alone."""
     if name == "search":
         app.add_js_file("search.js")
+    for element in LIVE:
+        if f"<{element}" in context.get("body", ""):
+            # A classic script, which also runs on pages that are opened from a disk.
+            address = context["pathto"](f"live/{element}.js", resource=True)
+            context["body"] += f'<script defer src="{address}" onerror="{FAILED}"></script>\n'
+
+
+def bundle(element):
+    """Return the scripts of a live element as one, without comments."""
+    texts = [(SCRIPTS / f"{name}.js").read_text("utf-8") for name in LIVE[element].split()]
+    return re.sub("\n+", "\n", BARE.sub("", "\n".join(texts))).lstrip()
+
+
+def write_scripts(app):
+    """Write the scripts of live elements beside the pages."""
+    if app.builder.format == "html":
+        folder = Path(app.outdir) / "live"
+        folder.mkdir(exist_ok=True)
+        for element in LIVE:
+            (folder / f"{element}.js").write_text(bundle(element), encoding="utf-8")
+    return []
 
 
 class Search(SearchEnglish):
@@ -69,3 +104,4 @@ def setup(app):
     app.add_config_value("repository_options", {}, "html")
     app.connect("config-inited", configure)
     app.connect("html-page-context", add_script)
+    app.connect("html-collect-pages", write_scripts)

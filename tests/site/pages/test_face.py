@@ -1,0 +1,202 @@
+"""The face of the pages comes with the book, formulas match it, and lines have a good length."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from browser import BUILT, CHAPTERS, TYPESET, every_chapter, look
+from bs4 import BeautifulSoup
+
+STYLES = (BUILT.parents[1] / "book" / "_static" / "custom.css").read_text("utf-8")
+FACE = "STIX Two Text"
+SERVED = re.compile(r'font-family: "(STIX Two [^"]+)";\s+src: url\("\.\./([^"]+)"\)')
+RANGES = re.compile(r'font-family: "STIX Two [^}]*?unicode-range: ([^;]+);')
+KINDS = {
+    "p": "article p:not(:has(code, mjx-container))",
+    "italic": "article em",
+    "bold": "article strong",
+    "heading": "article h2",
+    "caption": "figcaption .caption-text",
+    "contents": "nav.bd-links a.reference",
+    "head": ".proof .caption-number",
+    "table": "table.dataframe tbody td",
+}
+
+
+def characters():
+    """The characters that the styles say the fonts have."""
+    for part in ", ".join(RANGES.findall(STYLES)).split(", "):
+        first, _, last = part.removeprefix("U+").partition("-")
+        yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+
+def test_fonts_and_their_licence_are_published():
+    files = {BUILT / file for _, file in SERVED.findall(STYLES)}
+    assert files | {BUILT / "fonts" / name for name in ("OFL.txt", "README.md")} == {
+        *(BUILT / "fonts").iterdir()
+    }
+    assert "SIL Open Font License" in (BUILT / "fonts" / "OFL.txt").read_text("utf-8")
+    assert sum(file.stat().st_size for file in files) < 120_000
+
+
+@every_chapter
+def test_the_fonts_have_every_character_of_a_page(name):
+    """But those of code, which have a face of their own; formulas are seen to when they are set."""
+    page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser").body
+    for part in page.select("mjx-container, script, style, pre, code, noscript"):
+        part.extract()
+    assert {*page.get_text()} - {*characters(), "\n", "\t"} == set()
+
+
+def drawn_with(page, selector):
+    """The fonts that the browser draws the text of an element with."""
+    line = page.context.new_cdp_session(page)
+    line.send("DOM.enable")
+    line.send("CSS.enable")
+    root = line.send("DOM.getDocument")["root"]["nodeId"]
+    node = line.send("DOM.querySelector", {"nodeId": root, "selector": selector})["nodeId"]
+    used = line.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+    return {(font["familyName"], font["isCustomFont"]) for font in used}
+
+
+@pytest.mark.parametrize("selector", KINDS.values(), ids=KINDS)
+def test_text_is_drawn_with_the_face_of_the_book(page, book, selector):
+    page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'kkt'}.html")
+    page.wait_for_function(TYPESET)
+    drawn = drawn_with(page, selector)
+    assert drawn
+    assert all(name.startswith(FACE) and custom for name, custom in drawn), drawn
+
+
+def test_formulas_are_drawn_with_the_same_face_as_large_as_the_text(page, book):
+    page.goto(f"{book}/book/kkt.html")
+    page.wait_for_function(TYPESET)
+    size = "(node) => parseFloat(getComputedStyle(node).fontSize)"
+    for width in (390, 1400):
+        look(page, width, "light")
+        formula = page.locator("article p mjx-math").first
+        text = page.locator("article p:has(mjx-math)").first
+        assert 1 <= formula.evaluate(size) / text.evaluate(size) <= 1.05
+    assert drawn_with(page, "article p mjx-mi") == {("mjx-stx-n", True)}
+
+
+# Where each character of a paragraph stands; a line is what has one height.
+LINES = """[...document.querySelectorAll('article section > p')].flatMap((paragraph) => {
+  if (paragraph.querySelector('mjx-container, code') || paragraph.closest('.proof')) return [];
+  const range = document.createRange(), lines = {};
+  const walk = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) for (let i = 0; i < walk.currentNode.length; i++) {
+    range.setStart(walk.currentNode, i);
+    range.setEnd(walk.currentNode, i + 1);
+    const {bottom} = range.getBoundingClientRect();
+    lines[Math.round(bottom / 8)] = (lines[Math.round(bottom / 8)] ?? 0) + 1;
+  }
+  return Object.values(lines).slice(0, -1);
+})"""
+
+
+@pytest.mark.parametrize("width", [1000, 1400, 1900])
+def test_a_line_has_some_seventy_characters(page, book, width):
+    page.goto(f"{book}/book/figure-2.html")
+    page.wait_for_function(TYPESET)
+    look(page, width, "light")
+    full = [length for length in page.evaluate(LINES) if length > 40]
+    assert len(full) > 20
+    assert 62 <= sum(full) / len(full) <= 76
+    assert max(full) <= 85
+
+
+SHAPE = """[...document.querySelectorAll('article section > p')].map((node) => node.offsetHeight)"""
+
+
+def test_lines_stay_where_they_are_when_the_fonts_arrive(page, book):
+    """Nearly: a word may move to the next line, but the page is as long as before."""
+    page.goto(f"{book}/book/setup.html")
+    page.wait_for_function(TYPESET)
+    after = page.evaluate(SHAPE)
+    page.route("**/fonts/*", lambda route: route.abort())
+    page.reload()
+    page.wait_for_function(TYPESET)
+    assert ("DejaVu Serif", False) in drawn_with(page, KINDS["p"]), "a test for this fallback"
+    before = page.evaluate(SHAPE)
+    assert sum(before) == pytest.approx(sum(after), rel=0.02)
+
+
+MARKS = """[...document.querySelectorAll('.admonition-title')].flatMap((title) =>
+  ['::before', '::after'].map((side) => getComputedStyle(title, side).content)
+    .filter((content) => !['none', 'normal', '""'].includes(content)))"""
+
+
+@pytest.mark.parametrize("name", ["kkt", "akmv", "setup"])
+def test_boxes_have_heads_of_words_without_icons(page, book, name):
+    page.goto(f"{book}/book/{name}.html")
+    assert page.locator(".admonition-title").count() > 3
+    assert page.evaluate(MARKS) == []
+
+
+def test_no_title_of_a_statement_ends_in_two_brackets():
+    titles = [
+        title.get_text(" ", strip=True)
+        for name in CHAPTERS
+        for title in BeautifulSoup(
+            (BUILT / f"{name}.html").read_text("utf-8"), "html.parser"
+        ).select(".proof > .admonition-title")
+    ]
+    assert len(titles) > 80
+    assert [title for title in titles if "))" in title or re.search(r"\d \(.*\(", title)] == []
+
+
+@every_chapter
+def test_tables_have_no_numbers_of_rows_and_no_names_of_programs_for_heads(name):
+    page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
+    for table in page.select("table.dataframe"):
+        heads = [head.get_text() for head in table.select("thead th")]
+        assert [head for head in heads if re.fullmatch("eps|tau|[a-z]+(_[a-z]+)+", head)] == []
+        first = [row.find(["th", "td"]) for row in table.select("tbody tr")]
+        if not heads[0] and all(cell.name == "th" and cell.text.isdecimal() for cell in first):
+            steps = {int(b.text) - int(a.text) for a, b in pairwise(first)}
+            assert steps - {1} or len(first) == 1, heads
+
+
+# Of the last column of each table, where its numbers end, and how wide they are.
+ENDS = """[...document.querySelectorAll('table.dataframe')].map((table) =>
+  [...table.querySelectorAll('tbody tr > :last-child')].map((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const {right, width} = range.getBoundingClientRect();
+    return [Math.round(right), Math.round(width)];
+  }))"""
+
+
+def test_numbers_of_a_column_end_below_one_another(page, book):
+    page.goto(f"{book}/book/akmv.html")
+    page.wait_for_function(TYPESET)
+    columns = [[*zip(*cells, strict=True)] for cells in page.evaluate(ENDS)]
+    assert any(len({*widths}) > 1 for _, widths in columns)
+    assert all(len({*ends}) == 1 for ends, _ in columns)
+
+
+# As `{margin}` writes a note, before the first paragraph of a section.
+NOTE = """{
+  const note = document.createElement("aside");
+  const section = document.querySelectorAll("article section section")[1];
+  note.className = "margin sidebar";
+  note.innerHTML = '<p class="sidebar-title"></p><p>A note beside the text.</p>';
+  section.insertBefore(note, section.querySelector("p"));
+}"""
+BESIDE = """(note) => {
+  const text = note.parentElement.querySelector(":scope > p").getBoundingClientRect();
+  const {left, top} = note.getBoundingClientRect();
+  return left > text.right && Math.abs(top - text.top) < 20;
+}"""
+
+
+def test_a_side_note_stands_beside_the_text_or_within_it_where_there_is_no_room(page, book):
+    page.goto(f"{book}/book/kkt.html")
+    page.evaluate(NOTE)
+    beside = {}
+    for width in (390, 1400):
+        look(page, width, "light")
+        beside[width] = page.locator("aside.margin").evaluate(BESIDE)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert beside == {390: False, 1400: True}

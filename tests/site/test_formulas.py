@@ -1,0 +1,30 @@
+"""Formulas as the build sets them: what MathJax or its fonts do not know ends the build."""
+
+import pytest
+from sphinx.errors import ExtensionError
+
+from tools.ext.formulas import shown, typeset
+
+
+def test_a_formula_has_glyphs_and_is_read_aloud():
+    made = typeset(r"m_\ell\le\mathbb{R}", display=False)
+    glyphs, aloud = made.split("<mjx-assistive-mml")
+    assert 'aria-hidden="true"' in glyphs
+    assert "<mi>m</mi>" in aloud
+    assert "<mi>\u2113</mi>" in aloud
+    assert "data-" not in made
+    assert "≤" in shown["N"]
+    assert "\u211d" in shown["DS"]
+
+
+@pytest.mark.parametrize("tex", [r"\unknown x", r"\frac{1", r"x_", "ж"])
+def test_what_is_not_understood_ends_the_build(tex):
+    with pytest.raises(ExtensionError, match=r"does not understand|lack"):
+        typeset(tex, display=True)
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\widehat{abcd}", r"\overbrace{x+y}", r"\mathcal{M}\mathfrak{g}", r"\xrightarrow{n}"]
+)
+def test_glyphs_beyond_the_first_font_are_at_hand(tex):
+    assert "<mjx-utext" not in typeset(tex, display=True)
