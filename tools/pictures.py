@@ -6,6 +6,9 @@ the unit of the axis. A label names a column by its name or by what `datapackage
 curved quotation marks in its description, and it names rows by a text in them or as in "ε = 0.5".
 The title of the axes may name rows, too. What has no label is named by what has its colour.
 
+A table with the column `rank` has two rows, of different ranks, for a place where a threshold may
+jump. A line goes from one rank to the next there alone, so a jump is upright or a gap.
+
 Not compared are lines across the whole axes, unless their label names rows or columns, and one or
 two unnamed points, which mark a place.
 """
@@ -15,6 +18,7 @@ from collections import defaultdict
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -30,7 +34,7 @@ SPARSE = 5
 """A curve that has more points than its table passes through at least so many stored ones."""
 BOX = 0.006
 """A table of hundredths tells the share below the end of a box as exactly as this."""
-KEYS = {"eps", "seed", "trials"}
+KEYS = {"eps", "rank", "seed", "trials"}
 """Columns that say which row it is."""
 GREEK = {"ε": "eps", "δ": "delta", "ρ": "rho"}  # noqa: RUF001
 DATA = {"x", "x_low", "x_high", "y", "y_low", "y_high"}
@@ -224,7 +228,10 @@ class Drawn:
         self.unitless = self.kind == "histogram" and not axes["ticks"][self.along]
         edges = [key for end in ("", "_low", "_high") if (key := self.along + end) in curve]
         data = np.array([curve[key] for key in (self.across, *edges)], float)
-        self.place, *self.edges = data[:, np.isfinite(data).all(axis=0)]
+        whole = np.isfinite(data).all(axis=0)
+        self.place, *self.edges = data[:, whole]
+        self.next_to = np.diff(np.flatnonzero(whole)) == 1
+        """Whether a line joins a point to the next: not if there is a gap between them."""
 
     def columns(self, table, name):
         """Return the columns that may have a curve of this name; none if it names nothing."""
@@ -258,6 +265,10 @@ class Drawn:
             alone = [self.mark(i).found(tables) for i in range(len(self.place))]
             return [place for places in alone for place in places] if all(alone) else []
         return found
+
+    def is_joined(self):
+        """Whether its points are joined."""
+        return self.kind in ("line", "band") and not self.style.startswith(("None", " "))
 
     def is_barcode(self):
         """Whether these are strokes, one below the other, in a row that has a name."""
@@ -315,8 +326,8 @@ class Search:
         self.name = name
         groups = frame.groupby(table.texts, dropna=False).ngroup() if table.texts else None
         # What a line joins is of one group; bars and points may be one of each.
-        joined = drawn.kind in ("line", "band") and not drawn.style.startswith(("None", " "))
-        codes = groups.to_numpy() if joined and groups is not None else np.zeros(len(frame), int)
+        grouped = groups is not None and drawn.is_joined()
+        codes = groups.to_numpy() if grouped else np.zeros(len(frame), int)
         self.groups = [codes == code for code in np.unique(codes)]
         self.places = list(self.all_places())
 
@@ -384,6 +395,29 @@ class Search:
                     both = same & there()
                     if any(both[:, group].any(axis=1).all() for group in self.groups):
                         yield units, place
+
+    def slopes(self):
+        """Return the places from which the line goes to those of another rank: none if it is true.
+
+        A rank ends and the next begins at one place, where both have a row. So two points that are
+        joined have a rank in common, or stand above each other.
+        """
+        if "rank" not in self.frame or not self.drawn.is_joined():
+            return []
+        found, (edge, *_) = [], self.drawn.edges
+        ranks = self.frame["rank"].to_numpy()
+        apart = ~close(self.drawn.place[:-1], self.drawn.place[1:]).diagonal()
+        for column in self.columns:
+            for stored, room, _ in self.expressions(column, False):
+                same = np.abs(edge[:, None] - stored.to_numpy()) <= room.to_numpy()
+                for place, there in self.places:
+                    rows = same & there()
+                    if place in (None, "rank") or not rows.any(axis=1).all():
+                        continue
+                    held = [{*ranks[row]} for row in rows]
+                    leaps = np.array([one.isdisjoint(other) for one, other in pairwise(held)])
+                    found.append(self.drawn.place[:-1][leaps & apart & self.drawn.next_to])
+        return min(found, key=len, default=[])
 
     def matches_of_denser(self, edge, column, end):
         """Yield the same for a curve with more points than the table, or over several rows."""
@@ -502,6 +536,9 @@ def faults_of_curve(drawn, tables):
     if not found:
         yield f"{drawn} {searches[0].difference()}"
         return
+    slopes = min((search.slopes() for search, _ in found), key=len)
+    if len(slopes):
+        yield f"{drawn} goes on from {drawn.across} = {slopes[0]:.6g} to another rank by a slope"
     wrong = []
     for search, (units, place) in found:
         held = [(drawn.along, units)] if units else []

@@ -123,7 +123,9 @@ def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch,
     rng = np.random.default_rng(6)
     users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
     data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
+    data["month"] = 1 + np.arange(users.size) % 11  # none in December
     data.to_parquet(tmp_path / "trips.parquet")
+    data[data.month == 1].to_parquet(tmp_path / "week-1.parquet")
     with duckdb.connect(tmp_path / "energy.db") as database:
         database.execute("CREATE TABLE readings AS SELECT 1 AS meter, 2.5 AS kw")
     monkeypatch.chdir(tmp_path)
@@ -133,5 +135,7 @@ def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch,
     made = names["made"]
     assert made.n_records == len(data)
     shown = capsys.readouterr().out
-    for text in (repr(made), made.public_sentence("km/h"), made.public_json()):
+    assert names["monthly"].means[-1].n_records == 0
+    by_month = names["monthly"].public_sentence("km/h")
+    for text in (repr(made), made.public_sentence("km/h"), made.public_json(), by_month):
         assert text in shown

@@ -233,6 +233,33 @@ def test_a_row_may_have_the_name_of_a_column_in_its_own():
     plt.close(fig)
 
 
+BOTH_SIDES = [1.0, 1.5, 2.0, 2.0, 3.0], [4.0, 3.0, 2.0, 5.0, 4.0]
+JUMPS = {
+    "upright": (*BOTH_SIDES, True),
+    "a gap": ([1.0, 1.5, 2.0, np.nan, 2.0, 3.0], [4.0, 3.0, 2.0, np.nan, 5.0, 4.0], True),
+    "one side": ([1.0, 1.5, 2.0, 3.0], [4.0, 3.0, 5.0, 4.0], False),
+    "neither side": ([1.0, 1.5, 3.0], [4.0, 3.0, 4.0], False),
+    "from the wrong side": ([1.0, 1.5, 2.0, 2.0, 3.0], [4.0, 3.0, 5.0, 2.0, 4.0], False),
+}
+
+
+@pytest.mark.parametrize(("eps", "error", "sound"), JUMPS.values(), ids=JUMPS)
+def test_a_jump_is_upright_or_a_gap(eps, error, sound):
+    """Points alone may be on one side."""
+    budgets, errors = BOTH_SIDES
+    frame = pd.DataFrame({"eps": budgets, "rank": [2, 2, 2, 1, 1], "error": errors})
+    about = {"eps": ("", "1"), "rank": ("", "1"), "error": ("", "km/h")}
+    fig, ax = plt.subplots()
+    ax.plot(eps, error, label="error")
+    ax.plot(eps, error, "o", label="error")
+    ax.set(xlabel="budget (no unit)", ylabel="error (km/h)")
+    figure = json.loads(json.dumps(drawn.describe(fig)))
+    plt.close(fig)
+    said = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
+    found = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
+    assert found == said * (not sound)
+
+
 def picture(color):
     fig = draw(lambda ax, _: ax.lines[0].set_color(color))
     file = io.BytesIO()

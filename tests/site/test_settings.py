@@ -4,6 +4,7 @@ What may be changed stands in open cells with the tag `settings`. Each chapter t
 executed as changed here, in an empty folder, and every picture is drawn.
 """
 
+import re
 import shutil
 
 import matplotlib as mpl
@@ -23,8 +24,9 @@ EDITS = {
         "another range": {"U = 65": "U = 90"},
     },
     "decide": {
-        "another eps": {"eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 300, 0.8"},
-        "fewer trials": {"20250301, 300": "20250301, 100"},
+        "another eps, fewer trials": {
+            "eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 100, 0.8"
+        },
     },
     "aircraft": {
         "another eps": {"eps, small = 0.5, 0.1": "eps, small = 0.8, 0.2"},
@@ -73,9 +75,8 @@ EDITS = {
         "another range": {"U = 65": "U = 64.3", "2, 25": "2, 5", "10_000": "1_000"},
     },
     "robustness": {
-        "another range": {"65, 400,": "90, 60,"},
-        "one user more": {"np.full(127, 4)": "np.full(128, 4)", "65, 400,": "65, 60,"},
-        "fewer trials": {"65, 400,": "65, 50,"},
+        "another range, fewer trials": {"65, 100,": "90, 60,"},
+        "one user more": {"np.full(127, 4)": "np.full(128, 4)", "65, 100,": "65, 60,"},
     },
     "frontier": {
         "another eps": {"upper=65), 0.5": "upper=65), 1.7", "0.8": "1.1"},
@@ -118,23 +119,13 @@ EDITS = {
         "fewer users": {"20_000": "500"},
     },
     "libraries": {
-        "another eps": {"U, eps = 65, 0.5": "U, eps = 65, 0.9"},
-        "fewer users": {"M=6": "M=4"},
+        "another eps, fewer users": {"U, eps = 65, 0.5": "U, eps = 65, 0.9", "M=6": "M=4"},
     },
     "trust": {
-        "another eps": {"eps=1": "eps=0.3"},
+        "another eps and range": {"eps=1": "eps=0.3", "upper=10": "upper=40"},
         "one user more": {"[4, 2, 1]": "[4, 2, 2, 1]", "7.0, 3.0": "7.0, 5.0, 3.0"},
-        "another range": {"upper=10": "upper=40"},
     },
 }
-READS = {
-    "aircraft": ["floors/aircraft.jsonl"],
-    "decide": ["aircraft-averages.csv"],
-    "at-scale": ["scale-costs.csv", "scale-growth.csv"],
-    "libraries": ["peers.csv", "peers-versions.csv"],
-    "trust": ["mutants.csv"],
-}
-"""Files that other pages, or scripts, write."""
 CASES = [(name, edit) for name, edits in EDITS.items() for edit in edits]
 
 
@@ -159,15 +150,22 @@ def test_every_chapter_with_settings_is_edited_here_and_shows_them():
         assert cell.metadata.tags == ["settings"], "open, for readers to change"
 
 
+def copy_data_of(name, folder):
+    """Copy the data that a chapter's code names: it may read what other pages or scripts wrote."""
+    code = "\n".join(cell.source for cell in code_cells(name))
+    (folder / "data" / "floors").mkdir(parents=True)
+    for name_of_file in re.findall(r"[\w-]+\.(?:csv|jsonl)", code):
+        for file in (BOOK / "data").rglob(name_of_file):
+            shutil.copy(file, folder / file.relative_to(BOOK))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "edit"), CASES, ids=[f"{name}, {edit}" for name, edit in CASES])
 def test_a_chapter_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
-    (tmp_path / "data" / "floors").mkdir(parents=True)
-    for file in READS.get(name, []):
-        shutil.copy(BOOK / "data" / file, tmp_path / "data" / file)
+    source = {cell.id: cell.source for cell in code_cells(name)}
+    copy_data_of(name, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", draw_and_close)
-    source = {cell.id: cell.source for cell in code_cells(name)}
     for old, new in EDITS[name][edit].items():
         (place,) = [cell.id for cell in settings_of(name) if old in source[cell.id]]
         source[place] = source[place].replace(old, new)

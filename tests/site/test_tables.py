@@ -1,16 +1,15 @@
 """How tables are written, and what goes with them; and that mechanisms can be told apart."""
 
-import io
-
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
-import seaborn as sns
-from matplotlib.colors import to_hex
-from plotting import LOOKS, seaborn_looks
+from bs4 import BeautifulSoup
+from matplotlib.colors import to_hex, to_rgb
+from plotting import LOOKS
 from provenance import write_table
 
 import userdp as ud
+from tools.ext.tables import TABLE, tidied
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 
@@ -99,23 +98,36 @@ def test_no_two_mechanisms_look_alike():
         assert len({str(look[what]) for look in LOOKS.values()}) == len(LOOKS)
 
 
-def pixels(draw):
-    figure, ax = plt.subplots()
-    draw(ax)
-    ax.set_axis_off()
-    picture = io.BytesIO()
-    figure.savefig(picture, format="raw")
-    plt.close(figure)
-    return picture.getvalue()
+@pytest.mark.parametrize("name", LOOKS)
+def test_each_line_can_be_told_from_the_white_it_is_drawn_on(name):
+    """WCAG 2.1 asks for a contrast of 3 to 1 for graphics."""
+    linear = [
+        x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
+        for x in to_rgb(LOOKS[name]["color"])
+    ]
+    assert 1.05 / (np.dot([0.2126, 0.7152, 0.0722], linear) + 0.05) >= 3
 
 
-@pytest.mark.parametrize("name", [name for name in LOOKS if name != "guarantee"])
-def test_seaborn_draws_a_mechanism_as_its_look_says(name):
-    """Pixel by pixel, but for the edge that seaborn gives to markers."""
-    line = pd.DataFrame({"x": [1, 2, 4], "y": [3, 1, 2], "mechanism": name})
-    own = {**LOOKS[name], "markeredgecolor": "w", "markeredgewidth": 0.75}
-    common = {"hue": "mechanism", "style": "mechanism", "errorbar": None, "legend": False}
-    common |= seaborn_looks()
-    by_hand = pixels(lambda ax: ax.plot(line.x, line.y, **own))
-    by_seaborn = pixels(lambda ax: sns.lineplot(line, x="x", y="y", ax=ax, **common))
-    assert by_seaborn == by_hand
+def on_a_page(frame):
+    return BeautifulSoup(TABLE.sub(tidied, frame.to_html(border=1)), "html.parser")
+
+
+def test_on_a_page_rows_are_not_numbered_but_keep_numbers_that_have_a_name():
+    frame = pd.DataFrame({"eps": [0.1, 0.5], "air_time": [3, 4], "kind": ["a", "b"]})
+    page = on_a_page(frame)
+    assert [head.text for head in page.select("thead th")] == ["ε", "air time", "kind"]
+    assert [cell.text for cell in page.tbody.tr.find_all()] == ["0.1", "3", "a"]
+    assert [cell.text for cell in page.select(".words")] == ["kind", "a", "b"]
+    assert len(on_a_page(frame.set_index("air_time")).tbody.tr.find_all()) == 3
+    assert on_a_page(frame.set_axis([7, 9])).tbody.th.text == "7", "they do not count the rows"
+    assert on_a_page(frame.rename_axis("bus")).tbody.th.text == "0"
+
+
+def test_on_a_page_a_function_keeps_its_name_and_levels_keep_their_places():
+    table = pd.DataFrame({"error": [1.5, 2.5]}, index=["opt_worst_case, bound", "duality_gap"])
+    heads = [head.text for head in on_a_page(table).select("tbody th")]
+    assert heads == ["opt_worst_case, bound", "duality gap"]
+    symbols = on_a_page(table.rename(columns={"error": "λ_S · S < 1"})).select("thead th")
+    assert symbols[1].decode_contents() == "λ<sub>S</sub> · S &lt; 1"
+    levels = FRAME.assign(row=[0, 1]).set_index(["mechanism", "row"])
+    assert [head.text for head in on_a_page(levels).select("tbody th")] == ["a", "0", "b", "1"]

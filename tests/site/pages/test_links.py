@@ -20,7 +20,7 @@ class Links:
         self.names = {tag.get("id", tag.get("name")) for tag in page.select("[id], a[name]")}
         leading = page.select("a[href], link[href], [src]")
         self.targets = [tag.get("src", tag.get("href")) for tag in leading]
-        self.live = page.find("clip-explorer")
+        self.live = page.select_one("clip-explorer, clip-picture")
 
 
 def resolves(target, path, pages):
@@ -33,7 +33,7 @@ def resolves(target, path, pages):
         return False
     if not parts.fragment or goal not in pages:
         return True
-    state = "=" in parts.fragment and pages[goal].live  # a state of the Explorer
+    state = "=" in parts.fragment and pages[goal].live  # a state of what is live
     return state or unquote(parts.fragment) in pages[goal].names
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 DELAYED = "new Promise((done) => setTimeout(done, 250))"
 
 KINDS = {
-    "a statement": ("figure-2", "akmv.html#thm-akmv-exact", "Theorem 6.2"),
+    "a statement": ("figure-2", "akmv-exact.html#thm-akmv-exact", "Theorem 12.1"),
     "a statement of the page": ("figure-2", "#lem-noisy-error", "Lemma 9.1"),
     "an equation": ("felt-error", "setup.html#equation-eq-worst-case-error", "(1.4)"),
     "a figure of the page": ("figure-2", "#fig-2", "Fig. 9.1"),
@@ -69,7 +69,7 @@ def test_pointing_shows_what_a_link_leads_to(page, book, errors, kind):
 
 def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, book):
     visit(page, f"{book}/book/figure-2.html")
-    opened(page, link(page, "akmv.html#thm-akmv-exact")).hover()
+    opened(page, link(page, "akmv-exact.html#thm-akmv-exact")).hover()
     page.evaluate(DELAYED)
     opened(page)
     page.mouse.move(1, 1)
@@ -79,7 +79,7 @@ def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, book):
 def test_tab_opens_and_escape_closes(page, book):
     visit(page, f"{book}/book/figure-2.html")
     page.keyboard.press("Tab")
-    focused = link(page, "akmv.html#thm-akmv-exact")
+    focused = link(page, "akmv-exact.html#thm-akmv-exact")
     focused.focus()
     box = opened(page)
     expect(focused).to_have_attribute("aria-describedby", "preview")
@@ -102,7 +102,7 @@ def test_other_links_have_no_preview_nor_those_to_other_pages_without_a_server(
     visit(page, here)
     opened(page, link(page, "#fig-2"))
     page.mouse.move(1, 1)
-    link(page, "akmv.html#thm-akmv-exact").hover()
+    link(page, "akmv-exact.html#thm-akmv-exact").hover()
     page.evaluate(DELAYED)
     expect(page.locator("#preview")).to_be_hidden()
     visit(page, f"{book}/book/figure-2.html")

@@ -7,7 +7,7 @@ page without its formulas.
 import re
 
 import pytest
-from browser import BUILT, on_the_built_pages
+from browser import BUILT, MINUTE, on_the_built_pages
 
 pytestmark = on_the_built_pages
 
@@ -32,7 +32,7 @@ def largest_paint(context, address, without=False):
             if without:
                 bare = lambda route: route.fulfill(body=FORMULA.sub("x", route.fetch().text()))  # noqa: E731
                 page.route("**/book/*.html", bare)
-            page.goto(address, wait_until="load")
+            page.goto(address, wait_until="load", timeout=MINUTE)
             times.append(page.evaluate(PAINTED))
     return min(times)
 
@@ -51,11 +51,19 @@ def test_formulas_stand_in_the_page_before_any_script_runs():
         assert "MathJax.js" not in text
 
 
-def test_fonts_of_formulas_are_there():
+def test_fonts_of_formulas_are_there_and_no_others():
+    """Each font that a glyph of some page asks for, in a file or in the styles themselves."""
     styles = (BUILT / "_static" / "formulas.css").read_text("utf-8")
-    fonts = re.findall(r'url\("(\.\./mathjax/[^"]+)"\)', styles)
-    assert len(fonts) > 10
-    assert all((BUILT / "_static" / font).resolve().is_file() for font in fonts)
+    faces = dict(re.findall(r'MJX-STX-(\w+); src: url\("([^"]+)"\)', styles))
+    asked = {"N", "ZERO"}
+    for path in (BUILT / "book").glob("*.html"):
+        asked |= {*re.findall(r'<mjx-c class="mjx-c\w+ STX-(\w+)"', path.read_text("utf-8"))}
+    assert asked == {*faces}
+    files = {address for address in faces.values() if not address.startswith("data:")}
+    assert files
+    assert {(BUILT / "_static" / file).resolve() for file in files} == {
+        *(BUILT / "mathjax" / "stix2").iterdir()
+    }
 
 
 def test_pages_load_neither_the_script_of_icons_nor_one_that_runs_cells():

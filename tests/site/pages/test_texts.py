@@ -23,6 +23,7 @@ from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
+from tools.ext.minutes import PATH, SPINE, WITHOUT, minutes
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -65,8 +66,8 @@ def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_abo
     page.goto(f"{book}/")
     page.wait_for_url(f"{book}/{TOC['root']}.html")
     expect(page.locator(".doors .sd-card")).to_have_count(3)
-    assert page.locator(".doors").first.evaluate(BOTTOM) < 700
-    assert page.locator("clip-explorer .live").evaluate(BOTTOM) < 1350
+    assert page.locator(".start").evaluate(BOTTOM) < 400
+    assert page.locator("clip-picture svg").evaluate(BOTTOM) < 900
     assert errors == []
 
 
@@ -110,38 +111,33 @@ def test_rows_are_chosen_and_opened_from_a_disk_too(page, book, errors):
 
 # A book that reads in an afternoon: minutes a page, and the claim with its picture first.
 NUMBERED = [c["file"] for part in TOC["parts"] if part.get("numbered") for c in part["chapters"]]
-PAPER = [c["file"] for c in TOC["parts"][0]["chapters"]]
-PATH = ["setup", "lemma", "optimum", "kkt", "akmv", "experiments"]
-PATH += ["figure-1", "figure-2", "figure-3", "robustness"]
 
 
-def minutes(name):
-    """At 220 words a minute, 4 formulas, 20 lines of code, 3 pictures; not what is folded."""
-    page = BeautifulSoup((BUILT / f"{name}.html").read_text(), "html.parser").article
-    for folded in page.select("details, .dropdown, .toggle-hidden"):
-        folded.extract()
-    code = sum(len(c.text.strip().splitlines()) for c in page.select("div.highlight pre"))
-    formulas, pictures = len(page.select("div.math")), len(page.select("img"))
-    # A formula within a line is read as one word; its letters are elements of their own.
-    for formula in page.select("span.math"):
-        formula.string = "x"
-    for part in page.select("div.highlight, div.output, div.math, script, .prev-next-footer"):
-        part.extract()
-    return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3
+def read(name, proofs=True):
+    page = BeautifulSoup((BUILT / f"book/{name}.html").read_text(), "html.parser")
+    return minutes(str(page.article), proofs)
 
 
 def test_the_front_door_says_how_long_each_way_takes():
-    """Two hours for the paper's path, all proofs included; less for each of the others."""
-    path = sum(minutes(f"book/{name}") for name in PATH)
+    """The argument up to Figure 1, at a first reading; the paper's path; the two others."""
     front = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
     understand, use, read_before = (card.text for card in front.select(".sd-card"))
-    assert "two hours" in understand
-    assert path == pytest.approx(120, rel=0.25)
+    assert "forty-five minutes" in understand
+    assert sum(read(name, proofs=False) for name in SPINE) == pytest.approx(45, rel=0.05)
+    assert "two and a quarter hours" in understand
+    assert sum(read(name) for name in PATH) == pytest.approx(135, rel=0.1)
     assert "twenty minutes" in use
-    assert minutes("book/decide") == pytest.approx(20, abs=3)
+    assert read("decide") == pytest.approx(20, abs=3)
     assert "ten minutes" in read_before
-    assert minutes("book/errata") == pytest.approx(10, abs=3)
-    assert [f"book/{name}" for name in PATH] == [name for name in PAPER if name != "book/explorer"]
+    assert read("errata") == pytest.approx(10, abs=3)
+
+
+def test_each_page_of_the_path_says_how_long_it_takes(page, book):
+    page.goto(f"{book}/book/kkt.html")
+    whole, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
+    words = f"About {whole} minutes; {argument} at a first reading."
+    expect(page.locator("p.minutes")).to_have_text(words)
+    expect(page.locator("p.minutes abbr")).to_have_attribute("title", WITHOUT)
 
 
 OTHERWISE = {"book/explorer", "book/decide"}
@@ -153,8 +149,8 @@ def test_the_claim_and_its_picture_come_first(page, book, name):
     page.goto(f"{book}/{name}.html")
     page.wait_for_function(TYPESET)
     assert page.locator(".bd-article strong").first.evaluate("(n) => n.offsetTop") < 450
-    first = page.locator(".bd-article :is(figure, .cell_input, details.hide)").first
-    assert first.evaluate("(node) => node.tagName") == "FIGURE"
+    first = page.locator(".bd-article :is(clip-picture, figure, .cell_input, details.hide)").first
+    assert first.evaluate("(node) => node.tagName") in ("FIGURE", "CLIP-PICTURE")
     assert first.evaluate(BOTTOM) <= 1350
 
 

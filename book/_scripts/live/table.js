@@ -1,13 +1,16 @@
 // A table of users, as CSV: which ways there are to read counts from it, and reading it in one.
 // Nothing is guessed: where more than one way makes sense, whoever gave the table is asked.
 
-import { Refusal, shown } from "./entries.mjs";
+"use strict";
+
+((clip) => {
+const { Refusal, shown } = clip.entries;
 
 const KNOWN = /^(counts?|samples|records|rows|n|m)$/i;
 const MOST_SHOWN = 3;
 
 /** Whether a text is a table: it has words, or the same number of several numbers in each line. */
-export function isTable(text) {
+function isTable(text) {
   if (!text.trim().includes("\n")) return false;
   const words = text.trim().split(/[\s,;]+/);
   if (words.some((word) => !/^(\d+([x×*]\d+)?)?$/.test(word))) return true;
@@ -17,7 +20,7 @@ export function isTable(text) {
 }
 
 /** "user,n\nann,40\nbob,2" -> the names of its columns, and its rows, each with its line. */
-export function readTable(text) {
+function readTable(text) {
   const rows = split(text);
   const head = isHead(rows) ? rows.shift().cells : [];
   const width = rows.reduce((most, { cells }) => Math.max(most, cells.length), head.length);
@@ -60,7 +63,7 @@ function isHead([first, ...others]) {
 }
 
 /** The ways in which counts may be read from a table. */
-export function ways({ names, rows }) {
+function ways({ names, rows }) {
   const columns = names.map((_, column) => rows.map(({ cells }) => cells[column] ?? ""));
   const found = [];
   columns.forEach((entries, column) => {
@@ -75,7 +78,7 @@ export function ways({ names, rows }) {
 }
 
 /** A way, to be chosen from several: with the first entries of a column. */
-export function offered({ names, rows }, { kind, column }) {
+function offered({ names, rows }, { kind, column }) {
   if (kind === "rows") return `rows, counted by “${names[column]}”`;
   if (kind === "numbers") return "every number, one a user";
   const first = rows.slice(0, MOST_SHOWN).map(({ cells }) => shown(cells[column]));
@@ -83,7 +86,7 @@ export function offered({ names, rows }, { kind, column }) {
 }
 
 /** A way, after it was taken. */
-export function taken({ names }, { kind, column }) {
+function taken({ names }, { kind, column }) {
   if (kind === "rows") return `rows counted by “${names[column]}”`;
   if (kind === "numbers") return "every number one user";
   return `from column “${names[column]}”`;
@@ -97,7 +100,7 @@ function mayName(entries, column) {
 
 /** The way that needs no question: a single column of counts, or one with a known name, unless the
  * first column repeats, as if each row were one sample. */
-export function certainWay({ names }, found) {
+function certainWay({ names }, found) {
   const columns = found.filter(({ kind }) => kind === "column");
   if (names.length === 1) return columns[0];
   const known = columns.filter(({ column }) => KNOWN.test(names[column]));
@@ -106,12 +109,12 @@ export function certainWay({ names }, found) {
 }
 
 /** Whether the rows may be single samples, with their users in the first column. */
-export function repeatsAtFirst(found) {
+function repeatsAtFirst(found) {
   return found.some(({ kind, column }) => kind === "rows" && column === 0);
 }
 
 /** The counts that a table has, read in one of its ways. */
-export function countUsers(table, { kind, column }) {
+function countUsers(table, { kind, column }) {
   const { rows } = table;
   if (kind === "numbers") return rows.flatMap((row) => row.cells.map((cell) => readCount(cell, row)));
   const entries = rows.map((row) => cellOf(table, row, column));
@@ -120,7 +123,7 @@ export function countUsers(table, { kind, column }) {
 }
 
 /** [40, 2, 40] -> "40x2, 2x1" */
-export function inRuns(counts) {
+function inRuns(counts) {
   const runs = tally(counts.toSorted((a, b) => b - a));
   return [...runs].map(([count, users]) => `${count}x${users}`).join(", ");
 }
@@ -152,3 +155,8 @@ function isCount(cell) {
 function isNumber(cell) {
   return cell !== "" && !Number.isNaN(Number(cell.replace(",", ".")));
 }
+
+clip.table = {
+  isTable, readTable, ways, offered, taken, certainWay, repeatsAtFirst, countUsers, inRuns,
+};
+})((globalThis.clip ??= {}));

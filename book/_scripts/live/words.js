@@ -1,13 +1,16 @@
 // The numbers of one state: worked out once, then said in words and set in tables.
 
-import * as maths from "./maths.mjs";
-import { GRID } from "./entries.mjs";
-import { inUnit, measured, plain, short } from "./numbers.mjs";
+"use strict";
+
+((clip) => {
+const { maths } = clip;
+const { GRID } = clip.entries;
+const { inUnit, measured, plain, short } = clip.numbers;
 
 const MOST_ROWS = 12;
 
 /** Everything that is shown. `before` is the last result, whose curves may still hold. */
-export function workOut({ users, unit, eps, objective }, before) {
+function workOut({ users, unit, eps, objective }, before) {
   const width = maths.threshold(users, eps, objective);
   const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
   const same = before?.users === users && before.objective === objective;
@@ -42,7 +45,7 @@ const FOR_L1 = [
 ];
 
 /** What the numbers mean. */
-export function words(seen) {
+function words(seen) {
   const { users, unit, eps, objective, width } = seen;
   const above = users.sorted.filter((count) => users.upper * count > width).length;
   const best = `S = ${measured(width, unit)}`;
@@ -52,7 +55,7 @@ export function words(seen) {
 }
 
 /** The same for whoever has read nothing yet. */
-export function summary({ users, unit, eps, width, curves, floor }) {
+function summary({ users, unit, eps, width, curves, floor }) {
   const [best, akmv, laplace] = curves;
   const bias = short(maths.symmetricBias(users, width));
   const noise = short(width / users.total / eps);
@@ -113,7 +116,7 @@ function interval(users, count, width) {
 }
 
 /** Errors, and their ratios to the smallest. */
-export function errorTable({ curves, floor, unit }) {
+function errorTable({ curves, floor, unit }) {
   const rows = [...curves, floor].map(({ look, name, value }) =>
     `<tr><th scope="row">${swatch(look)}${name}</th><td>${data(value)}</td>
      <td>${short(value / curves[0].value)}</td></tr>`);
@@ -121,7 +124,7 @@ export function errorTable({ curves, floor, unit }) {
 }
 
 /** The interval of every size of user. */
-export function intervalTable({ users, unit, width }) {
+function intervalTable({ users, unit, width }) {
   const found = maths.sizes(users).toReversed();
   const rows = found.slice(0, MOST_ROWS).map(({ count, number }) => {
     const [a, b] = interval(users, count, width);
@@ -134,7 +137,7 @@ export function intervalTable({ users, unit, width }) {
 }
 
 /** Legend of the curves. */
-export function legend({ curves, floor }) {
+function legend({ curves, floor }) {
   return [...curves, floor].map(({ look, name }) => `<span>${swatch(look)} ${name}</span>`).join(" ");
 }
 
@@ -154,3 +157,6 @@ function swatch(look) {
     `<path class="${look} curve" d="M0 5.5H32"/>`;
   return `<svg class="swatch" viewBox="0 0 32 11" aria-hidden="true">${shape}</svg>`;
 }
+
+clip.words = { workOut, words, summary, errorTable, intervalTable, legend };
+})((globalThis.clip ??= {}));

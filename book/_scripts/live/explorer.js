@@ -3,13 +3,16 @@
 // has read nothing yet), start="eps=0.5" says where the page begins. What stands inside it is for
 // print, and for readers without scripts.
 
-import * as charts from "./charts.mjs";
-import { attempt, EPS, GRID, LONGEST_UNIT, nearestOnGrid, UPPER } from "./entries.mjs";
-import { plain } from "./numbers.mjs";
-import { address, change, DEFAULTS, unwatch, watch } from "./state.mjs";
-import style from "./style.mjs";
-import * as tables from "./table.mjs";
-import { errorTable, intervalTable, legend, summary, words, workOut } from "./words.mjs";
+"use strict";
+
+((clip) => {
+const { charts } = clip;
+const { attempt, EPS, GRID, LONGEST_UNIT, nearestOnGrid, UPPER } = clip.entries;
+const { plain } = clip.numbers;
+const { address, change, DEFAULTS, unwatch, watch } = clip.state;
+const { style } = clip;
+const tables = clip.table;
+const { errorTable, intervalTable, legend, summary, words, workOut } = clip.words;
 
 const PRESETS = {
   "start again": DEFAULTS,
@@ -314,3 +317,4 @@ function body(views) {
 }
 
 customElements.define("clip-explorer", ClipExplorer);
+})((globalThis.clip ??= {}));

@@ -1,25 +1,28 @@
 // The worst-case maths of userdp, for the browser: each function does what its namesake in Python
-// does, in the same order of operations. tests/test_explorer.py compares them, on the same input.
+// does, in the same order of operations. tests/site/pages/test_explorer.py compares them, on the same input.
 //
 // Where they may differ: Python takes 2/eps as an exact fraction, and sums arrays in pairs. The
 // rank k and the threshold T are the same for all eps of at most four digits from 0.001 on, as
 // 2/eps is then a whole number or far from any; sums agree to 1e-12 and better, relatively.
 
+"use strict";
+
+((clip) => {
 /** A float eps counts as 2/k when 2/eps is within this relative distance of the integer k. */
 const SNAP = 1e-9;
 
 /** For i = 0..M, 2^i users with 2^(M-i) samples each. */
-export function geometricCounts(M) {
+function geometricCounts(M) {
   return Array.from({ length: M + 1 }, (_, i) => Array(2 ** i).fill(2 ** (M - i))).flat();
 }
 
 /** All users give one sample, but the last. */
-export function extremeCounts(nUsers, maxCount) {
+function extremeCounts(nUsers, maxCount) {
   return [...Array(nUsers - 1).fill(1), maxCount];
 }
 
 /** The public side of a dataset. `sorted` and `totals` hold the n largest counts and their sums. */
-export function contributions(counts, upper) {
+function contributions(counts, upper) {
   const sorted = Float64Array.from(counts).sort().reverse();
   const totals = cumulative([0, ...sorted]);
   const nUsers = sorted.length;
@@ -27,14 +30,14 @@ export function contributions(counts, upper) {
 }
 
 /** The distinct counts, smallest first, each with its number of users. */
-export function sizes(users) {
+function sizes(users) {
   const found = new Map();
   for (const count of users.sorted.toReversed()) found.set(count, (found.get(count) ?? 0) + 1);
   return [...found].map(([count, number]) => ({ count, number }));
 }
 
 /** k = ceil(2/eps), or the integer that 2/eps was meant to be. */
-export function rank(eps) {
+function rank(eps) {
   const quotient = 2 / eps;
   const nearest = Math.round(quotient);
   if (nearest && Math.abs(quotient - nearest) <= SNAP * nearest) return nearest;
@@ -42,7 +45,7 @@ export function rank(eps) {
 }
 
 /** T, the total width at which `symmetricError` is smallest; the largest one of several. */
-export function threshold(users, eps, objective = "bound") {
+function threshold(users, eps, objective = "bound") {
   if (objective === "l1") return stationaryWidth(users, eps);
   const k = rank(eps);
   return users.upper * (k <= users.nUsers ? users.sorted[k - 1] : 0);
@@ -81,7 +84,7 @@ function bestRatio(n, eps) {
 }
 
 /** One interval a user: of total width S around U/2. */
-export function centredClipping(users, totalWidth) {
+function centredClipping(users, totalWidth) {
   const middle = users.upper / 2;
   const reach = users.counts.map((count) => totalWidth / (2 * count));
   return {
@@ -90,19 +93,19 @@ export function centredClipping(users, totalWidth) {
   };
 }
 
-export function optimalClipping(users, eps, objective = "bound") {
+function optimalClipping(users, eps, objective = "bound") {
   return centredClipping(users, threshold(users, eps, objective));
 }
 
 /** M(x): the floor(x) largest counts, and the fraction of the next one. */
-export function sumOfLargest(users, x) {
+function sumOfLargest(users, x) {
   if (x >= users.nUsers) return users.total;
   const whole = Math.floor(x);
   return users.totals[whole] + users.sorted[whole] * (x - whole);
 }
 
 /** The smallest worst-case error: (U / 2N) M(2/eps) for the bound. */
-export function optimalError(users, eps, objective = "bound") {
+function optimalError(users, eps, objective = "bound") {
   if (objective === "l1") {
     return symmetricError(users, threshold(users, eps, objective), eps, objective);
   }
@@ -110,14 +113,14 @@ export function optimalError(users, eps, objective = "bound") {
 }
 
 /** The worst-case bias of symmetric intervals of total width S: sum of (U m - S)^+ / 2, over N. */
-export function symmetricBias(users, totalWidth) {
+function symmetricBias(users, totalWidth) {
   let surplus = 0;
   for (const count of users.counts) surplus += Math.max(users.upper * count - totalWidth, 0);
   return surplus / 2 / users.total;
 }
 
 /** phi(S): the worst-case error of symmetric intervals of total width S. */
-export function symmetricError(users, totalWidth, eps, objective = "bound") {
+function symmetricError(users, totalWidth, eps, objective = "bound") {
   const bias = symmetricBias(users, totalWidth);
   return worstCase(bias, totalWidth / users.total, eps, objective);
 }
@@ -131,7 +134,7 @@ function worstCase(bias, sensitivity, eps, objective) {
 }
 
 /** What no private mechanism can beat: (U/N) max_n M(n) b_n, from chains and from groups of users. */
-export function minimaxLowerBound(users, eps) {
+function minimaxLowerBound(users, eps) {
   let most = 0;
   for (let n = 1; n <= users.nUsers; n++) {
     const moved = (users.upper * users.totals[n]) / users.total;
@@ -152,30 +155,51 @@ function riskOfOne(eps) {
   }
 }
 
-/** E_AKMV on the dataset whose samples all equal U, with the private threshold integrated out. */
-export function akmvError(users, eps) {
-  const L = users.nUsers;
-  const [k, eta] = [Math.min(rank(eps), L), eps / 4];
-  const sums = Array.from(users.sorted, (count) => users.upper * count);
-  // Cell c holds the thresholds that exactly c sums reach; most cells have no width.
-  const ends = [sums[0], ...sums, 0];
-  const reached = cumulative([0, ...sums]);
+/** The law of AKMV's private threshold: cells between neighbouring sums, largest first. Exactly
+ * `count` sums reach the thresholds of a cell; cells without any width are left out. */
+function quantileCells(users, sums, rank, eps) {
+  const sorted = Float64Array.from(sums).sort().reverse();
+  const ends = [users.upper * users.maxCount, ...sorted, 0];
+  const aim = Math.min(rank, users.nUsers);
   const cells = [];
-  for (let c = 0; c <= L; c++) {
-    if (ends[c] > ends[c + 1]) cells.push({ c, lower: ends[c + 1], width: ends[c] - ends[c + 1] });
+  for (let count = 0; count <= users.nUsers; count++) {
+    const [upper, lower] = [ends[count], ends[count + 1]];
+    if (upper > lower) cells.push({ count, lower, upper });
   }
-  const nearest = Math.min(...cells.map(({ c }) => Math.abs(c - k)));
-  let [mass, error] = [0, 0];
-  for (const { c, lower, width } of cells) {
-    const weight = width * Math.exp(-eta * (Math.abs(c - k) - nearest));
-    const meanThreshold = lower + width / 2;
-    mass += weight;
-    error += weight * (reached[c] - c * meanThreshold + (2 * meanThreshold) / eps);
+  const nearest = Math.min(...cells.map(({ count }) => Math.abs(count - aim)));
+  const weights = cells.map(({ count, lower, upper }) =>
+    (upper - lower) * Math.exp((-eps / 2) * (Math.abs(count - aim) - nearest)));
+  const mass = cumulative(weights).at(-1);
+  return cells.map((cell, i) => ({ ...cell, probability: weights[i] / mass }));
+}
+
+/** E_AKMV on sums, those of samples that all equal U unless others are given; the private threshold
+ * is integrated out. */
+function akmvError(users, eps, sums = Array.from(users.sorted, (count) => users.upper * count)) {
+  const { bias, noise } = akmvParts(users, eps, sums);
+  return bias + noise;
+}
+
+/** Its two parts: what is cut off on average, and the mean size of the noise. */
+function akmvParts(users, eps, sums) {
+  const reached = cumulative([0, ...Float64Array.from(sums).sort().reverse()]);
+  let [bias, noise] = [0, 0];
+  for (const { count, lower, upper, probability } of quantileCells(users, sums, rank(eps), eps / 2)) {
+    const meanThreshold = lower + (upper - lower) / 2;
+    bias += probability * (reached[count] - count * meanThreshold);
+    noise += probability * ((2 * meanThreshold) / eps);
   }
-  return error / mass / users.total;
+  return { bias: bias / users.total, noise: noise / users.total };
 }
 
 function cumulative(values) {
   let sum = 0;
   return values.map((value) => (sum += value));
 }
+
+clip.maths = {
+  geometricCounts, extremeCounts, contributions, sizes, rank, threshold, centredClipping,
+  optimalClipping, sumOfLargest, optimalError, symmetricBias, symmetricError, minimaxLowerBound,
+  quantileCells, akmvError, akmvParts,
+};
+})((globalThis.clip ??= {}));

@@ -1,12 +1,15 @@
 // What is chosen, and the page's address, which holds it: #eps=0.1&geometric=6&objective=l1.
 // A page has one state; all its instances move together, and links to "#eps=0.1" set it.
 
-import * as entries from "./entries.mjs";
-import { contributions } from "./maths.mjs";
+"use strict";
+
+((clip) => {
+const { entries } = clip;
+const { contributions } = clip.maths;
 
 /** The bound and the unit of the paper; an address says them only if they are others. */
 const PAPER = { upper: 65, unit: "km/h" };
-export const DEFAULTS = `eps=0.5&geometric=6&objective=bound&upper=${PAPER.upper}&unit=${PAPER.unit}`;
+const DEFAULTS = `eps=0.5&geometric=6&objective=bound&upper=${PAPER.upper}&unit=${PAPER.unit}`;
 
 const READERS = {
   eps: (text) => ({ eps: entries.readEps(text) }),
@@ -35,7 +38,7 @@ function read(address, before) {
 }
 
 /** The address of a state, without "#". */
-export function address({ eps, collection, objective, upper, unit }) {
+function address({ eps, collection, objective, upper, unit }) {
   const counts = encodeURIComponent(collection.text.replaceAll(/[\s,;]+/g, ","));
   const said = [`eps=${eps}`, `${collection.kind}=${counts.replaceAll("%2C", ",")}`];
   if (objective !== "bound") said.push(`objective=${objective}`);
@@ -57,18 +60,18 @@ function settle(next) {
 }
 
 /** Call `watcher` with the state, now and whenever it changes; `start` is where the page begins. */
-export function watch(watcher, start) {
+function watch(watcher, start) {
   state ??= read(location.hash.slice(1), read(start, read(DEFAULTS)));
   watchers.add(watcher);
   watcher(state);
 }
 
-export function unwatch(watcher) {
+function unwatch(watcher) {
   watchers.delete(watcher);
 }
 
 /** Change the state as a piece of an address says, or return why that is refused. */
-export function change(piece) {
+function change(piece) {
   const next = read(piece, state);
   if (!next.refusals.length) settle(next);
   return next.refusals;
@@ -78,3 +81,6 @@ export function change(piece) {
 addEventListener("hashchange", () => {
   if (location.hash.includes("=")) settle(read(location.hash.slice(1), state));
 });
+
+clip.state = { DEFAULTS, address, watch, unwatch, change };
+})((globalThis.clip ??= {}));

@@ -1,14 +1,17 @@
 // The three pictures, as SVG text. Each takes what is to be seen, and knows nothing of the page.
 
-import * as maths from "./maths.mjs";
-import { inUnit, short, tick } from "./numbers.mjs";
+"use strict";
+
+((clip) => {
+const { maths } = clip;
+const { inUnit, short, tick } = clip.numbers;
 
 const [WIDTH, HEIGHT] = [380, 270];
 const INNER = { left: 50, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
 const MOST_DRAWN = 60;
 
 /** Clip intervals against the number of samples of a user. */
-export function intervals({ users, unit, width }) {
+function intervals({ users, unit, width }) {
   const found = maths.sizes(users);
   const [least, most] = [found[0].count / 1.4, found.at(-1).count * 1.4];
   const x = logScale([least, most], [INNER.left, INNER.right]);
@@ -35,7 +38,7 @@ export function intervals({ users, unit, width }) {
 }
 
 /** The objective around its minimum, with its two parts and the slopes beside the minimum. */
-export function objective({ users, unit, eps, objective, width }) {
+function objective({ users, unit, eps, objective, width }) {
   const found = maths.sizes(users);
   const end = 2 * (width || users.upper * found[0].count);
   const x = linearScale([0, end], [INNER.left, INNER.right]);
@@ -88,7 +91,7 @@ function slopes({ users, eps, width, end, x, y, value }) {
 }
 
 /** Errors against eps, and below them what no private mechanism reaches. */
-export function errors({ curves, floor, grid, eps, unit }) {
+function errors({ curves, floor, grid, eps, unit }) {
   const seen = curves.flatMap(({ values }) => values);
   const x = logScale([grid[0], grid.at(-1)], [INNER.left, INNER.right]);
   const y = logScale([Math.min(...seen) / 2, Math.max(...seen) * 1.3], [INNER.bottom, INNER.top]);
@@ -106,7 +109,7 @@ export function errors({ curves, floor, grid, eps, unit }) {
 }
 
 /** The budget under a point of that picture, `share` of its width from the left. */
-export function budgetAt(share, grid) {
+function budgetAt(share, grid) {
   const inside = (share * WIDTH - INNER.left) / (INNER.right - INNER.left);
   return grid[0] * (grid.at(-1) / grid[0]) ** Math.min(Math.max(inside, 0), 1);
 }
@@ -174,3 +177,6 @@ function thin(items) {
   if (items.length <= MOST_DRAWN) return items;
   return spread(MOST_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
 }
+
+clip.charts = { intervals, objective, errors, budgetAt };
+})((globalThis.clip ??= {}));

@@ -1,6 +1,9 @@
 // Colours of the mechanisms are those of book/plotting.py; all others are the theme's.
 
-export default `
+"use strict";
+
+((clip) => {
+clip.style = `
   :host { display: block; margin: 1.2rem 0; --opt: #0173b2; --akmv: #d55e00; --laplace: #949494;
     --l1: #029e73; --muted: var(--pst-color-text-muted, #555); --line: var(--pst-color-border, #ccc); }
   .live { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.8rem; }
@@ -65,3 +68,4 @@ export default `
   .more { margin: 0.6rem 0 0; }
   a { color: var(--pst-color-link, #0173b2); }
 `;
+})((globalThis.clip ??= {}));

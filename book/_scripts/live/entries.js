@@ -1,18 +1,21 @@
 // What a reader may enter, in a field or in the address: read, or refused with a reason.
 
-import { extremeCounts, geometricCounts } from "./maths.mjs";
-import { plain } from "./numbers.mjs";
+"use strict";
 
-export const EPS = { least: 0.01, most: 10 };
-export const UPPER = { least: 0.001, most: 1_000_000_000 };
-export const LONGEST_UNIT = 16;
+((clip) => {
+const { extremeCounts, geometricCounts } = clip.maths;
+const { plain } = clip.numbers;
+
+const EPS = { least: 0.01, most: 10 };
+const UPPER = { least: 0.001, most: 1_000_000_000 };
+const LONGEST_UNIT = 16;
 const MOST = { users: 100_000, samples: 1_000_000_000 };
 
 /** What the reader gave cannot be used; the message says why, and what can. */
-export class Refusal extends Error {}
+class Refusal extends Error {}
 
 /** What a reading gives, or the reason why it is refused. */
-export function attempt(read) {
+function attempt(read) {
   try {
     return { given: read(), refusals: [] };
   } catch (error) {
@@ -23,13 +26,13 @@ export function attempt(read) {
 
 /** The slider's budgets, about 20 a decade between 1, 2, 5 and 10. Rounded to four digits, because
  * 10 ** x differs by a last bit between browsers, and 2/eps may not: it is rounded up to a rank. */
-export const GRID = [0.01, 0.1, 1].flatMap((decade) =>
+const GRID = [0.01, 0.1, 1].flatMap((decade) =>
   [[1, 2, 18], [2, 5, 24], [5, 10, 18]].flatMap(([from, to, steps]) =>
     Array.from({ length: steps }, (_, i) => fourDigits(decade * from * (to / from) ** (i / steps))),
   ),
 ).concat(EPS.most);
 
-export function nearestOnGrid(eps) {
+function nearestOnGrid(eps) {
   const distance = (i) => Math.abs(Math.log(GRID[i] / eps));
   return GRID.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
 }
@@ -39,12 +42,12 @@ function fourDigits(number) {
 }
 
 /** "0.1" -> 0.1 */
-export function readEps(text) {
+function readEps(text) {
   return readNumber("ε", fourDigits(Number(text)), text, EPS);
 }
 
 /** "65" -> 65, the largest value that a sample may have. */
-export function readUpper(text) {
+function readUpper(text) {
   return readNumber("U", Number(text), text, UPPER);
 }
 
@@ -54,7 +57,7 @@ function readNumber(name, number, text, { least, most }) {
 }
 
 /** "km/h" -> "km/h"; it becomes a part of the page, and so may hold no markup. */
-export function readUnit(text) {
+function readUnit(text) {
   const unit = text.trim();
   if (unit.length <= LONGEST_UNIT && !/[<>&"]/.test(unit)) return unit;
   throw new Refusal(
@@ -63,7 +66,7 @@ export function readUnit(text) {
 }
 
 /** "6" -> { kind: "geometric", text: "6", counts: [64, 32, 32, …] }, and so on. */
-export function readCollection(kind, text) {
+function readCollection(kind, text) {
   if (kind === "geometric") {
     const [M] = readWhole(text, [["M", 0, 10]]);
     return { kind, text: `${M}`, counts: geometricCounts(M) };
@@ -117,12 +120,18 @@ function readRun(entry) {
   return [count, users];
 }
 
-export function readObjective(text) {
+function readObjective(text) {
   if (text === "bound" || text === "l1") return text;
   throw new Refusal(`The objective must be “bound” or “l1”, not “${shown(text)}”.`);
 }
 
-export function shown(text) {
+function shown(text) {
   const word = String(text ?? "").trim();
   return word.length > 20 ? `${word.slice(0, 20)}…` : word;
 }
+
+clip.entries = {
+  EPS, UPPER, LONGEST_UNIT, Refusal, attempt, GRID, nearestOnGrid, readEps, readUpper, readUnit,
+  readCollection, readObjective, shown,
+};
+})((globalThis.clip ??= {}));
