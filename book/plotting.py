@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
+
+if TYPE_CHECKING:
+    from userdp.model import Contributions, Epsilon
 
 _PALETTE = sns.color_palette("colorblind")
 
@@ -43,8 +48,8 @@ LOOKS: dict[str, dict[str, Any]] = {
     "prior": {"color": "#00707a", "marker": "H", "linestyle": (0, (6, 1))},
     "counts protected": {"color": "k", "marker": "8", "linestyle": (0, (1, 2))},
     # The rivals: weights min(m, k), k samples of each, sums capped at a public T, means of means.
-    "weights": {"color": _PALETTE[1], "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
-    "dropping": {"color": _PALETTE[9], "marker": ">", "linestyle": (0, (2, 1))},
+    "weights": {"color": "#b87600", "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
+    "dropping": {"color": "#2f97d3", "marker": ">", "linestyle": (0, (2, 1))},
     "cap": {"color": _PALETTE[4], "marker": "d", "linestyle": (0, (8, 2, 2, 2))},
     "mean of users": {
         "color": "#7f7f00",
@@ -54,32 +59,43 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 """A mechanism keeps its colour, marker and line style on every page."""
 
+SECOND = _PALETTE[5]
+"""The colour of a second collection or budget, where two curves are of one mechanism."""
+
+JUST_BELOW = Fraction(1, 10**8)
+"""How far below 2/k the left side of a jump is computed."""
+
 
 def use_book_style() -> None:
     """Draw all figures from here on in the book's style."""
     plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
 
-def seaborn_looks() -> dict[str, dict[str, Any]]:
-    """Return `LOOKS` as seaborn wants it, for a `hue` and a `style` that name the mechanism.
+def with_jumps(eps: Iterable[float], users: Contributions) -> list[Epsilon]:
+    """Add both sides of each jump to a grid of budgets, for the line of an exact error.
+
+    Where ε reaches 2/k the rank ⌈2/ε⌉ falls from k + 1 to k, and a threshold may jump. A line
+    through budgets of a grid would join its two sides by a slope, as if there were a trend.
+
+    Parameters
+    ----------
+    eps : iterable of float
+        Privacy budgets, in any order.
+    users : Contributions
+        Ranks beyond their number change nothing.
 
     Returns
     -------
-    dict
-        With a `palette`, `markers` and `dashes` by the name of the mechanism, as
-        `seaborn.lineplot` takes them.
+    list of float or Fraction
+        In ascending order the budgets given and, within their range, each 2/k, with the budget
+        that is less by 1e-8.
     """
-    # Without the guarantee: seaborn wants a marker for each.
-    looks = {name: look for name, look in LOOKS.items() if look["marker"]}
-    lines = {name: look["linestyle"] for name, look in looks.items()}
-    return {
-        "palette": {name: look["color"] for name, look in looks.items()},
-        "markers": {name: look["marker"] for name, look in looks.items()},
-        # A line is "-" or an offset and the dashes; seaborn knows no offset.
-        "dashes": {
-            name: "" if line == "-" else line[1] for name, line in lines.items()
-        },
-    }
+    grid = [float(budget) for budget in eps]
+    ranks = range(1, users.n_users + 1)
+    at = [Fraction(2, k) for k in ranks if min(grid) <= 2 / k <= max(grid)]
+    below = [budget - JUST_BELOW for budget in at if float(budget) > min(grid)]
+    budgets = {float(budget): budget for budget in [*grid, *at, *below]}
+    return [budgets[value] for value in sorted(budgets)]
 
 
 def draw_error(
@@ -88,6 +104,7 @@ def draw_error(
     error: npt.ArrayLike,
     mechanism: str,
     label: str | None = None,
+    **changes: Any,
 ) -> None:
     """Draw an error that is known exactly against eps, as the mechanism's line.
 
@@ -96,14 +113,44 @@ def draw_error(
     ax : matplotlib Axes
         Where to draw.
     eps, error : array_like of float, shape (n,)
-        Privacy budgets, and errors in the unit of the samples.
+        Privacy budgets, and errors in the unit of the samples. Where both sides of a jump are
+        among them, as in `with_jumps`, the line goes straight up or down.
     mechanism : str
         A key of `LOOKS`.
     label : str, optional
         Entry in the legend; the mechanism's name without it.
+    **changes
+        What differs from the mechanism's look, such as `lw`.
     """
-    look = {**LOOKS[mechanism], "marker": ""}
+    look = LOOKS[mechanism] | {"marker": ""} | changes
     ax.plot(np.asarray(eps), np.asarray(error), label=label or mechanism, **look)
+
+
+def draw_points(
+    ax: Axes,
+    eps: npt.ArrayLike,
+    error: npt.ArrayLike,
+    standard_error: npt.ArrayLike,
+    mechanism: str,
+    **changes: Any,
+) -> None:
+    """Draw simulated errors as the mechanism's markers, with bars of two standard errors.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    eps, error, standard_error : array_like of float, shape (n,)
+        Privacy budgets, mean errors and their standard errors.
+    mechanism : str
+        A key of `LOOKS`, and the name of the points; the legend has that of the line.
+    **changes
+        What differs from the mechanism's look, such as `ms`, and another `label`.
+    """
+    own = {"linestyle": "", "capsize": 2.5, "label": f"_{mechanism}"}
+    look = LOOKS[mechanism] | own | changes
+    bars = 2 * np.asarray(standard_error)
+    ax.errorbar(np.asarray(eps), np.asarray(error), bars, **look)
 
 
 def label_lines(ax: Axes) -> None:

@@ -5,8 +5,8 @@ could not tell that `userdp` has changed.
 
 With --store (`make refresh`) the chapters named, or all, are executed and their outputs stored,
 byte for byte the same if nothing changed: a stored picture stays if the new one looks the same.
-What editors note in a file is removed, except what the book uses. The picture of README.md is that
-of the landing page.
+What editors note in a file is removed, except what the book uses. The picture of README.md is the
+last one of the landing page.
 """
 
 import base64
@@ -81,7 +81,7 @@ def store(path, chapter):
         if look_the_same(made, seen):
             made["image/png"] = seen["image/png"]
     if path.stem == "index":
-        (picture,) = pictures(chapter)
+        *_, picture = pictures(chapter)
         (BOOK / "_static" / "landing.png").write_bytes(base64.b64decode(picture["image/png"]))
     tidy(chapter)
     path.write_text(nbformat.writes(chapter) + "\n", encoding="utf-8")
