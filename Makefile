@@ -84,13 +84,14 @@ releasable: $(READY)
 PYTEST = $(BIN) -m pytest --numprocesses logical --dist loadfile --nbval --nbval-current-env
 
 test: $(TESTS) ## test the package, and the paper's chapters against their stored outputs
-	@echo "Testing userdp, its doctests and the paper's chapters (four minutes on two cores)."
+	@echo "Testing userdp, its doctests and the paper's chapters (five minutes on two cores)."
 	@$(PYTEST) -m "not slow" --hypothesis-profile short --ignore tests/proofs --ignore tests/site/pages
 
-# Proofs are left out where Coq is missing, pages where there is no built book or no Chromium.
-test-all: $(TESTS) ## run every test and every chapter, check the proofs, look at the built book
-	@echo "Testing everything (half an hour on two cores)."
-	@$(PYTEST)
+# Proofs are left out where Coq is missing, pages where there is no built book or no Chromium. Tests of
+# drawn examples run once more, with more of them.
+test-all: test ## run every test and every chapter, check the proofs, look at the built book
+	@echo "Testing the rest (an hour on two cores)."
+	@$(PYTEST) -m "slow or hypothesis"
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
 extras: $(EXTRAS)

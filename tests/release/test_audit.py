@@ -79,7 +79,8 @@ def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
     # All of the budget is spent if there is noise; none is stated where counts depend on values.
     dropping = row["entry"] == "mean" and "drop" in (row["missing"], row["outside"])
     said = [words[:19] for kind, words in warned if kind is UserWarning]
-    assert said == ["`eps` is not stated"] * dropping
+    budget = "rho" if conf.gaussian(row) else "eps"
+    assert said == [f"`{budget}` is not stated"] * dropping
     spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
     stated, other = made.eps, getattr(made, "rho", None)
     if conf.gaussian(row):
