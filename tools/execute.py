@@ -1,10 +1,12 @@
 """Execute the chapters, each in a kernel of its own and as many side by side as there are cores.
 
 They go into the cache from which `make book` then builds the pages. It is begun anew each time: it
-could not tell that `userdp` has changed.
+could not tell that `userdp` has changed. Its pictures are vector graphics, for the pages and for the
+PDF.
 
 With --store (`make refresh`) the chapters named, or all, are executed and their outputs stored,
-byte for byte the same if nothing changed: a stored picture stays if the new one looks the same.
+byte for byte the same if nothing changed: pictures are stored as pixels, because processors round
+the coordinates of vector graphics differently, and one that looks the same as before stays.
 What editors note in a file is removed, except what the book uses. The picture of README.md is the
 last one of the landing page.
 """
@@ -13,6 +15,7 @@ import base64
 import io
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import nbclient
@@ -22,6 +25,7 @@ from jupyter_cache.base import CacheBundleIn
 from matplotlib.image import imread
 from matplotlib.testing.compare import calculate_rms
 from tqdm.contrib.concurrent import thread_map
+from traitlets.config import Config
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
@@ -29,6 +33,9 @@ UNSEEN = 0.0002
 """A root mean square of differences, of values from 0 to 1. Processors round the last digit
 differently, which moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel
 makes far more."""
+SOCKETS = Config(KernelManager={"transport": "ipc"})
+"""Two kernels that start at the same time may choose the same port; files are their own."""
+VECTOR = "--InlineBackend.figure_formats={'svg', 'pdf', 'png'}"
 ANY_PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -36,15 +43,16 @@ ANY_PYTHON = {
 """What a chapter says of its kernel: which version ran it is no property of the chapter."""
 
 
-def execute(path):
-    """Return a chapter with the outputs that it has now."""
+def execute(path, settings=()):
+    """Return a chapter with the outputs that it has now, in a kernel with these settings."""
     return nbclient.execute(
         nbformat.read(path, as_version=4),
         cwd=path.parent,
         timeout=600,
         coalesce_streams=True,
         record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # else each kernel warns of its connection
+        extra_arguments=["--log-level=ERROR", *settings],  # else each kernel warns of its connection
+        config=SOCKETS,
     )
 
 
@@ -93,7 +101,8 @@ if __name__ == "__main__":
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first: what takes long is not left for the end, when the other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
-    made = thread_map(execute, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
+    run = execute if storing else partial(execute, settings=[VECTOR])
+    made = thread_map(run, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
     cache = get_cache(CACHE)
     cache.clear_cache()
     for path, chapter in zip(chapters, made, strict=True):

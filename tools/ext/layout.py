@@ -3,9 +3,10 @@
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
 sections, though a notebook has to compute it first. What a cell with the tag `live` draws is what
 print and readers without scripts see of a picture that moves. Folded code that draws a figure says
-which. Pictures have two pixels for each that is shown, and say their size, so that no text moves
-when they arrive; pages show them in a format that keeps every pixel in a third of the bytes. A mark
-stays on the line of the formula that it belongs to: browsers would break there.
+which. Pictures say their size, so that no text moves when they arrive. What is executed for the book
+is drawn in lines; of pictures that are stored in chapters each shown pixel is four, in a format that
+keeps every pixel in a third of the bytes. A mark stays on the line of the formula that it belongs
+to: browsers would break there.
 """
 
 import re
@@ -17,6 +18,8 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
+POINTS = 0.72  # of a drawing in lines, for each pixel that is shown
+DRAWN = r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"'
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
 LIVE = "<clip-picture"
 # Marks beside a formula; one of more letters takes most of a line on a phone.
@@ -40,6 +43,9 @@ class Figures(SphinxTransform):
                 self.lead(cell)
         for image in self.document.findall(nodes.image):
             path = Path(self.env.srcdir, image["uri"].lstrip("/"))
+            if path.match("jupyter_execute/*.svg"):
+                size = re.search(DRAWN, path.read_text("utf-8")[:2000], re.DOTALL).groups()
+                image["width"], image["height"] = (f"{float(n) / POINTS:.0f}" for n in size)
             if path.match("jupyter_execute/*.png"):
                 drawn = Image.open(path)
                 image["width"], image["height"] = (f"{n // DENSITY}px" for n in drawn.size)
