@@ -1,4 +1,4 @@
-# Two commands do everything: `make book` and `make test`. Both make the environment they need.
+# The two main commands are `make book` and `make test`. Both create the environment they need.
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,15 +14,15 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help book preview pdf site reproducible release releasable test test-all extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
+.PHONY: help executed book preview pdf site reproducible release releasable test test-all extras lint style types spelling notebooks formats lock refresh bench bench-scale peers floors mutate serve clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which commit this is, its date in seconds, and whether files differ from it: asked once, before
-# anything executes. What is made of a commit bears its date, and is the same to the last byte whenever
-# it is made. An archive that git made has no .git, but says it in .git_archival; in any other copy there
-# is a line with "Format", and nothing is known.
+# The commit, its date in seconds, and whether files differ from it, determined once, before anything
+# executes. Whatever is built from a commit carries its date, and is identical to the last byte whenever
+# it is built. An archive made by git has no .git, but has the commit in .git_archival; in any other copy
+# that file has a line with "Format", and the commit is unknown.
 ifneq ($(filter book preview pdf site reproducible release serve,$(MAKECMDGOALS)),)
 ifdef USERDP_STAMP
 COMMIT_AND_DATE := $(wordlist 1,2,$(USERDP_STAMP))
@@ -38,46 +38,49 @@ export USERDP_STAMP := $(strip $(COMMIT_AND_DATE) $(CHANGED))
 export SOURCE_DATE_EPOCH ?= $(DATE)
 endif
 
-# The folders of former builds go first, here and below: what they hold may be of older code.
+# Remove the folders of earlier builds first, here and below, because they may be from older code.
 BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bin/jupyter-book build . \
   --warningiserror --nitpick --keep-going --quiet && echo "Open _build/html/index.html, or run: make serve"
 
-book: $(READY) ## execute every chapter and build the book into _build/html
-	@echo "Executing every chapter (four minutes on two cores), then building the pages (two more)."
+executed: $(READY)
+	@echo "Executing every chapter (four minutes on two cores)."
 	@$(BIN) tools/execute.py
+
+book: executed ## execute every chapter and build the book into _build/html
+	@echo "Building the pages (three minutes)."
 	@USERDP_EXECUTION=cache; export USERDP_EXECUTION; $(BUILD)
 
 # build the book from the stored outputs, without executing anything
 preview: $(READY)
-	@echo "Building the pages from what is stored (two minutes)."
+	@echo "Building the pages from the stored outputs (two minutes)."
 	@USERDP_EXECUTION=off; export USERDP_EXECUTION; $(BUILD)
 
-# make one PDF of the book, from the stored outputs (with TeX; see README.md)
-pdf: $(READY)
+# make one PDF of the book (with TeX; see README.md)
+pdf: executed
 	@for tool in xelatex latexmk xindy; do command -v $$tool >/dev/null || { \
 	  echo "$$tool is missing: .ci/tex installs what is needed on Debian and Ubuntu."; exit 1; }; done
 	@echo "Typesetting the book (a minute or two)."
 	@rm -rf _build/pdf
-	@USERDP_PDF= USERDP_EXECUTION=off $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
+	@USERDP_PDF= USERDP_EXECUTION=cache $(VENV)/bin/jupyter-book build . --builder latex --path-output _build/pdf --quiet
 	@cd _build/pdf/_build/latex && latexmk -silent -xelatex -interaction=nonstopmode companion.tex >/dev/null 2>&1 || true
 	@$(BIN) tools/check_pdf.py _build/pdf/_build/latex
 	@cp _build/pdf/_build/latex/companion.pdf _build/companion.pdf
 	@echo "Read _build/companion.pdf"
 
 site: export USERDP_PDF := _build/companion.pdf
-site: pdf book ## make the book as it is published: with the PDF, linked from its first page
+site: pdf book ## build the book as published, with the PDF linked from its first page
 
-# make the site twice, and compare every byte
+# build the site twice, and compare every byte
 reproducible: site
 	@rm -rf _build/again && git clone --quiet . _build/again && ln -s ../../.venv _build/again/.venv
 	@PYTHONPATH=$(CURDIR)/_build/again $(MAKE) --directory _build/again --assume-old .venv/ready site
 	@diff -rq _build/html _build/again/_build/html && cmp _build/companion.pdf _build/again/_build/companion.pdf
-	@echo "Both are the same, to the last byte."
+	@echo "Both builds are identical, to the last byte."
 
-release: releasable reproducible test-all ## put a release together in dist, and tag it, here only
+release: releasable reproducible test-all ## put a release into dist, and tag it locally
 	@$(BIN) -m tools.release
 
-# At once, before all that takes so long.
+# First, because the rest takes long.
 releasable: $(READY)
 	@$(BIN) -m tools.release --check
 
@@ -87,17 +90,17 @@ test: $(TESTS) ## test the package, and the paper's chapters against their store
 	@echo "Testing userdp, its doctests and the paper's chapters (five minutes on two cores)."
 	@$(PYTEST) -m "not slow" --hypothesis-profile short --ignore tests/proofs --ignore tests/site/pages
 
-# Proofs are left out where Coq is missing, pages where there is no built book or no Chromium. Tests of
-# drawn examples run once more, with more of them.
-test-all: test ## run every test and every chapter, check the proofs, look at the built book
+# Skips the proofs if Coq is missing, and the pages if there is no built book or no Chromium. Property
+# tests run again, with more examples.
+test-all: test ## run every test and every chapter, check the proofs and the built book
 	@echo "Testing the rest (an hour on two cores)."
 	@$(PYTEST) -m "slow or hypothesis"
 
 # add Spark (for Java 17) and other libraries, so that their tests run too
 extras: $(EXTRAS)
-	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without. On Debian: sudo apt install openjdk-17-jre-headless"
+	@java -version 2>&1 | grep -q '"17[.]' || echo "Spark's tests need Java 17, and are skipped without it. On Debian: sudo apt install openjdk-17-jre-headless"
 
-# The parts of `make lint` are also the hooks of pre-commit, each for the files that it reads.
+# Each part of `make lint` is also a pre-commit hook for the files that it reads.
 lint: style types spelling notebooks formats ## check style, types, spelling, stored chapters, workflows
 
 style: $(TESTS)
@@ -115,13 +118,13 @@ spelling: $(TESTS)
 	@$(VENV)/bin/typos
 
 notebooks: $(TESTS)
-	@echo "Checking how chapters are stored, and what their outputs hold."
+	@echo "Checking how chapters and their outputs are stored."
 	@$(BIN) -m pytest --quiet tests/site/test_book.py
 
-# A host drops a form or a workflow with a fault without a word. zizmor looks for what is unsafe. What
-# nox runs weekly is read here, at least.
+# GitHub ignores an invalid form or workflow without a message. zizmor looks for what is unsafe. This
+# also checks that nox can read its sessions, which run weekly.
 formats: $(TESTS)
-	@echo "Checking the workflows, forms and the file for citing."
+	@echo "Checking the workflows, the issue forms and CITATION.cff."
 	@$(VENV)/bin/nox -f tools/noxfile.py --list >/dev/null
 	@$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
 	@$(SCHEMA).github-workflows .github/workflows/*.yml
@@ -130,23 +133,23 @@ formats: $(TESTS)
 	@$(SCHEMA).citation-file-format CITATION.cff
 SCHEMA = $(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor
 
-# One resolution for all supported versions of Python and all platforms, with the hash of each file.
+# A single resolution for all supported Python versions and all platforms, with the hash of each file.
 LOCKED = $(VENV)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-emit-package userdp --custom-compile-command "make lock"
-lock: $(TESTS) ## resolve what is required, and all that it brings along, into requirements/
-	@echo "Resolving; the versions and hashes go to requirements/*.lock."
+lock: $(TESTS) ## resolve the required packages and their dependencies into requirements/
+	@echo "Resolving dependencies; versions and hashes go to requirements/*.lock."
 	@$(LOCKED) requirements.txt --output-file requirements/book.lock
 	@$(LOCKED) requirements/tests.txt --constraint requirements/book.lock --output-file requirements/tests.lock
 	@$(LOCKED) requirements/extras.txt --constraint requirements/book.lock --constraint requirements/tests.lock \
 	  --output-file requirements/extras.lock
 
-# Some only: make refresh CHAPTERS="figure-2 kkt"
+# For some chapters only: make refresh CHAPTERS="figure-2 kkt"
 refresh: $(READY) ## re-execute the chapters and store their outputs, pictures and data
 	@echo "Re-executing the chapters."
 	@$(BIN) tools/execute.py --store $(CHAPTERS)
 
-bench: $(READY) ## measure the speed, and write it to the book's data
-	@echo "Measuring (a minute); the numbers go to book/data."
+bench: $(READY) ## measure speed, and write the results to the book's data
+	@echo "Measuring speed (a minute); the numbers go to book/data."
 	@$(BIN) tools/benchmarks/run.py
 
 # measure large tables, Spark too (some minutes, a gigabyte of disk)
@@ -160,15 +163,15 @@ peers: $(READY)
 	@echo "Installing and measuring five other libraries (some minutes); environments go to .peers."
 	@$(BIN) tools/benchmarks/peers.py
 
-# search for the certificates of the floors that the page lower-bound checks
+# search for the certificates of lower bounds that the page lower-bound checks
 floors: $(READY)
 	@echo "Solving linear programs (a minute or two); the certificates go to book/data/floors."
 	@$(BIN) tools/floors.py
 
-# Settings are in pyproject.toml. mutmut is installed here only. To see what a mutant changes, run
+# Settings are in pyproject.toml. Only this target installs mutmut. To see what a mutant changes, run
 # .venv/bin/mutmut show NAME; to test all mutants of a module, .venv/bin/mutmut run "userdp.noise.*"
 #
-# break the code at random in small ways, and count what the tests do not notice
+# plant small random bugs in the code, and count those that the tests do not notice
 mutate: $(EXTRAS)
 	@echo "Testing a random sample of mutants (an hour on one core); the counts go to book/data."
 	@$(PIP) install mutmut==3.8.1
@@ -180,24 +183,24 @@ serve: book ## build the book and show it on http://localhost:8000
 clean: ## remove the built book and the environments
 	rm -rf $(MADE)
 
-# Stamps, so that the environment is made again exactly when what it is made from has changed. Python
-# compiles what it imports, once; all that is installed would be 200 MB.
+# Stamps, so that the environment is rebuilt only when its inputs change. Python compiles what it
+# imports, once; compiling everything that is installed would take 200 MB.
 unexport PYTHONDONTWRITEBYTECODE
 ADD = $(PIP) install --no-compile --require-hashes --no-build-isolation -r
 $(READY): requirements/book.lock pyproject.toml
 	@$(NEED_PYTHON)
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@echo "Making the environment in $(VENV) (once, a minute or two)."
+	@echo "Creating the environment in $(VENV) (once, a minute or two)."
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
-	@# First what builds packages that come as source: pip would fetch it again, without a hash.
+	@# First the build tool for source packages; pip would download it again, without a hash.
 	@sed -n '/^setuptools==/,/# via/p' requirements/book.lock > $(VENV)/builder.txt
 	@$(ADD) $(VENV)/builder.txt
 	@$(ADD) requirements/book.lock
 	@.binder/slim $(BIN)
 	@$(PIP) install --no-deps --no-build-isolation -e .
-	@# Matplotlib's first import builds a font cache and says so on stderr; have it done here.
+	@# Matplotlib's first import builds a font cache and reports it on stderr; do this here.
 	@$(BIN) -c 'import matplotlib.pyplot' 2>/dev/null
 	@touch $@
 

