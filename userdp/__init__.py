@@ -1,12 +1,12 @@
 """The paper: worst-case optimal clipping for user-level differentially private means.
 
-The companion module to Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
-User-Level Differentially Private Mean Estimation", Sections II to IV. `userdp.beyond` has what the
-book adds, `userdp.release` the releases that may be published, and `userdp.audit` the audits of the
+This package accompanies Rameshwar and Tandon, "Bounding User Contributions in the Worst-Case for
+User-Level Differentially Private Mean Estimation", Sections II to IV. `userdp.beyond` contains what
+the book adds, `userdp.release` the releases that may be published, and `userdp.audit` audits of the
 mechanisms; none of them is imported here.
 """
 
-# A name imported as itself is one for export, to linters and type checkers.
+# Linters and type checkers treat a name that is imported as itself as exported.
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error

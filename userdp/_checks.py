@@ -1,8 +1,8 @@
-"""Reading arguments: what is accepted, and what a refusal says.
+"""Validation of arguments: which values are accepted, and what the errors for others say.
 
-Every message names the argument, the rule it breaks and what broke it: a number or a short text as
-it is, of everything else the type and the shape. In `userdp.release` that is all that a message
-may say; in the core `refuse_entries` also quotes the entry of an array.
+Every message names the argument, the rule and the offending value: a number or a short string is
+quoted, anything else is described by its type and shape. In `userdp.release` a message may not say
+more; in the core, `refuse_entries` also quotes the entry of an array.
 """
 
 import math
@@ -16,25 +16,25 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-# A number that is a `Fraction` where the computation is exact, and a float elsewhere.
+# A number: a `Fraction` if the computation is exact, otherwise a float.
 Exact = float | Fraction
 
 Floats = npt.NDArray[np.float64]
 
-# What `numpy.random.default_rng` turns into a Generator; None is the system's entropy.
+# What `numpy.random.default_rng` accepts; None stands for the system's entropy.
 RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | None
 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
 
-# Refused as numbers, though Python counts True as one, and numpy a time.
+# Not accepted as numbers, although Python counts True as one, and numpy a timedelta.
 _NO_NUMBER = bool | np.bool_ | np.timedelta64
 
-# A text of more characters, or with a mark that separates entries, may be a table.
+# A longer string, or one that contains a separator, may hold a table.
 _LONGEST_TEXT = 100
 _SEPARATORS = frozenset(",;|")
 
-# Whole numbers, fractions and decimals of more digits are shown with six of them.
+# Whole numbers, fractions and decimals with more digits are shown rounded to six.
 _MOST_DIGITS = 60
 _SIX_DIGITS = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
@@ -54,17 +54,17 @@ def refuse_type(name: str, rule: str, value: object) -> NoReturn:
 
 
 def refuse_kind(name: str, rule: str, value: object) -> NoReturn:
-    """Like `refuse_type`, but not even a number is quoted: it may be data."""
+    """Like `refuse_type`, but quote nothing, not even a number: it may be data."""
     raise TypeError(f"`{name}` must be {rule}, got {name} {kind_of(value)}.")
 
 
 def shown(name: str, value: object) -> str:
-    """What a refusal shows of an argument: arrays and tables are not quoted."""
+    """Describe an argument for an error message; arrays and tables are not quoted."""
     return f"{name}={digits_of(value)}" if is_plain(value) else f"{name} {kind_of(value)}"
 
 
 def digits_of(value: object) -> str:
-    """A plain value as Python writes it; of a long number six digits, rounded."""
+    """Return the repr of a plain value; long numbers are rounded to six digits."""
     if isinstance(value, int | Fraction):
         parts = value.numerator, value.denominator
         if sum(map(int.bit_length, parts)) <= _MOST_DIGITS * math.log2(10):
@@ -78,7 +78,7 @@ def digits_of(value: object) -> str:
 
 
 def load(library: str, need: str, extra: str) -> Any:
-    """Import what an extra brings along; where it is missing, say what to install."""
+    """Import a library that an extra installs; if it is missing, say what to install."""
     try:
         return import_module(library)
     except ImportError as error:
@@ -86,7 +86,7 @@ def load(library: str, need: str, extra: str) -> Any:
 
 
 def is_plain(value: object) -> bool:
-    """Whether this is what a setting may be: a number, a short text, True, False or None."""
+    """Whether the value can be a setting: a number, a short string, True, False or None."""
     if isinstance(value, str):
         one_word = value.isprintable() and _SEPARATORS.isdisjoint(value)
         return one_word and len(value) <= _LONGEST_TEXT
@@ -94,16 +94,16 @@ def is_plain(value: object) -> bool:
 
 
 def kind_of(value: object) -> str:
-    """The type of an argument, and its shape if it has one."""
+    """Describe the type of an argument, and its shape if it has one."""
     shape = (len(value),) if isinstance(value, list | tuple) else getattr(value, "shape", None)
-    # A frame gives its columns as attributes: `shape` may be one.
+    # A data frame has its columns as attributes, and one may be called `shape`.
     kind = f"of type {type(value).__name__}"
     return f"{kind} and shape {shape}" if isinstance(shape, tuple) else kind
 
 
 def instance(name: str, value: object, wanted: type) -> None:
     if not isinstance(value, wanted):
-        # Classes of `userdp.model` are known as `userdp.NAME`.
+        # Classes of `userdp.model` are exported as `userdp.NAME`.
         refuse_kind(name, f"a {wanted.__module__.removesuffix('.model')}.{wanted.__name__}", value)
 
 
@@ -113,21 +113,21 @@ def one_of(name: str, value: object, names: Collection[str]) -> None:
 
 
 def truth(name: str, value: object) -> bool:
-    """Yes or no."""
+    """Return a value that is True or False as a bool."""
     if not isinstance(value, bool | np.bool_):
         refuse_type(name, "True or False", value)
     return bool(value)
 
 
 def number(name: str, value: object, kind: type, rule: str) -> Any:
-    """The value itself, if it is a number of a kind; booleans are none."""
+    """Return the value unchanged if it is a number of the given kind; booleans are not."""
     if not isinstance(value, kind) or isinstance(value, _NO_NUMBER):
         refuse_type(name, rule, value)
     return value
 
 
 def integer(name: str, value: object, least: int, most: int | None = None) -> int:
-    """An integer within bounds; floats and booleans are refused, not rounded."""
+    """Return an integer within bounds; floats and booleans are rejected, not rounded."""
     result = int(number(name, value, numbers.Integral, "an integer"))
     if result < least:
         refuse_value(name, f"at least {least}", value)
@@ -137,13 +137,13 @@ def integer(name: str, value: object, least: int, most: int | None = None) -> in
 
 
 def real(name: str, value: object) -> float:
-    """A finite real number, or a Decimal, as the nearest float."""
+    """Return a finite real number or Decimal as the nearest float."""
     result: Exact
     if isinstance(value, Decimal):
         result = math.nan if value.is_nan() else float(value)
     else:
         given = number(name, value, numbers.Real, "a real number")
-        # Made a float first: beside a float32 the limits would be infinite.
+        # Convert to a float first: compared with a float32, the limits would be infinite.
         result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
     if not -LARGEST <= result <= LARGEST:
         refuse_value(name, "finite and within the range of floats", value)
@@ -151,7 +151,7 @@ def real(name: str, value: object) -> float:
 
 
 def size(name: str, value: object, exact: bool = False) -> Exact:
-    """A finite number of at least 0: a Fraction if it is rational and `exact`, else a float."""
+    """Return a finite number of at least 0: a Fraction if rational and `exact`, else a float."""
     given = number(name, value, numbers.Real, "a real number")
     result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
     if not 0 <= result < math.inf:
@@ -162,7 +162,7 @@ def size(name: str, value: object, exact: bool = False) -> Exact:
 
 
 def positive(name: str, value: object) -> float:
-    """A positive and finite real number, as a float."""
+    """Return a positive and finite real number as a float."""
     result = float(size(name, value))
     if result == 0:
         refuse_value(name, "positive", value)
@@ -170,7 +170,7 @@ def positive(name: str, value: object) -> float:
 
 
 def upper(value: object) -> Exact:
-    """The bound U: a Fraction stays one, any other real number becomes a float."""
+    """Return the bound U: a Fraction stays one, any other real number becomes a float."""
     given = number("upper", value, numbers.Real, "a positive real number")
     given = int(given) if isinstance(given, numbers.Integral) else given
     exact = given if isinstance(given, Fraction | int) else float(given)
@@ -184,7 +184,7 @@ def upper(value: object) -> Exact:
 
 
 def rng(given: RNGLike) -> np.random.Generator:
-    """A Generator: the one given, or a new one from a seed, or from the system's entropy."""
+    """Return the Generator given, or a new one from a seed or from the system's entropy."""
     if isinstance(given, _NO_NUMBER) or not isinstance(given, RNGLike | np.integer):
         refuse_type("rng", "a numpy Generator, a seed or None", given)
     if isinstance(given, int | np.integer) and given < 0:
@@ -193,7 +193,7 @@ def rng(given: RNGLike) -> np.random.Generator:
 
 
 def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """`numpy.asarray`; an error names the argument, and masked arrays are refused."""
+    """Call `numpy.asarray`, naming the argument in errors; masked arrays are rejected."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"`{name}` must not be a masked array: drop or fill the masked entries.")
     try:
@@ -204,7 +204,7 @@ def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """A fresh array of finite float64, or of Fractions where every entry is rational and exact."""
+    """Return a new array of finite float64, or of Fractions if all entries are exact rationals."""
     given = array(name, values)
     if given.dtype == object and given.size:
         return _fractions(name, given)
@@ -228,14 +228,14 @@ def _fractions(name: str, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def floats(name: str, values: npt.ArrayLike) -> Floats:
-    """A fresh array of finite float64: Fractions are rounded."""
+    """Return a new array of finite float64; Fractions are rounded."""
     return reals(name, values).astype(np.float64)
 
 
 def refuse_entries(
     name: str, rule: str, entries: npt.NDArray[Any], bad: npt.NDArray[np.bool_]
 ) -> None:
-    """Raise ValueError naming the first of the entries at which `bad` holds, if there is one."""
+    """Raise a ValueError that names the first entry at which `bad` holds, if there is one."""
     if np.any(bad):
         first = int(np.argmax(bad))
         where = ", ".join(map(str, np.unravel_index(first, entries.shape)))

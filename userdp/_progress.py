@@ -1,4 +1,4 @@
-"""A bar for long work, where a terminal shows one: not in a notebook, a file, a pipe or a test."""
+"""A progress bar for long work, on terminals only: not in notebooks, files, pipes or tests."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,15 +8,15 @@ from typing import Any, TextIO
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody sees at once what is written to a stream."""
+    """Whether a stream is a terminal, so that its output is seen at once."""
     return stream is not None and stream.isatty()
 
 
 @contextmanager
 def progress(steps: int) -> Iterator[Callable[[], Any]]:
-    """Provide a function to call after each step, which moves a bar where a terminal shows one.
+    """Provide a function to call after each step, which advances a bar if there is a terminal.
 
-    One step has no bar: it would be empty until all is over.
+    A single step has no bar: it would stay empty until the end.
     """
     if steps < 2 or not is_terminal(sys.stderr) or not find_spec("tqdm"):
         yield lambda: None

@@ -1,4 +1,4 @@
-"""Bounded searches: for an interval by doubling, and within one by bisection."""
+"""Bounded searches: doubling to find an interval, and bisection within it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +9,10 @@ import numpy.typing as npt
 from userdp._checks import Floats
 
 _MOST_HALVINGS = 2200
-"""Two floats are at most 2^1025 apart, and neighbours at least 2^-1074: each halving counts."""
+"""Enough, because two floats are at most 2^1025 apart, and adjacent ones at least 2^-1074."""
 
 _MOST_DOUBLINGS = 2100
-"""So many lead from the smallest positive float beyond the largest."""
+"""Enough to get from the smallest positive float beyond the largest."""
 
 
 class NotFoundError(RuntimeError):
@@ -20,16 +20,16 @@ class NotFoundError(RuntimeError):
 
 
 def double(holds: Callable[[Floats], Any], start: npt.ArrayLike, quantity: str) -> Floats:
-    """Return a start, doubled until conditions hold nowhere.
+    """Double starting points until the conditions hold at none of them.
 
     Parameters
     ----------
     holds : callable
-        Called with places, shape (...); returns whether each condition holds at its place.
+        Called with points, shape (...); returns whether each condition holds at its point.
     start : array_like of float, shape (...)
-        Positive places to begin with. All are doubled together.
+        Positive starting points. All are doubled together.
     quantity : str
-        What is searched for, as a failure names it.
+        What is searched for, for the error message.
 
     Returns
     -------
@@ -59,22 +59,22 @@ def double(holds: Callable[[Floats], Any], start: npt.ArrayLike, quantity: str) 
 def halve(
     holds: Callable[[Floats], Any], low: npt.ArrayLike, high: npt.ArrayLike, *, whole: bool = False
 ) -> tuple[Floats, Floats]:
-    """Return the last places where conditions hold, and the next ones, where they do not.
+    """Return the last points where conditions hold, and the next ones, where they do not.
 
     Parameters
     ----------
     holds : callable
-        Called with places, shape (...); returns whether each condition holds at its place. It must
-        hold up to some place, and not beyond.
+        Called with points, shape (...); returns whether each condition holds at its point. It must
+        hold up to some point, and not beyond.
     low, high : array_like of float, shape (...)
-        Places where the conditions hold, and places where they do not. This is taken for granted.
+        Points where the conditions hold, and points where they do not. This is not checked.
     whole : bool, optional
-        Whether only whole numbers are places. Otherwise all floats are.
+        Whether to search among whole numbers only, instead of all floats.
 
     Returns
     -------
     low, high : ndarray of float64, shape (...)
-        Neighbours among the places.
+        Adjacent points.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""The method of Amin et al. (AKMV): sums capped at a private quantile, and what that costs.
+"""The method of Amin et al. (AKMV): sums capped at a private quantile, and its error.
 
-The quantile is a user's sum of a given rank, drawn by the exponential mechanism. The target is the
-r-th largest of the L user sums, all in the public range [0, V], V = U m*. With c(t) the number of
-sums of at least t, a threshold t is drawn with density proportional to
+The exponential mechanism draws the quantile. Its target is the r-th largest of the L user sums,
+which all lie in the public range [0, V], V = U m*. With c(t) the number of sums of at least t, a
+threshold t is drawn with density proportional to
 
     exp(-eta |c(t) - r|),    eta = eps / 2.
 
-Replacing one user's samples moves c by at most one at every t, hence the weight and its integral
-each by a factor within exp(+-eta): the draw is eps-DP (from r = L on, where both factors go the
-same way, even eps/2-DP). This is Algorithm 2 of Smith (2011) with its exponent read so that the
-budget is eps; Section IV-C of the paper uses "a suitable modification" of it. `akmv` (Section IV-A)
-spends half of its budget on the threshold and half on the noise. Its errors are properties of
-datasets, computed from protected data; none of them is a private release.
+Replacing one user's samples changes c(t) by at most one at every t, and hence the weight and its
+integral each by a factor within exp(+-eta): the draw is eps-DP (for r >= L, where both factors have
+the same direction, even eps/2-DP). This is Algorithm 2 of Smith (2011), with the exponent chosen so
+that the budget is eps; Section IV-C of the paper uses "a suitable modification" of it. `akmv`
+(Section IV-A) spends half of its budget on the threshold and half on the noise. The errors are
+properties of datasets, computed from protected data; they are not private releases.
 
 The parameters `sums`, `users`, `eps` and `rng`, the privacy unit and the shape of the results are
 those of `userdp.mechanisms`.
@@ -33,9 +33,9 @@ from userdp.noise import noise_scale
 
 
 class Cells(NamedTuple):
-    """The law of the private quantile: uniform on each of L + 1 cells between consecutive sums.
+    """The distribution of the private quantile: uniform on each of L + 1 cells between the sums.
 
-    Cell c, for c = 0..L, holds the thresholds that exactly c sums reach.
+    Cell c, for c = 0..L, contains the thresholds that exactly c sums reach.
     """
 
     lower: Floats
@@ -45,14 +45,14 @@ class Cells(NamedTuple):
 
 
 def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Epsilon) -> Cells:
-    """Return the exact law of `private_quantile` as a piecewise constant density.
+    """Return the exact distribution of `private_quantile` as a piecewise constant density.
 
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
     users : Contributions
     rank : int
-        Rank r of the target among the sums, 1 for the largest; above L it means L.
+        Rank r of the target among the sums, 1 for the largest; ranks above L count as L.
     eps : Epsilon
         Privacy budget of this draw alone.
 
@@ -65,7 +65,7 @@ def quantile_cells(sums: npt.ArrayLike, users: Contributions, rank: int, eps: Ep
     Raises
     ------
     TypeError, ValueError
-        As `private_quantile`.
+        See `private_quantile`.
 
     Examples
     --------
@@ -84,16 +84,16 @@ def _cells_of(
     below: float = 0.0,
     top: float | None = None,
 ) -> Cells:
-    """Return the cells of sums that are checked already, for an exponent of eta per rank.
+    """Return the cells for validated sums and an exponent of eta per rank.
 
-    The values may be increasing functions of the sums; `top` is then that function of U m*.
+    The values may be an increasing function of the sums; `top` is then its value at U m*.
     """
     rank = min(check.integer("rank", rank, least=1), users.n_users)
     outer = (float(users.upper) * users.max_count if top is None else top, 0.0)
     ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)
-    # Measured from the nearest cell that has any width, so that the weights cannot all vanish.
+    # Relative to the nearest cell of positive width, so that the weights cannot all vanish.
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
         log_weight = -float(eta) * (distance - nearest)
@@ -112,7 +112,7 @@ def _draw_from(
 ) -> tuple[npt.NDArray[np.intp], Floats]:
     """Draw a cell and a threshold in it for each dataset, or an array of both for a single one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
-    # Equality counts as passed: a uniform of exactly zero must not choose a cell of zero width.
+    # On equality, take the next cell: a uniform of exactly zero must not choose one of zero width.
     level = rng.random(shape) * cumulative[..., -1]
     if cumulative.ndim == 1:
         cell = np.searchsorted(cumulative, level, side="right")
@@ -141,7 +141,7 @@ def quantile_log_density(
     sums : array_like of float, shape (..., L)
     users : Contributions
     rank : int
-        Rank r of the target among the sums, 1 for the largest; above L it means L.
+        Rank r of the target among the sums, 1 for the largest; ranks above L count as L.
     eps : Epsilon
         Privacy budget of this draw alone.
 
@@ -153,7 +153,7 @@ def quantile_log_density(
     Raises
     ------
     TypeError, ValueError
-        As `private_quantile`.
+        See `private_quantile`.
 
     Examples
     --------
@@ -181,16 +181,16 @@ def private_quantile(
     """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
 
     The exponential mechanism with exponent eps/2 per rank on the public range [0, U m*].
-    Neighbouring datasets differ in all samples of one user; counts, bound, rank and eps are
-    public, the sums are protected. A demonstration in floating point: for releases to the world
-    its low-order bits promise nothing.
+    Neighbouring datasets differ in all samples of one user; counts, bound, rank and eps are public,
+    the sums are protected. This floating-point draw is a demonstration: its low-order bits have no
+    guarantee, so do not publish it.
 
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
     users : Contributions
     rank : int
-        Rank r of the target among the sums, 1 for the largest; above L it means L.
+        Rank r of the target among the sums, 1 for the largest; ranks above L count as L.
     eps : Epsilon
         Privacy budget of this draw alone.
     rng : Generator or seed, optional
@@ -203,8 +203,8 @@ def private_quantile(
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`, `rank` is not an integer of at least 1, `rng` is no source of
-        randomness; if `eps` is no privacy budget.
+        If `sums` do not fit `users`, `rank` is not an integer of at least 1, `rng` is not a source
+        of randomness, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -219,10 +219,10 @@ def private_quantile(
 def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike = None) -> Floats:
     """Release the mean of sums clipped to [0, T], T a private quantile: Section IV-A.
 
-    Half of the budget draws T, the ceil(2/eps)-th largest sum, with exponent eps/4 per rank; the
-    other half adds Laplace noise of scale 2T / (N eps). By adaptive composition the pair of both
-    is user-level eps-DP for replacing one user's samples, counts public; not safe for production
-    (see the module's note on floating point).
+    Half of the budget is for T, which targets the ceil(2/eps)-th largest sum with exponent eps/4
+    per rank; the other half is for Laplace noise of scale 2T / (N eps). By adaptive composition, T
+    and the mean together are user-level eps-DP for replacing one user's samples, with public
+    counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
     Raises
     ------
     TypeError, ValueError
-        As `laplace`.
+        See `laplace`.
 
     Examples
     --------
@@ -257,12 +257,12 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
 
 
 def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
-    """Return E_AKMV on fixed datasets exactly, with T integrated out: Section IV-C.
+    """Return the exact E_AKMV of given datasets, with T integrated out: Section IV-C.
 
-    E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). The paper prints T in the second term
-    where E[T] is needed, and estimates the expectation by simulation; the law of T is uniform on
-    the cells between consecutive sums, so both terms are finite sums. A property of the datasets
-    themselves, not a private release.
+    E_AKMV = (1/N) sum_l E(sigma_l - T)^+ + 2 E[T] / (N eps). In the paper the second term has T in
+    place of E[T], and the expectation is estimated by simulation; T is uniform on each cell between
+    consecutive sums, so both terms are finite sums. The result is a property of the datasets, not a
+    private release.
 
     Parameters
     ----------
@@ -278,7 +278,8 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; if `eps` is no privacy budget; if the noise scale overflows.
+        If `sums` do not fit `users`; if `eps` is not a privacy budget; if the noise scale
+        overflows.
 
     Examples
     --------
@@ -297,7 +298,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
 
 
 class Estimate(NamedTuple):
-    """A Monte-Carlo mean with its standard error (sample standard deviation over root n)."""
+    """A Monte-Carlo mean with its standard error (sample standard deviation over sqrt(n))."""
 
     mean: float
     standard_error: float
@@ -330,7 +331,7 @@ def simulate_akmv_error(
     ------
     TypeError, ValueError
         If `sums` is not one dataset that fits `users`, `n_trials` is not an integer of at least 2,
-        or `rng` is not a source of randomness; if `eps` is no privacy budget.
+        or `rng` is not a source of randomness; if `eps` is not a privacy budget.
 
     Examples
     --------
@@ -350,7 +351,7 @@ def simulate_akmv_error(
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
-# Contributions below exp(-_NEGLIGIBLE) of the largest term of a sum are left out.
+# Terms below exp(-_NEGLIGIBLE) times the largest term of a sum are left out.
 _NEGLIGIBLE = 40.0
 
 _LEGENDRE = np.polynomial.legendre.leggauss(10)  # nodes and weights on [-1, 1]
@@ -367,24 +368,25 @@ def akmv_mean_error(
 ) -> Floats:
     """Return the mean absolute error of `akmv` on given datasets, noise and T integrated out.
 
-    Not the E_AKMV of Section IV-C (that is `akmv_error`, which adds the mean size of the noise to
-    the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D. The details
-    that the paper leaves open may be chosen: which rank T aims at, and what it and the noise spend.
+    This is not the E_AKMV of Section IV-C (see `akmv_error`, which adds the mean size of the noise
+    to the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D. Details that
+    the paper leaves open are parameters: the rank that T targets, and the budgets of T and of the
+    noise.
 
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
     users : Contributions
     eps : Epsilon
-        Privacy budget of T and of the noise together (dimensionless, public), as far as the shares
-        below add up to one.
+        Privacy budget of T and of the noise together (dimensionless, public), if the shares below
+        add up to one.
     threshold_share, noise_share : float, optional
-        What T and the noise spend, as parts of eps: both together, which is more than eps if the
-        parts add up to more than one. The rank is ceil(1 / (noise_share eps)), the best one for
-        that noise.
+        The budgets of T and of the noise, as parts of eps; together they exceed eps if the parts
+        add up to more than one. The rank is ceil(1 / (noise_share eps)), the best one for that
+        noise.
     below : float, optional
-        By how much the score aims below that rank: 1/2 treats the cells on both sides of the sum
-        of that rank alike.
+        How far the target lies below that rank: 1/2 treats the cells on both sides of the sum of
+        that rank alike.
 
     Returns
     -------
@@ -393,7 +395,7 @@ def akmv_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `laplace_mean_error`; if a share is not positive and finite, or `below` not finite.
+        See `laplace_mean_error`; also if a share is not positive and finite, or `below` not finite.
 
     Examples
     --------
@@ -406,7 +408,7 @@ def akmv_mean_error(
     budget = read_eps(eps)
     for_noise = check.positive("noise_share", noise_share)
     for_threshold = check.positive("threshold_share", threshold_share)
-    # With half of the budget for noise the rank is that of eps itself, read as the user wrote it.
+    # With half of the budget for the noise, the rank is that of eps, in the form that was given.
     target = rank(eps if for_noise == 0.5 else 2 * for_noise * float(budget))
     values = _read_sums(sums, users)
     eta = Fraction(for_threshold) * budget / 2
@@ -417,19 +419,19 @@ def akmv_mean_error(
 def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     """Return the mean absolute error of sums capped at a random T, with noise of scale T/(N eps).
 
-    In cell c the c largest sums exceed T = t, so that N times the bias is D(t) = P - c t, with P
-    their sum, and N times the scale is t/eps. With x(t) = eps P / t, the mean size of what the
-    noise adds to the bias has an antiderivative:
+    In cell c the c largest sums exceed T = t, so N times the bias is D(t) = P - c t, where P is
+    their sum, and N times the scale is t/eps. With x(t) = eps P / t, what the noise adds to the
+    size of the bias on average has an antiderivative:
 
         integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
 
-    E_3 being the exponential integral. Where a cell is so narrow that the difference of two values
-    would lose digits, ten points of Gauss and Legendre take its place.
+    where E_3 is the exponential integral. If a cell is so narrow that the difference of two values
+    would lose digits, ten-point Gauss-Legendre quadrature replaces it.
 
     Parameters
     ----------
     law : Cells
-        The law of T, as `quantile_cells` returns it; its probabilities may be others.
+        The distribution of T, as returned by `quantile_cells`, possibly with other probabilities.
     users : Contributions
     eps : Epsilon
         Privacy budget of the noise alone.
@@ -441,7 +443,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     Raises
     ------
     TypeError, ValueError
-        If `law` is no Cells with L + 1 cells; if `eps` is no privacy budget.
+        If `law` is not a Cells instance with L + 1 cells, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -459,7 +461,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
     sum_capped = _sums_reaching(law)
     error = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
-    # Left out are cells where the noise is small beside the bias, and cells hardly ever drawn.
+    # Leave out cells where the bias far exceeds the noise, and cells that are hardly ever drawn.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         exponent = budget * (sum_capped / law.upper - capped)
     matters = (law.probability > np.exp(-_NEGLIGIBLE)) & (exponent < _NEGLIGIBLE)
@@ -470,13 +472,13 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
 
 
 def _mean_noise(cells: Floats, eps: float) -> Floats:
-    """Mean of s exp(-D/s), with s = t/eps and D = sum_capped - capped * t, over t in each cell.
+    """Return the mean over each cell of s exp(-D/s), s = t/eps and D = sum_capped - capped * t.
 
     The rows of `cells` are the lower and upper ends, sum_capped and capped.
     """
     lower, upper, sum_capped, _ = cells
     width = upper - lower
-    # In a narrow cell exp(-D/s) hardly varies, and t = 0 is far away.
+    # In a narrow cell exp(-D/s) varies little, and t = 0 is far away.
     narrow = (width * (1 + eps * sum_capped / upper) < 4 * upper) & (2 * width < upper)
     mean: Floats = np.empty_like(width)
     mean[narrow] = _by_quadrature(cells[:, narrow], eps)
@@ -485,7 +487,7 @@ def _mean_noise(cells: Floats, eps: float) -> Floats:
 
 
 def _by_quadrature(cells: Floats, eps: float) -> Floats:
-    """Return the mean of s exp(-D/s) by Gauss and Legendre."""
+    """Return the mean of s exp(-D/s) by Gauss-Legendre quadrature."""
     lower, upper, sum_capped, capped = cells
     middle = (lower + upper) / 2
     half = (upper - lower) / 2
@@ -511,11 +513,11 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
 
 def _scaled_e3(x: Floats) -> Floats:
-    """Evaluate exp(x) E_3(x) for x >= 0, also where E_3 by itself would underflow."""
+    """Evaluate exp(x) E_3(x) for x >= 0, even where E_3 alone would underflow."""
     from scipy.special import expn  # needed nowhere else in the core
 
     near = np.minimum(x, 100)
-    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels are plenty far out.
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels suffice for large x.
     rest = np.zeros_like(x)
     for level in range(6, 0, -1):
         rest = level * (level + 2) / (x + 3 + 2 * level - rest)

@@ -1,11 +1,11 @@
-"""Audits: the largest log ratio that the code's own densities reach on neighbouring datasets.
+"""Audits: the largest log ratio of the mechanisms' own densities on neighbouring datasets.
 
-Nothing is sampled, and no mechanism is written a second time. A stand-in for numpy's Generator
-answers the real mechanisms with a symbol in place of noise, so that a release comes back as its
-statistic plus a multiple of the noise, both exact; uniform numbers are scripted, so that a random
-threshold takes whatever value is wanted. Of these, and of the density of the private quantile, the
-largest log ratio over all outputs is known in closed form. Not imported by `userdp`: use it as
-``from userdp import audit``. `userdp.beyond.privacy_loss` audits other noise, and vectors.
+Nothing is sampled, and no mechanism is implemented a second time. A stand-in for numpy's Generator
+gives the real mechanisms a symbol in place of noise, so a release is returned as its statistic plus
+a multiple of the noise, both exact; uniform numbers are scripted, so a random threshold takes any
+desired value. For these releases, and for the density of the private quantile, the largest log
+ratio over all outputs is known in closed form. `userdp` does not import this module: use ``from
+userdp import audit``. `userdp.beyond.privacy_loss` audits other noise, and vectors.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ __all__ = [
 ]
 
 _LIKELY = 1e-12
-"""Audits that have to hit a cell leave out those of less probability, which floating-point uniforms
-hardly hit."""
+"""Audits leave out cells of smaller probability, which floating-point uniforms hardly ever hit."""
 _ROUNDING = 1e-9
-"""By how much, relatively, a threshold may deviate from the scripted one."""
+"""Relative tolerance between a threshold and the scripted one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
     """A number plus a multiple of noise, ``value + scale * Z``, in exact arithmetic.
 
-    It can be shifted and stretched by known numbers, and nothing else: code that clips, compares
-    or rounds the noise fails with a TypeError instead of passing an audit.
+    It can be shifted and scaled by known numbers, but nothing else: code that clips, compares or
+    rounds the noise raises a TypeError instead of passing an audit.
 
     Examples
     --------
@@ -76,7 +75,7 @@ _SYMBOLS = np.frompyfunc(lambda scale: Noisy(Fraction(0), Fraction(scale)), 1, 1
 
 
 class Call(NamedTuple):
-    """One call of a Generator: the method, its numbers, and the shape that was asked for."""
+    """One call of a Generator: the method, its numerical arguments, and the requested shape."""
 
     name: str
     numbers: tuple[float, ...]
@@ -84,23 +83,23 @@ class Call(NamedTuple):
 
 
 class Recorder(np.random.Generator):
-    """A stand-in for numpy's Generator: it records every call, and draws nothing.
+    """A stand-in for numpy's Generator that records every call and draws nothing.
 
     Methods with a script return its values in turn. Without one, `laplace`, `normal` and `gamma`
-    return noise of their scale as `Noisy`. `choice`, the sign of staircase noise, returns a `Noisy`
-    of scale 1; `exponential` and `random` return the numbers that make it one whole unit.
-    `standard_normal`, a direction, returns the first axis. Any other method raises an error,
-    because an audit knows these draws only.
+    return noise of the given scale as a `Noisy`. `choice`, which draws the sign of staircase noise,
+    returns a `Noisy` of scale 1; `exponential` and `random` return the numbers that make this noise
+    exactly one unit. `standard_normal`, which draws a direction, returns the first coordinate axis.
+    Any other method raises an error: audits know no other draws.
 
     Parameters
     ----------
     **script : list of array_like
-        For each method, what its calls return, in order; broadcast to the shape asked for.
+        For each method, what its calls return, in order; broadcast to the requested shape.
 
     Attributes
     ----------
     calls : list of Call
-        What was asked for.
+        The calls so far.
 
     Examples
     --------
@@ -125,37 +124,37 @@ class Recorder(np.random.Generator):
         return super().__getattribute__(name)
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return noise of a scale, as a symbol."""
+        """Return symbolic noise of the given scale."""
         shape = np.shape(scale) if size is None else size
-        return self._answer("laplace", (loc, scale), shape, _SYMBOLS, scale)
+        return self._record_call("laplace", (loc, scale), shape, _SYMBOLS, scale)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return noise of a standard deviation, as a symbol."""
+        """Return symbolic noise of the given standard deviation."""
         shape = np.shape(scale) if size is None else size
-        return self._answer("normal", (loc, scale), shape, _SYMBOLS, scale)
+        return self._record_call("normal", (loc, scale), shape, _SYMBOLS, scale)
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = ()) -> Any:
-        """Return a length of a scale, as a symbol."""
-        return np.asarray(self._answer("gamma", (shape, scale), size, _SYMBOLS, scale))
+        """Return a symbolic length of the given scale."""
+        return np.asarray(self._record_call("gamma", (shape, scale), size, _SYMBOLS, scale))
 
     def standard_normal(self, size: Any = ()) -> Any:  # type: ignore[override]
-        """Return a vector along the first axis: a direction."""
+        """Return the first coordinate axis as the direction."""
         first = np.identity(size[-1])[0]
-        return self._answer("standard_normal", (), size, np.positive, first)
+        return self._record_call("standard_normal", (), size, np.positive, first)
 
     def choice(self, a: Any, size: Any = ()) -> Any:  # type: ignore[override]
-        """Return the sign of staircase noise, as a symbol of scale 1."""
-        return self._answer("choice", (*a,), size, _SYMBOLS, 1)
+        """Return the sign of staircase noise as a symbol of scale 1."""
+        return self._record_call("choice", (*a,), size, _SYMBOLS, 1)
 
     def exponential(self, scale: Any = 1.0, size: Any = ()) -> Any:
-        """Return one: a whole unit of staircase noise."""
-        return self._answer("exponential", (scale,), size, np.positive, 1.0)
+        """Return one: one whole unit of staircase noise."""
+        return self._record_call("exponential", (scale,), size, np.positive, 1.0)
 
     def random(self, size: Any = ()) -> Any:  # type: ignore[override]
-        """Return one and zero in turn: nothing beyond the whole unit."""
-        return self._answer("random", (), size, np.positive, next(self._units))
+        """Return one and zero in turn, so that nothing is added to the whole unit."""
+        return self._record_call("random", (), size, np.positive, next(self._units))
 
-    def _answer(self, name: str, numbers: Any, size: Any, make: Any, default: Any) -> Any:
+    def _record_call(self, name: str, numbers: Any, size: Any, make: Any, default: Any) -> Any:
         flat = [float(x) for number in numbers for x in np.ravel(number)]
         self.calls.append(Call(name, tuple(flat), tuple(size)))
         if name in self._script:
@@ -164,7 +163,7 @@ class Recorder(np.random.Generator):
 
 
 class Pairs(NamedTuple):
-    """Pairs of neighbouring datasets of the same users, one pair a row: of sums, or of vectors."""
+    """Pairs of neighbouring datasets of the same users, one pair per row, of sums or of vectors."""
 
     users: Contributions
     first: Floats
@@ -172,15 +171,15 @@ class Pairs(NamedTuple):
 
 
 Release = Callable[[Floats, Contributions, Recorder], Any]
-"""A mechanism of sums, users and a Generator, all its other arguments fixed."""
+"""A mechanism as a function of sums, users and a Generator, with all other arguments fixed."""
 
 
 def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
-    The statistic and the scale of the Laplace noise are those that the mechanism really uses. The
-    largest log ratio is the distance of the statistics over the scale. It is infinite if the scales
-    of neighbours differ, or if the mechanism draws anything but Laplace noise.
+    The statistic and the scale of the Laplace noise are those that the mechanism actually uses. The
+    largest log ratio is the distance between the statistics divided by the scale. It is infinite if
+    the scales of neighbours differ, or if the mechanism draws anything but Laplace noise.
 
     Parameters
     ----------
@@ -204,7 +203,7 @@ def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
 
 
 def _shifts(release: Release, pairs: Pairs, drawn: set[str]) -> Floats:
-    """Return how far apart releases are, in units of their scale; infinite if others are drawn."""
+    """Return distances between releases in units of their scale; infinite for any other draws."""
     rng = Recorder()
     one, other = (release(sums, pairs.users, rng) for sums in (pairs.first, pairs.second))
     if {call.name for call in rng.calls} not in (drawn, set()):
@@ -217,7 +216,7 @@ _SCALES = np.vectorize(lambda noisy: float(noisy.scale), otypes=[float])
 
 
 def _shift(one: Noisy, other: Noisy) -> float:
-    """Return how far apart two noisy numbers are, in units of their common scale."""
+    """Return the distance between two noisy numbers in units of their common scale."""
     if one == other:
         return 0.0
     if one.scale != other.scale or one.scale == 0:
@@ -228,15 +227,15 @@ def _shift(one: Noisy, other: Noisy) -> float:
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the private quantile's densities, for each pair.
 
-    Both densities are constant from just above one sum up to and including the next. So each value
-    that they take, they take at a sum of either dataset or at U m*.
+    Both densities are constant from just above one sum up to and including the next. So they take
+    each of their values at a sum of either dataset or at U m*.
 
     Parameters
     ----------
     pairs : Pairs
         Neighbouring datasets.
     rank : int
-        Rank r of the target among the sums, 1 for the largest; above L it means L.
+        Rank r of the target among the sums, 1 for the largest; ranks above L count as L.
     eps : Epsilon
         Privacy budget of the quantile.
 
@@ -259,7 +258,7 @@ def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
 
 
 def _ends(pairs: Pairs) -> Floats:
-    """All positive sums of both datasets, and U m*: upper ends of the common cells."""
+    """Return all positive sums of both datasets, and U m*: the upper ends of the common cells."""
     highest = float(pairs.users.upper) * pairs.users.max_count
     top = np.full((len(pairs.first), 1), highest)
     ends = np.concatenate([pairs.first, pairs.second, top], axis=1)
@@ -269,10 +268,11 @@ def _ends(pairs: Pairs) -> Floats:
 def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the joint densities of (T, output) of `userdp.akmv`.
 
-    That is the log ratio of the two densities of T, plus the distance of the statistics over the
-    scale of the noise, at the ends of all common cells, just above them, and between. Statistic
-    and scale are what `akmv` really uses when the uniforms make it draw that T. If it does not
-    draw it, its law is not the one it claims, and the result is infinite.
+    It is the log ratio of the two densities of T, plus the distance between the statistics divided
+    by the scale of the noise, evaluated at the ends of all common cells, just above them, and
+    between them. The statistic and the scale are those that `akmv` actually uses when the uniforms
+    make it draw that T. If it draws another value, T does not have the claimed distribution, and
+    the result is infinite.
 
     Parameters
     ----------
@@ -292,21 +292,21 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     >>> akmv_log_ratio(pairs, eps=2).round(4)
     array([2.])
     """
-    ends = np.unique(np.sort(_ends(pairs)), axis=1)  # many users may have one sum
+    ends = np.unique(np.sort(_ends(pairs)), axis=1)  # many users may have the same sum
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
     above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
     wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T
     one = _akmv_at(wanted, pairs.first, pairs.users, eps)
     other = _akmv_at(wanted, pairs.second, pairs.users, eps)
-    of_threshold = np.abs(one.log_density - other.log_density)
-    of_release = np.abs(one.value - other.value) / one.scale
-    ratio = np.where(one.drawn & other.drawn, of_threshold + of_release, np.inf)
+    threshold_part = np.abs(one.log_density - other.log_density)
+    release_part = np.abs(one.value - other.value) / one.scale
+    ratio = np.where(one.drawn & other.drawn, threshold_part + release_part, np.inf)
     result: Floats = np.max(np.where(one.likely & other.likely, ratio, 0.0), axis=0)
     return result
 
 
 class _AkmvAt(NamedTuple):
-    """What `akmv` does at given thresholds; arrays of one shape.
+    """Behaviour of `akmv` at given thresholds; arrays of the same shape.
 
     Attributes
     ----------
@@ -315,9 +315,9 @@ class _AkmvAt(NamedTuple):
     drawn : ndarray of bool
         Whether `akmv` drew this threshold.
     log_density : ndarray of float64
-        Of the threshold.
+        Log density of the threshold.
     value, scale : ndarray of float64
-        The statistic released beside it, and the scale of its noise.
+        The statistic released with it, and the scale of its noise.
     """
 
     likely: npt.NDArray[np.bool_]
@@ -328,7 +328,7 @@ class _AkmvAt(NamedTuple):
 
 
 def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> _AkmvAt:
-    """Make `akmv` draw the wanted thresholds, as far as it can."""
+    """Make `akmv` draw the wanted thresholds, as far as possible."""
     k = rank(eps)
     half = read_eps(eps) / 2
     cells = quantile_cells(sums, users, k, half)
@@ -357,7 +357,7 @@ def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -
 
 
 def _at(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
-    """values[row, cell] for an array of cells, shape (points, rows)."""
+    """Return values[row, cell] for an array of cells, shape (points, rows)."""
     return np.take_along_axis(values, cell.T, axis=1).T
 
 
@@ -371,22 +371,22 @@ _COLLECTIONS: list[tuple[Any, float]] = [
     ([10**15, 10**15 - 1, 10**9, 1], 1),
     ([4] * 5 + [1] * 20, 1),
 ]
-"""Counts of users, and their bound. For a tuple (n, L), L counts below n are drawn."""
+"""Counts of users, and their bound. A tuple (n, L) stands for L random counts below n."""
 
 
 def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
-    """Yield pairs of neighbours that are hard on a mechanism, `n_pairs` in all.
+    """Yield `n_pairs` pairs of neighbouring datasets that are hard cases for a mechanism.
 
-    The collections have random counts, equal users, many users, and a user with 10^15 samples
-    beside others with one. Among the sums are ties, zeros, full sums U m_l, gaps and cells of no
-    width. The replaced user's sum goes to 0, to U m_l, to another user's sum, or anywhere. The
-    pairs that use the whole budget are among them: the heaviest user going from 0 to U m*, with any
-    number of tiny sums beside it.
+    The collections have random counts, equal counts, many users, and a user with 10^15 samples
+    among users with one. The sums include ties, zeros, full sums U m_l, gaps and cells of zero
+    width. The replaced user's sum changes to 0, to U m_l, to another user's sum, or to a random
+    value. The pairs that use the whole budget are included: the heaviest user's sum changes from 0
+    to U m*, and any number of other sums are tiny.
 
     Parameters
     ----------
     n_pairs : int
-        How many.
+        Number of pairs.
     rng : Generator or seed, optional
 
     Yields
@@ -425,8 +425,8 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     moves = [np.zeros(n), full[user], rng.random(n) * full[user], other]
     second = first.copy()
     second[rows, user] = np.choose(rng.integers(len(moves), size=n), moves)
-    # The pairs from the proofs of tightness: r sums are tiny, and the heaviest user goes from 0 to
-    # U m*.
+    # The pairs from the proofs of tightness: r sums are tiny, and the heaviest user's sum changes
+    # from 0 to U m*.
     for r in range(min(n, users.n_users)):
         others = np.arange(users.n_users - 1) < r
         first[r] = np.insert(np.where(others, 1e-9 * full.min(), 0.0), np.argmax(full), 0.0)
@@ -444,7 +444,7 @@ def largest_log_ratio(
     log_ratio : callable
         Function of `Pairs`, such as one of the audits above with its other arguments fixed.
     n_pairs : int
-        How many pairs.
+        Number of pairs.
     rng : Generator or seed, optional
 
     Returns

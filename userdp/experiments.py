@@ -19,14 +19,14 @@ from userdp.samplers import Sampler, _drawn
 if TYPE_CHECKING:
     import pandas as pd
 
-# Most user sums in one block of trials: so many stay in the processor's cache, with a copy.
+# Most user sums in one block of trials: these and a copy fit in the processor's cache.
 _BLOCK = 2**17
 
 # Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
-# mean for each dataset, as `laplace`, `opt_worst_case` and `akmv` do.
+# mean per dataset, as `laplace`, `opt_worst_case` and `akmv` do.
 Mechanism = Callable[..., npt.ArrayLike]
 
-# Called as ``mean_error(sums, users, eps)``; returns one mean absolute error for each dataset, as
+# Called as ``mean_error(sums, users, eps)``; returns one mean absolute error per dataset, as
 # `akmv_mean_error` does.
 MeanError = Callable[..., npt.ArrayLike]
 
@@ -40,18 +40,18 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Errors of several mechanisms over a grid of budgets, from common data.
+    """Errors of several mechanisms over a grid of budgets, on the same datasets.
 
     Attributes
     ----------
     eps : ndarray of float64, shape (n,)
         The budgets, in the order given.
     curves : dict of Curve
-        For each mechanism its means and standard errors; ``sweep["AKMV"]`` is short for
+        The means and standard errors of each mechanism; ``sweep["AKMV"]`` is short for
         ``sweep.curves["AKMV"]``.
     errors : ndarray of float64, shape (mechanisms, n, n_trials)
         The errors of single trials, in the unit of the samples; the curves have their means. A
-        trial is the same dataset for all mechanisms and budgets.
+        trial uses the same dataset for all mechanisms and budgets.
     """
 
     eps: Floats
@@ -68,18 +68,18 @@ class Sweep:
         return self.curves[mechanism]
 
     def frame(self) -> pd.DataFrame:
-        """Return the errors as a tidy table, one row a trial, as seaborn wants them.
+        """Return the errors as a tidy table, one row per trial, as seaborn expects them.
 
         Returns
         -------
         pandas.DataFrame
             With the columns `mechanism`, `eps`, `trial` (from 0) and `error` (in the unit of the
-            samples). It needs pandas, which the rest of a sweep does not.
+            samples). Only this method of a sweep needs pandas.
 
         Raises
         ------
         ImportError
-            If pandas is not installed: the extra ``userdp[frame]``.
+            If pandas is not installed (the extra ``userdp[frame]``).
         """
         pandas = check.load("pandas", "Frames are made with pandas", "frame")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
@@ -88,7 +88,7 @@ class Sweep:
         return frame
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record a mechanism and budget, as a table or a CSV file wants them."""
+        """Return one record per mechanism and budget, for a table or a CSV file."""
         trials = self.n_trials
         return [
             {"mechanism": name, "eps": e, "error": mean, "standard_error": se, "trials": trials}
@@ -109,15 +109,15 @@ def error_sweep(
     """Estimate E|M(D) - f(D)| for random datasets D as Section IV-D of the paper does.
 
     Every mechanism sees the same datasets at every budget. Each pair of a mechanism and a budget
-    has a stream of random numbers of its own, named after the two: its results are the same bits
-    whatever else is swept, in whatever order. A progress bar appears on a terminal, if tqdm is
-    installed (an optional extra: the numbers do not need it).
+    has its own stream of random numbers, seeded with their names, so its results are bit-identical
+    whatever else the sweep contains, and in any order. A terminal shows a progress bar if tqdm is
+    installed (an optional extra).
 
     Parameters
     ----------
     mechanisms : mapping of str to callable
         Mechanisms by name, called as ``mechanism(sums, users, eps, rng=rng)`` with `sums` of shape
-        (trials, L); each returns one release a dataset.
+        (trials, L); each returns one release per dataset.
     users : Contributions
     eps : iterable of float, Fraction, Decimal or str
         Privacy budgets of the releases (dimensionless, public).
@@ -127,7 +127,7 @@ def error_sweep(
     n_trials : int
         Number of datasets, at least 2.
     rng : Generator or seed, optional
-        Source of randomness; a Generator moves on by the same step however large the sweep is.
+        Source of randomness; a Generator advances by the same amount however large the sweep is.
 
     Returns
     -------
@@ -137,9 +137,9 @@ def error_sweep(
     Raises
     ------
     TypeError, ValueError
-        If there is no mechanism or no budget; if a mechanism or the sampler cannot be called or
-        returns an array of another shape; if `n_trials` is not an integer of at least 2; `users`,
-        `rng` and budgets as in `laplace`.
+        If there is no mechanism or no budget; if a mechanism or the sampler is not callable or
+        returns an array of another shape; if `n_trials` is not an integer of at least 2; for
+        `users`, `rng` and budgets, see `laplace`.
 
     See Also
     --------
@@ -158,7 +158,7 @@ def error_sweep(
 
     def errors(name: str, data: _Datasets, budget: Epsilon, stream: np.random.Generator) -> Floats:
         releases = np.asarray(mechanisms[name](data.sums, users, budget, rng=stream))
-        _check_one_a_dataset(f"mechanisms[{name!r}]", releases, data)
+        _check_one_per_dataset(f"mechanisms[{name!r}]", releases, data)
         distances: Floats = abs(releases - data.means)
         return distances
 
@@ -176,8 +176,8 @@ def mean_error_sweep(
 ) -> Sweep:
     """Estimate E|M(D) - f(D)| with the mechanisms' own randomness integrated out exactly.
 
-    Only the data are drawn; for each dataset the mean error is a formula. The estimate has the same
-    expectation as that of `error_sweep`, and a standard error that is never larger.
+    Only the data are drawn; the mean error on each dataset is given by a formula. The estimate has
+    the same expectation as that of `error_sweep`, and a standard error that is never larger.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def mean_error_sweep(
     n_trials : int
         Number of datasets, at least 2.
     rng : Generator or seed, optional
-        Source of randomness; from one seed `error_sweep` draws the same datasets.
+        Source of randomness; with the same seed, `error_sweep` draws the same datasets.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def mean_error_sweep(
     Raises
     ------
     TypeError, ValueError
-        As `error_sweep`.
+        See `error_sweep`.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def mean_error_sweep(
 
     def errors(name: str, data: _Datasets, budget: Epsilon, stream: np.random.Generator) -> Floats:
         found = np.asarray(mean_errors[name](data.sums, users, budget))
-        _check_one_a_dataset(f"mean_errors[{name!r}]", found, data)
+        _check_one_per_dataset(f"mean_errors[{name!r}]", found, data)
         return found
 
     return _sweep([*mean_errors], errors, users, eps, sampler, n_trials, rng)
@@ -231,7 +231,7 @@ class _Datasets(NamedTuple):
     means: Floats
 
 
-# Called as ``errors(name, block, eps, stream)``; returns one error for each dataset of the block.
+# Called as ``errors(name, block, eps, stream)``; returns one error per dataset of the block.
 _Errors = Callable[[str, _Datasets, Epsilon, np.random.Generator], Floats]
 
 
@@ -261,7 +261,7 @@ def _sweep(
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
                 values[i, j, start : start + size] = errors(name, data, budget, stream)
                 tick()
-    # Less the first trial's error: equal errors then have no spread from rounding.
+    # Subtract the first trial's error, so that rounding gives equal errors no spread.
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)
@@ -286,7 +286,7 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
     return budgets
 
 
-def _check_one_a_dataset(name: str, result: npt.NDArray[Any], data: _Datasets) -> None:
+def _check_one_per_dataset(name: str, result: npt.NDArray[Any], data: _Datasets) -> None:
     if result.shape != data.means.shape:
         rule = f"return one number for each of {len(data.means)} datasets"
         check.refuse(name, rule, f"shape {result.shape}")

@@ -23,7 +23,7 @@ from userdp.worstcase import threshold
 class Solution(NamedTuple, Generic[Number]):
     """A point of the linear program (8) with multipliers, in the unit of the samples.
 
-    Floats, or Fractions where the bound U is one.
+    The numbers are floats, or Fractions if the bound U is one.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Solution(NamedTuple, Generic[Number]):
 
 
 class KKTResiduals(NamedTuple):
-    """By how much a `Solution` violates each KKT condition, and its duality gap; zeros prove it.
+    """Violation of each KKT condition by a `Solution`, and its duality gap; zeros prove optimality.
 
-    Each entry is the largest violation of its kind, so that a failure names its cause.
+    Each entry is the largest violation of its kind, so a failure shows its cause.
     """
 
     primal_feasibility: Exact
@@ -58,10 +58,10 @@ class KKTResiduals(NamedTuple):
 
 
 def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Number]:
-    """Return the minimiser of Theorem III.1 with multipliers that prove it: the repaired ones.
+    """Return the minimiser of Theorem III.1 with the repaired multipliers, which prove it.
 
-    With T = T_eps > 0: lambda_l = 1/2 above T, (1/eps - n_above / 2) / n_ties for the users tied
-    at T, 0 below; lambda_S = 0. With T = 0: lambda_l = 1/2, lambda_S = 1/eps - L/2. Always
+    With T = T_eps > 0: lambda_l = 1/2 above T, (1/eps - n_above / 2) / n_ties for the users tied at
+    T, and 0 below; lambda_S = 0. With T = 0: lambda_l = 1/2, lambda_S = 1/eps - L/2. In both cases,
     mu_l = 1 - 2 lambda_l.
 
     Parameters
@@ -72,12 +72,12 @@ def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     Returns
     -------
     Solution
-        Exact where the bound is a Fraction.
+        Exact if the bound is a Fraction.
 
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     ties = users.largest_sums == np.asarray(printed.total_width)
     if not ties.any():  # T_eps = 0
         return printed
-    # The users tied at T share what the paper gives to lambda_S.
+    # The users tied at T share what the paper assigns to lambda_S.
     shared = np.asarray(printed.lambda_width / int(ties.sum()))
     lambda_users = np.where(ties, shared, printed.lambda_users)
     return printed._replace(
@@ -102,8 +102,8 @@ def printed_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     """Return the same minimiser with the multipliers that the paper prints below (11).
 
     lambda_l = 1/2 and mu_l = 0 where alpha_l > 0, else lambda_l = 0 and mu_l = 1; condition (9)
-    then leaves no choice for lambda_S. Wherever T_eps > 0 this lambda_S is positive, which violates
-    complementary slackness.
+    then determines lambda_S. If T_eps > 0, this lambda_S is positive, which violates complementary
+    slackness.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ def printed_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     Returns
     -------
     Solution
-        Exact where the bound is a Fraction.
+        Exact if the bound is a Fraction.
 
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def printed_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
 
 
 def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
-    """Solve the linear program (8) with HiGHS, which knows nothing of the theorem.
+    """Solve the linear program (8) with HiGHS, independently of the theorem.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     Returns
     -------
     Solution
-        The solver's minimiser and its multipliers, in floats. Where the minimiser is not unique,
-        it may be another one than that of the theorem.
+        The solver's minimiser and its multipliers, in floats. If the minimiser is not unique, it
+        may differ from that of the theorem.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `eps` no privacy budget.
+        If `users` is not a Contributions instance, or `eps` is not a privacy budget.
     RuntimeError
         If the solver fails.
 
@@ -185,27 +185,27 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
 def kkt_certificate(
     users: Contributions, eps: Epsilon, solution: Solution | None = None
 ) -> KKTResiduals:
-    """Check the KKT conditions of the linear program (8), each by itself, and the duality gap.
+    """Check each KKT condition of the linear program (8), and the duality gap.
 
     Parameters
     ----------
     users : Contributions
     eps : Epsilon
     solution : Solution, optional
-        What to check; without it, `optimal_solution`.
+        The point to check; by default `optimal_solution`.
 
     Returns
     -------
     KKTResiduals
         Largest violations: of the constraints of (8) and of the signs of the multipliers
         (feasibility), of (9) and (10) (stationarity), of (11) (complementary slackness); and the
-        difference between the objective and the dual objective sum_l lambda_l U m_l. Exact where
-        everything given is a Fraction.
+        difference between the objective and the dual objective sum_l lambda_l U m_l. Exact if all
+        numbers given are Fractions.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` or `solution` is of another type; if `eps` is no privacy budget.
+        If `users` or `solution` has another type, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def kkt_certificate(
 
 
 def _largest(*violations: Any) -> Exact:
-    """Return the largest of numbers and arrays, 0 at least; a Fraction if all of them are."""
+    """Return the largest of 0, numbers and arrays; a Fraction if all of them are."""
     largest = max(np.max(np.asarray(violation)) for violation in violations)
     if isinstance(largest, Fraction):
         return max(largest, Fraction(0))

@@ -5,7 +5,7 @@ samples of one user; the counts m_l, the bound U and eps are public, the sums ar
 are demonstrations: floating-point noise leaks information through its low-order bits. To publish a
 mean, use `userdp.release`, whose noise is drawn by OpenDP.
 
-Samples enter through each user's sum only, as in the paper's pre-processing, which replaces a
+Samples enter only through each user's sum, as in the paper's pre-processing, which replaces a
 user's samples by their average before they are clipped. The shared parameters are
 
 - `sums`, array_like of float, shape (..., L): each user's sum of samples, in [0, U m_l], protected;
@@ -14,9 +14,9 @@ user's samples by their average before they are clipped. The shared parameters a
   dataset;
 - `rng`, a Generator, a seed or None: the source of randomness.
 
-Results have the shape (...): one release or error per dataset, in the unit of the samples. Beside
-each mechanism stands its mean absolute error on given datasets, with the noise integrated out: a
-property of protected data, and not a private release.
+Results have the shape (...): one release or error per dataset, in the unit of the samples. Each
+mechanism has a companion function that returns its mean absolute error on given datasets, with the
+noise integrated out: a property of protected data, not a private release.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def laplace(
 ) -> Floats:
     """Release the sample mean with Laplace noise of scale U m* / (N eps): Theorem II.1.
 
-    Nothing is clipped. User-level eps-DP for replacing one user's samples, counts public; not safe
-    for production (see the module's note on floating point).
+    Nothing is clipped. User-level eps-DP for replacing one user's samples, with public counts; not
+    safe for production (see the module's note on floating point).
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def laplace(
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`, `eps` is no privacy budget, or `rng` no source of randomness;
-        if the noise scale overflows.
+        If `sums` do not fit `users`, `eps` is not a privacy budget, or `rng` is not a source of
+        randomness; if the noise scale overflows.
 
     Examples
     --------
@@ -85,7 +85,8 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     Raises
     ------
     TypeError, ValueError
-        If `sums` do not fit `users`; if `eps` is no privacy budget; if the noise scale overflows.
+        If `sums` do not fit `users`; if `eps` is not a privacy budget; if the noise scale
+        overflows.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def opt_worst_case(
 
     Each user's sum is clipped to the interval of width T_eps around U m_l / 2, which is the same as
     projecting the user's average to the interval of `optimal_clipping`. User-level eps-DP for
-    replacing one user's samples, counts public; not safe for production (see the module's note on
-    floating point).
+    replacing one user's samples, with public counts; not safe for production (see the module's note
+    on floating point).
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def opt_worst_case(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`.
+        See `laplace`.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def opt_worst_case(
     generator = check.rng(rng)
     middle = float(users.upper) / 2
     half_width = float(threshold(users, eps)) / 2
-    # Sums less their middle stay accurate if U m_l is many orders of magnitude above T_eps.
+    # Centred sums stay accurate even if U m_l is many orders of magnitude above T_eps.
     total, moved = grid_sum(values - users.counts * middle, -half_width, half_width)
     noise = generator.laplace(scale=noise_scale(float(moved), eps), size=total.shape)
     return middle + (total + noise) / users.total
@@ -155,7 +156,7 @@ def opt_worst_case_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Ep
     Raises
     ------
     TypeError, ValueError
-        As `laplace_mean_error`.
+        See `laplace_mean_error`.
 
     Examples
     --------
@@ -173,12 +174,12 @@ def opt_worst_case_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Ep
 def grid_sum(
     values: Floats, lowest: float | Floats, highest: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Clip values to an interval and add them up; return the sum and what one value can move.
+    """Clip values to an interval and add them up; return the sum and one value's influence on it.
 
     Parameters
     ----------
     values : ndarray of float64, shape (..., L)
-        Protected numbers, one a user.
+        Protected numbers, one per user.
     lowest, highest : float or ndarray of float64, shape (...)
         The interval.
 
@@ -190,7 +191,7 @@ def grid_sum(
     Raises
     ------
     ValueError
-        If the sums of L values in the interval, or its width, are beyond floats.
+        If sums of L values in the interval, or its width, exceed the range of floats.
     """
     steps, moved, step = grid_steps(values, lowest, highest)
     return steps * step, moved * step
@@ -199,37 +200,38 @@ def grid_sum(
 def grid_steps(
     values: Floats, lowest: float | Floats, highest: float | Floats, bits: int = 53
 ) -> tuple[Floats, Floats, Floats]:
-    """Clip values to an interval and add them up, in whole steps of a grid.
+    """Clip values to an interval and add them up in whole steps of a grid.
 
-    Floating-point sums are rounded, differently in different orders, so that one value may move a
-    sum by more than the width of its interval. Here values are first rounded to a grid, the
-    multiples of a power of two. That is about 2^-bits of the largest sum, so that floats hold all
-    sums exactly. The interval is narrowed to the grid; its new width is what one value can move.
+    Floating-point sums are rounded, and their rounding depends on the order, so one value may
+    change a sum by more than the width of its interval. Here values are first rounded to a grid,
+    the multiples of a power of two. This step is about 2^-bits of the largest sum, so floats
+    represent all sums exactly. The interval is narrowed to the grid; its new width is the most by
+    which one value can change the sum.
 
     Parameters
     ----------
     values : ndarray of float64, shape (..., L)
-        Protected numbers, one a user.
+        Protected numbers, one per user.
     lowest, highest : float or ndarray of float64, shape (...)
         The interval.
     bits : int, optional
-        How many bits the largest sum has.
+        Number of bits of the largest sum.
 
     Returns
     -------
     steps, moved, step : ndarray of float64, shape (...)
-        The sum and what one value can move, both whole numbers of steps; and the step.
+        The sum and the most by which one value can change it, both in whole steps; and the step.
 
     Raises
     ------
     ValueError
-        If the sums of L values in the interval, or its width, are beyond floats.
+        If sums of L values in the interval, or its width, exceed the range of floats.
     """
-    _need_sums(lowest, highest, values.shape[-1])
+    _check_range(lowest, highest, values.shape[-1])
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
-    # Sums are below 2^(exponent + growth) in size, and so is a width, the sum of two ends.
+    # Sums are below 2^(exponent + growth) in size, and so is the width, a sum of two ends.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
-    # No finer than the smallest float, 2^-1074.
+    # The step is at least the smallest positive float, 2^-1074.
     step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))
     low = np.ceil(lowest / step)
     high = np.floor(highest / step)
@@ -238,8 +240,8 @@ def grid_steps(
     return steps.sum(axis=-1), high - low, step
 
 
-def _need_sums(lowest: float | Floats, highest: float | Floats, n_values: int) -> None:
-    """Refuse an interval of which the sums of so many values, or the width, are beyond floats."""
+def _check_range(lowest: float | Floats, highest: float | Floats, n_values: int) -> None:
+    """Raise if sums of `n_values` such values, or the width, exceed the range of floats."""
     with np.errstate(over="ignore"):
         largest_sum = n_values * np.maximum(-np.asarray(lowest), highest)
         width = np.subtract(highest, lowest)

@@ -1,7 +1,8 @@
-"""What is public: users, intervals, collections and budgets; and the reading of what is protected.
+"""Public inputs (users, intervals, collections and budgets), and validation of protected sums.
 
-Who contributes how much and to which intervals contributions are clipped (Section II), the privacy
-parameter eps with the rank k = ceil(2/eps) that the paper derives from it, users' sums and centres.
+The counts of the users and the intervals to which their samples are clipped (Section II), the
+privacy parameter eps and the rank k = ceil(2/eps) that the paper derives from it, and users' sums
+and centres.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
 
-# Above this total, floats no longer hold every integer.
+# Above this total, floats no longer represent every integer.
 _MOST_SAMPLES = 2**53
 
-# Most users of a collection that is made here: the counts of so many take 2 GiB.
+# Maximum number of users in a collection that is made here: their counts take 2 GiB.
 _MOST_MADE_USERS = 2**28
 
-# What the bound of users is, and each result that is as exact as the bound: float or Fraction. Of
-# `Contributions` without brackets it may be either. Before Python 3.13 only type checkers know such
-# defaults, which bring typing_extensions along; nothing else needs it.
+# The type of the bound of users, and of each result that is as exact as the bound: float or
+# Fraction. For `Contributions` without brackets it may be either. Before Python 3.13, such defaults
+# need typing_extensions, which type checkers bring along and nothing else here needs.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -38,32 +39,32 @@ else:
 
     Number = TypeVar("Number", bound=Exact, covariant=True)
 
-# A privacy parameter: a real number, or the text of a decimal number.
+# A privacy parameter: a real number, or a decimal number as a string.
 Epsilon = float | Fraction | Decimal | str
 
 # A float eps counts as 2/k when 2/eps is within this relative distance of the integer k.
 _SNAP = Fraction(1, 10**9)
 
-# Rounding may have moved sums out of [0, U m_l] by this share of U m_l; they are projected back.
-# Sums in float32 may be out by 8 units in the last place.
+# Rounding may have moved sums out of [0, U m_l] by this fraction of U m_l; they are projected back.
+# For float32 the tolerance is 8 units in the last place.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Contributions(Generic[Number]):
-    """The public side of a dataset: how many samples each user contributes, and their range.
+    """The public part of a dataset: the number of samples of each user, and their range.
 
     User l contributes ``counts[l]`` samples, each in [0, `upper`] (Section II-B of the paper, which
-    writes (0, U]; every maximum over datasets is then a supremum). Counts and bound are public;
-    the samples are what is protected.
+    writes (0, U]; every maximum over datasets is then a supremum). The counts and the bound are
+    public; the samples are protected.
 
     Parameters
     ----------
     counts : array_like of int, shape (L,)
         Numbers of samples m_l, each at least 1, at most 2^53 in total.
     upper : float or Fraction
-        The bound U, in the unit of the samples. Give a Fraction to have every worst-case function
-        compute and return exact Fractions; an integer or a float makes them return floats.
+        The bound U, in the unit of the samples. With a Fraction, every worst-case function computes
+        and returns exact Fractions; with an integer or a float, it returns floats.
 
     Attributes
     ----------
@@ -77,14 +78,14 @@ class Contributions(Generic[Number]):
     TypeError
         If `counts` are not integers, or `upper` is not a real number.
     ValueError
-        If `counts` is empty, not one-dimensional, or holds a number below 1 or too many samples;
+        If `counts` is empty or not one-dimensional, or holds a number below 1 or too many samples;
         if `upper` is not positive and finite, or U m_l exceeds the range of floats.
 
     Notes
     -----
-    To a type checker these are `Contributions[float]` or `Contributions[Fraction]`: results that
-    are always as exact as the bound are of that type. Where the noise or an objective may make a
-    Fraction a float, the checker expects either; of floats come floats alone.
+    For a type checker, instances are `Contributions[float]` or `Contributions[Fraction]`, and
+    results that are always as exact as the bound have the same type. Where the noise or an
+    objective may turn a Fraction into a float, the type is either; floats always give floats.
 
     Examples
     --------
@@ -107,9 +108,9 @@ class Contributions(Generic[Number]):
     def _of_histogram(
         cls, sizes: npt.NDArray[np.int64], n_users: npt.NDArray[np.int64], upper: Exact
     ) -> Self:
-        """Return the users of a `histogram`, without an array that has an entry for each of them.
+        """Return the users of a `histogram`, without an array that has one entry per user.
 
-        Its sizes are different, the smallest first; these and the numbers of users are at least 1.
+        The sizes are distinct and ascending; sizes and numbers of users are at least 1.
         """
         users = object.__new__(cls)
         # Python's integers do not overflow.
@@ -136,7 +137,7 @@ class Contributions(Generic[Number]):
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Numbers of samples m_l, in the order given, shape (L,)."""
-        # Of users of a histogram only, and only when asked for: the largest first.
+        # Only for users of a histogram, and only when needed: the largest first.
         sizes, n_users = self.histogram
         counts = np.repeat(sizes[::-1], n_users[::-1])
         counts.setflags(write=False)
@@ -163,7 +164,7 @@ class Contributions(Generic[Number]):
 
     @cached_property
     def histogram(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The different counts, the smallest first, and how many users have each."""
+        """The distinct counts, the smallest first, and the number of users with each."""
         return np.unique(self.counts, return_counts=True)
 
     @property
@@ -182,7 +183,7 @@ class Contributions(Generic[Number]):
         Returns
         -------
         ndarray, shape (L,)
-            Of floats, or of Fractions where both U and S are exact.
+            Floats, or Fractions if both U and S are exact.
 
         Raises
         ------
@@ -216,14 +217,14 @@ def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     if raw.ndim != 1 or not raw.size:
         check.refuse("counts", "be one-dimensional and not empty", f"counts of shape {raw.shape}")
     if raw.dtype.kind not in "iu":
-        # Integers beyond 64 bits arrive here as objects or floats: look at what was given.
+        # Integers beyond 64 bits have become objects or floats: check the input itself.
         raw = np.asarray(counts, dtype=object)
         for index, count in enumerate(raw):
             check.number(f"counts[{index}]", count, numbers.Integral, "an integer")
     check.refuse_entries("counts", "at least 1", raw, raw < 1)
     check.refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
     exact = raw.astype(np.int64)
-    # The float sum is tried first because the integer sum of so large counts might wrap around.
+    # The float sum is tried first, because the integer sum of such large counts might overflow.
     if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
         _refuse_total(exact.sum(dtype=np.float64))
     exact.setflags(write=False)
@@ -239,16 +240,16 @@ def _refuse_total(total: float) -> NoReturn:
 class Clipping:
     """Intervals to which samples are clipped: an estimator of the class B of Section III-A.
 
-    A sample x is replaced by its projection min(max(x, lower), upper). There is one interval a
-    user (L of them, for all of the user's samples) or one a sample (N of them: all samples of the
-    first user, then all of the second, and so on). An interval of zero width drops the sample.
-    Intervals are public and must not depend on the samples.
+    A sample x is replaced by its projection min(max(x, lower), upper). There is one interval per
+    user (L of them, each for all of the user's samples) or one per sample (N of them: all samples
+    of the first user, then all of the second, and so on). An interval of zero width drops the
+    sample. Intervals are public and must not depend on the samples.
 
     Parameters
     ----------
     lower, upper : array_like of float or Fraction, shape (L,) or (N,)
-        Ends a and b of the intervals, 0 <= a <= b <= U, in the unit of the samples. That b <= U is
-        checked by the functions that take the users as well.
+        Ends a and b of the intervals, 0 <= a <= b <= U, in the unit of the samples. Functions that
+        also take the users check b <= U.
 
     Attributes
     ----------
@@ -260,7 +261,7 @@ class Clipping:
     TypeError
         If an end is not a real number.
     ValueError
-        If the shapes differ or are not one-dimensional, or an end is negative, not finite, or the
+        If the shapes differ or are not one-dimensional, an end is negative or not finite, or an
         interval is reversed.
 
     Examples
@@ -334,7 +335,7 @@ def extreme_collection(
     n_users: int, max_count: int, upper: Fraction
 ) -> Contributions[Fraction]: ...
 def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributions:
-    """Return the paper's extreme-valued collection: the last user gives m* samples, all others one.
+    """Return the paper's extreme-valued collection: the last user has m* samples, all others one.
 
     Parameters
     ----------
@@ -376,20 +377,20 @@ def read_eps(eps: Epsilon, name: str = "eps") -> Fraction:
         Privacy budget of a release (dimensionless, public). A float stands for its binary value;
         a string must be a decimal number such as ``"0.1"``.
     name : str, optional
-        What error messages call the argument.
+        Name of the argument in error messages.
 
     Returns
     -------
     Fraction
-        The value, unrounded.
+        The exact value.
 
     Raises
     ------
     TypeError
-        If `eps` is a boolean or no real number.
+        If `eps` is a boolean or not a real number.
     ValueError
-        If `eps` is text that is no number, not positive, not finite, or so close to zero that a
-        float can hold it only as a subnormal number.
+        If `eps` is a string that is not a number, not positive, not finite, or so close to zero
+        that its float is subnormal.
 
     Examples
     --------
@@ -404,10 +405,10 @@ def read_eps(eps: Epsilon, name: str = "eps") -> Fraction:
     if not isinstance(number, Decimal | Fraction):
         check.number(name, number, numbers.Real, rule)
         number = int(number) if isinstance(number, numbers.Integral) else float(number)
-    # A comparison with a Decimal NaN would raise an error of its own.
+    # A comparison with a Decimal NaN would itself raise an error.
     if (isinstance(number, Decimal) and number.is_nan()) or not 0 < number < inf:
         check.refuse_value(name, "positive and finite", eps)
-    # Compared before the conversion: Fraction(Decimal("1e-999999999")) would never end.
+    # Compared before the conversion: Fraction(Decimal("1e-999999999")) would never finish.
     if not check.SMALLEST_NORMAL <= number <= check.LARGEST:
         check.refuse_value(name, "within the range of normal floats", eps)
     return Fraction(number)
@@ -416,11 +417,11 @@ def read_eps(eps: Epsilon, name: str = "eps") -> Fraction:
 def rank(eps: Epsilon) -> int:
     """Return k = ceil(2/eps): the threshold of Theorem III.1 is the k-th largest U m_l.
 
-    Fractions, Decimals, integers and strings are used exactly. A float may miss the number that was
-    meant: where 2/eps lies within a relative 1e-9 of an integer, k is that integer (in floating
-    point, ``math.ceil(2 / (2 / 49))`` is 50); a numpy float32 is allowed its own precision. The
-    rank is public, and noise is always scaled to the interval widths in use, so this reading costs
-    no privacy.
+    Fractions, Decimals, integers and strings are used exactly. A float may differ slightly from the
+    intended number: if 2/eps lies within a relative 1e-9 of an integer, k is that integer (in
+    floating point, ``math.ceil(2 / (2 / 49))`` is 50); for a numpy float32, the tolerance is its
+    own precision. The rank is public, and noise is always scaled to the interval widths in use, so
+    this tolerance costs no privacy.
 
     Parameters
     ----------
@@ -435,7 +436,7 @@ def rank(eps: Epsilon) -> int:
     Raises
     ------
     TypeError, ValueError
-        If `eps` is no privacy budget.
+        If `eps` is not a privacy budget.
 
     Examples
     --------

@@ -31,8 +31,8 @@ def noise_scale(sensitivity: npt.ArrayLike, eps: Epsilon) -> Floats:
     Raises
     ------
     TypeError, ValueError
-        If `sensitivity` is not a finite number of at least 0, or an array of such numbers; as
-        `read_eps`; if `eps` is so small that noise of this scale is not finite.
+        If `sensitivity` does not hold finite numbers of at least 0, or `eps` is so small that noise
+        of this scale is not finite; see also `read_eps`.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def noise_scale(sensitivity: npt.ArrayLike, eps: Epsilon) -> Floats:
     check.refuse_entries("sensitivity", "at least 0", change, change < 0)
     with np.errstate(over="ignore"):
         scale = np.asarray(change / np.float64(read_eps(eps)))
-    # A draw may exceed its scale, though by less than a factor of 64: 2^-64 is never drawn.
+    # A draw is less than 64 times its scale, because uniforms as small as 2^-64 are never drawn.
     if not np.all(scale <= check.LARGEST / 64):
         raise ValueError(f"`eps` must be large enough for finite noise, got eps={eps!s}.")
     return scale
@@ -55,7 +55,7 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     Parameters
     ----------
     bias, scale : array_like of float
-        The bias d and the scale s of the noise, not negative, in one unit; broadcast together.
+        The bias d and the scale s >= 0 of the noise, in the same unit; broadcast together.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def noisy_error(bias: npt.ArrayLike, scale: npt.ArrayLike) -> Floats:
     distance = abs(check.floats("bias", bias))
     scales = check.floats("scale", scale)
     check.refuse_entries("scale", "at least 0", scales, scales < 0)
-    # The ratio overflows where there is no noise, or the bias is far beyond it: nothing is added.
+    # The ratio overflows if there is no noise, or if the bias far exceeds it: nothing is added.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.fmin(distance / scales, check.LARGEST)
     return distance + scales * np.exp(-ratio)

@@ -1,9 +1,9 @@
-"""Random datasets, drawn as user sums: the samples of Section IV-B, and others to compare with.
+"""Random datasets, drawn as user sums: the samples of Section IV-B, and others for comparison.
 
-Every mechanism of the paper reads a dataset through its user sums only, so a sampler returns those:
-it is called as ``sampler(users, n_trials, rng=rng)`` and returns an array of shape (n_trials, L),
-each row one dataset. Laws with parameters are given theirs by `functools.partial`. The samples are
-drawn one by one and added up in blocks, so that memory does not grow with the counts.
+Every mechanism of the paper depends on a dataset only through its user sums, so a sampler returns
+those: it is called as ``sampler(users, n_trials, rng=rng)`` and returns an array of shape
+(n_trials, L), one dataset per row. Use `functools.partial` to set the parameters of a distribution.
+The samples are drawn one by one and added up in blocks, so memory does not grow with the counts.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from userdp.model import Contributions, _read_sums
 # Draws samples in [0, U], shape (n_trials, users, samples of one user).
 _Draw = Callable[[tuple[int, int, int]], Floats]
 
-# Most samples held in memory at a time, unless one of each user and dataset are more.
+# Maximum number of samples in memory at a time, unless one per user and dataset are more.
 _BLOCK = 2**20
 
-# A normal sample is outside with a chance of 0.62 at most: so often, as good as never.
+# A normal sample is outside with a probability of at most 0.62: this many redraws hardly ever fail.
 _MOST_REDRAWS = 400
 
 
-# A law of datasets, called as ``sampler(users, n_trials, rng=rng)``: user sums, (n_trials, L).
+# A distribution of datasets, called as ``sampler(users, n_trials, rng=rng)``; returns user sums,
+# shape (n_trials, L).
 Sampler = Callable[..., npt.ArrayLike]
 
 
 def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) -> Floats:
-    """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, law 1.
+    """Draw user sums of samples that are i.i.d. uniform on [0, U]: Section IV-B, distribution 1.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) ->
     ------
     TypeError, ValueError
         If `users` is not a Contributions instance, `n_trials` is not an integer of at least 1, or
-        `rng` is no source of randomness.
+        `rng` is not a source of randomness.
 
     Examples
     --------
@@ -66,11 +67,11 @@ def uniform_sums(users: Contributions, n_trials: int, *, rng: RNGLike = None) ->
 def gaussian_sums(
     users: Contributions, n_trials: int, *, variance: float | None = None, rng: RNGLike = None
 ) -> Floats:
-    """Draw user sums of i.i.d. Gaussian samples, kept if they fall into [0, U]: IV-B, law 2.
+    """Draw user sums of i.i.d. Gaussian samples, kept if they lie in [0, U]: IV-B, distribution 2.
 
-    The paper calls these samples "projected" and draws them "by rejection sampling", which is what
-    is done here: the law is the Gaussian truncated to [0, U], centred at U/2. The paper writes it
-    N(U/2, U/4); by its own notation U/4 is the variance (before truncation).
+    The paper calls these samples "projected" and draws them "by rejection sampling", as is done
+    here: the distribution is a Gaussian centred at U/2 and truncated to [0, U]. The paper writes it
+    N(U/2, U/4); in its own notation U/4 is the variance (before truncation).
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ def gaussian_sums(
     n_trials : int
         Number of datasets, at least 1.
     variance : float, optional
-        Variance before truncation, at most U^2, in the squared unit of the samples. The number U/4
-        without it; ``(U / 4)**2`` makes U/4 the standard deviation instead.
+        Variance before truncation, at most U^2, in the squared unit of the samples. By default the
+        number U/4; ``(U / 4)**2`` makes U/4 the standard deviation instead.
     rng : Generator or seed, optional
 
     Returns
@@ -90,7 +91,7 @@ def gaussian_sums(
     Raises
     ------
     TypeError, ValueError
-        As `uniform_sums`; if `variance` is not a real number above 0 and at most U^2.
+        See `uniform_sums`; also if `variance` is not a real number above 0 and at most U^2.
 
     Examples
     --------
@@ -124,7 +125,8 @@ def beta_sums(
 ) -> Floats:
     """Draw user sums of samples that are U times i.i.d. Beta(a, b) variables.
 
-    Beyond the paper: skewed where a and b differ, almost all at the ends where both are small.
+    Beyond the paper: skewed if a and b differ; almost all samples are near 0 or U if both are
+    small.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ def beta_sums(
     Raises
     ------
     TypeError, ValueError
-        As `uniform_sums`; if `a` or `b` is not a positive and finite real number.
+        See `uniform_sums`; also if `a` or `b` is not a positive and finite real number.
 
     Examples
     --------
@@ -160,12 +162,12 @@ def beta_sums(
 def correlated_sums(
     users: Contributions, n_trials: int, *, correlation: float, rng: RNGLike = None
 ) -> Floats:
-    """Draw user sums of uniform samples that are correlated within a user, independent between.
+    """Draw user sums of uniform samples, correlated within users and independent between users.
 
-    Beyond the paper's experiments, but not beyond its motivation: a vehicle's speeds, say. Each
-    user has a level of their own, uniform on [0, U]. A sample equals the level with probability
-    sqrt(correlation), and is a fresh uniform number otherwise, so that any two samples of a user
-    have the correlation asked for and each sample by itself is uniform.
+    This goes beyond the paper's experiments, but not beyond its motivation, such as the speeds of a
+    vehicle. Each user has a level, uniform on [0, U]. A sample equals the level with probability
+    sqrt(correlation), and is a new uniform number otherwise, so any two samples of a user have the
+    given correlation and each sample by itself is uniform.
 
     Parameters
     ----------
@@ -173,7 +175,7 @@ def correlated_sums(
     n_trials : int
         Number of datasets, at least 1.
     correlation : float
-        From 0 (the law of `uniform_sums`) to 1 (all samples of a user are equal).
+        From 0 (the distribution of `uniform_sums`) to 1 (all samples of a user are equal).
     rng : Generator or seed, optional
 
     Returns
@@ -184,7 +186,7 @@ def correlated_sums(
     Raises
     ------
     TypeError, ValueError
-        As `uniform_sums`; if `correlation` is not a real number from 0 to 1.
+        See `uniform_sums`; also if `correlation` is not a real number from 0 to 1.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def _read(users: Contributions, rng: RNGLike) -> tuple[float, np.random.Generato
 def _drawn(
     argument: str, sampler: Sampler, users: Contributions, n_trials: int, rng: np.random.Generator
 ) -> Floats:
-    """Draw from a sampler; refuse what cannot be called, or draws no sums of these users."""
+    """Draw from a sampler; raise if it is not callable, or if its sums do not fit the users."""
     if not callable(sampler):
         check.refuse_type(argument, "callable", sampler)
     sums = np.asarray(sampler(users, n_trials, rng=rng))
@@ -226,19 +228,19 @@ def _drawn(
 def _add_up(
     users: Contributions, n_trials: int, draw: _Draw, keep: npt.NDArray[np.int64] | None = None
 ) -> Floats:
-    """Draw all samples, for the users of one count at a time, and add them up for each user.
+    """Draw all samples, one distinct count at a time, and add them up for each user.
 
-    Only the first `keep` samples of each user count, where it is given, shape (n_trials, L).
+    If `keep` is given, shape (n_trials, L), only the first `keep` samples of each user are added.
     """
     trials = check.integer("n_trials", n_trials, least=1)
     sums = np.zeros((trials, users.n_users))
     for count in np.unique(users.counts):
-        who = np.flatnonzero(users.counts == count)
-        step = max(1, _BLOCK // (trials * who.size))
+        members = np.flatnonzero(users.counts == count)
+        step = max(1, _BLOCK // (trials * members.size))
         for start in range(0, count, step):
             index = np.arange(start, min(start + step, int(count)))
-            samples = draw((trials, who.size, index.size))
+            samples = draw((trials, members.size, index.size))
             if keep is not None:
-                samples = np.where(index < keep[:, who, None], samples, 0.0)
-            sums[:, who] += samples.sum(axis=-1)
+                samples = np.where(index < keep[:, members, None], samples, 0.0)
+            sums[:, members] += samples.sum(axis=-1)
     return sums

@@ -1,9 +1,9 @@
 """Worst-case error of clipped means, and the clipping that minimises it (Section III).
 
 Neighbouring datasets differ in all samples of one user. All functions take `users`, the public
-counts and bound U; `clipping` is the public intervals, and `eps` the privacy budget, read as in
-`rank`. Errors are in the unit of the samples. Results are Fractions if the bound and the intervals
-are Fractions, otherwise floats.
+counts and bound U; `clipping` holds the public intervals, and `eps` is the privacy budget,
+interpreted as in `rank`. Errors are in the unit of the samples. Results are Fractions if the bound
+and the intervals are Fractions, otherwise floats.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
     Raises
     ------
     TypeError
-        If an argument has another type.
+        If an argument has the wrong type.
     ValueError
         If the number of intervals is neither L nor N, or an interval exceeds U.
 
@@ -88,7 +88,7 @@ def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number 
     Raises
     ------
     TypeError, ValueError
-        As `sensitivity`.
+        See `sensitivity`.
 
     See Also
     --------
@@ -106,10 +106,10 @@ def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number 
 
 
 def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
-    """Return equation (5) as the paper prints it: the sum of max(a, U - b) over all samples, by N.
+    """Return equation (5) as the paper prints it: (1/N) sum max(a, U - b) over all samples.
 
-    An upper bound on `worst_case_bias`. The two are equal if and only if a - (U - b) has one sign
-    over all samples, as for the symmetric intervals of Theorem III.1.
+    It is an upper bound on `worst_case_bias`. The two are equal if and only if a - (U - b) has the
+    same sign for all samples, as for the symmetric intervals of Theorem III.1.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | f
     Raises
     ------
     TypeError, ValueError
-        As `sensitivity`.
+        See `sensitivity`.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def worst_case_error(
     Raises
     ------
     TypeError, ValueError
-        As `sensitivity` and `read_eps`.
+        See `sensitivity` and `read_eps`.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `eps` no privacy budget.
+        If `users` is not a Contributions instance, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
     """
     T = np.asarray(threshold(users, eps))  # noqa: N806 (the paper's letter)
     upper = np.asarray(users.upper)
-    # As arrays, Fractions and floats divide and subtract alike.
+    # Arrays of Fractions and of floats divide and subtract alike.
     half_widths = np.minimum(T / (2 * users.counts), upper / 2)
     return Clipping(upper / 2 - half_widths, upper / 2 + half_widths)
 
@@ -236,8 +236,8 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
 def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     """Return the smallest worst-case error, E_OPT = U H(2/eps) / (2N): equation (12), repaired.
 
-    H is `sum_of_largest`. No estimator with Laplace noise for its sensitivity has a smaller
-    worst-case error, clipped or not. Computed exactly, and rounded once if U is a float.
+    H is `sum_of_largest`. No estimator with Laplace noise for its sensitivity, clipped or not, has
+    a smaller worst-case error. The value is computed exactly, and rounded once if U is a float.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -269,9 +269,9 @@ def symmetric_error(
 ) -> Number | float:
     """Return phi(S) = (1/N) [sum_l (U m_l - S)^+ / 2 + S / eps], a convex function of S.
 
-    The worst-case error of symmetric intervals of total width S: the objective of the linear
-    program (8) once the alpha_l are optimal. The noise is scaled to S also beyond U m*, where the
-    intervals do not grow any more.
+    It is the worst-case error of symmetric intervals of total width S: the objective of the linear
+    program (8) for optimal alpha_l. The noise is scaled to S even above U m*, where the intervals
+    no longer grow.
 
     Parameters
     ----------
@@ -287,8 +287,8 @@ def symmetric_error(
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `total_width` not a finite number of at
-        least 0; if `eps` is no privacy budget.
+        If `users` is not a Contributions instance, `total_width` is not a finite number of at least
+        0, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -305,8 +305,8 @@ def symmetric_error(
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     """Return H(x), the number of samples of the x largest contributors.
 
-    The floor(x) largest counts, plus the fraction x - floor(x) of the next one; all of them if x
-    exceeds the number of users. A concave, piecewise linear function of x.
+    It is the sum of the floor(x) largest counts, plus the fraction x - floor(x) of the next one, or
+    of all counts if x exceeds the number of users: a concave, piecewise linear function of x.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     Raises
     ------
     TypeError
-        If `users` is not a Contributions instance, or `x` not a Fraction or an integer.
+        If `users` is not a Contributions instance, or `x` is not a Fraction or an integer.
     ValueError
         If `x` is negative.
 
@@ -336,7 +336,7 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     if x >= users.n_users:
         return Fraction(users.total)
     whole = floor(x)
-    # Of the whole + 1 largest counts, the smallest one is the fractional one.
+    # `largest` holds whole + 1 counts; its minimum is the fractional one.
     largest = np.partition(users.counts, users.n_users - whole - 1)[users.n_users - whole - 1 :]
     following = int(largest.min())
     sum_of_whole = int(largest.sum()) - following
@@ -354,7 +354,7 @@ def _nth_largest_sum(users: Contributions[Number], n: int) -> Number:
 
 
 def _symmetric_bias(users: Contributions[Number], width: Exact) -> Number | float:
-    """Return the worst-case bias of symmetric intervals of a total width, by distinct counts."""
+    """Return the worst-case bias of symmetric intervals, computed from the distinct counts."""
     sizes, n_users = users.histogram
     upper: Any = users.upper
     surplus = Contributions(sizes, upper).surplus(width)

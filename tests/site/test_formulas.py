@@ -17,6 +17,19 @@ def test_a_formula_has_glyphs_and_is_read_aloud():
     assert "\u211d" in shown["DS"]
 
 
+LINES = {
+    r"U=65": "U = 65",
+    r"m_\ell\le m^\star": "m_\u2113 ≤ m^⋆",
+    r"\lceil2/\varepsilon\rceil": "⌈2/ε⌉",
+    r"\frac{U}{2N}H(x)<1": "U/2NH(x) &lt; 1",
+}
+
+
+@pytest.mark.parametrize(("tex", "text"), LINES.items(), ids=["equal", "indices", "rank", "error"])
+def test_a_search_within_the_page_finds_a_formula_in_one_line(tex, text):
+    assert f'aria-hidden="true">{text}</span></mjx-container>' in typeset(tex, display=False)
+
+
 @pytest.mark.parametrize("tex", [r"\unknown x", r"\frac{1", r"x_", "ж"])
 def test_what_is_not_understood_ends_the_build(tex):
     with pytest.raises(ExtensionError, match=r"does not understand|lack"):

@@ -2,10 +2,10 @@
 
 MathJax does it here, in a small engine for JavaScript (QuickJS), so that a page needs no script for
 its formulas: they stand there with its text, on a slow phone as well, and in the face of the text
-(STIX Two). Beside the glyphs is MathML that is read aloud and not seen; TeX is what one copies
-(`_static/copying.js`). A formula that MathJax does
-not understand, or for which its fonts have no glyph, ends the build. MathJax is called as its
-manual says under "Loading Components by Hand".
+(STIX Two). Beside the glyphs are MathML, which is read aloud and not seen, and the formula in one
+line of characters, which a search within the page finds. What one copies is TeX
+(`_static/copying.js`). A formula that MathJax does not understand, or for which its fonts have no
+glyph, ends the build. MathJax is called as its manual says under "Loading Components by Hand".
 
 The styles of the glyphs are those that the book's formulas need, in one file for all pages; its
 fonts, in `book/_extra`, lose the glyphs that no formula shows.
@@ -17,8 +17,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from functools import cache
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import quickjs
 from docutils import nodes
@@ -107,6 +108,26 @@ def ask(call):
     return json.loads(engine().eval(f"json({call})"))
 
 
+RELATIONS = {*"=≠<>≤≥≈∈→↦⇒"}
+BETWEEN = {"mfrac": "/", "msub": "_", "msup": "^"}
+
+
+def line(node):
+    """Return MathML as one line of characters."""
+    if node.tag == "mo" and node.text in RELATIONS:
+        return f" {node.text} "
+    inner = [line(child) for child in node]
+    return (node.text or "") * (not inner) + BETWEEN.get(node.tag, "").join(inner)
+
+
+def searchable(made):
+    """Return the element of a formula that a search within the page finds."""
+    markup = re.search(r"<math.*</math>", made, re.DOTALL)[0]
+    text = line(ElementTree.fromstring(re.sub(r' xmlns="[^"]*"', "", markup)))
+    seen = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    return f'<span class="searchable" aria-hidden="true">{escape(" ".join(seen.split()))}</span>'
+
+
 @cache
 def typeset(tex, display):
     """Return a formula as HTML."""
@@ -119,7 +140,8 @@ def typeset(tex, display):
     for font, text in GLYPH.findall(made):
         seen = [c for c in unescape(text) if unicodedata.category(c) != "Cf"]
         shown[font or "N"] |= dict.fromkeys(seen, tex)
-    return re.sub(r' data-[a-z-]+="[^"]*"', "", made)  # the TeX of each part
+    made = re.sub(r' data-[a-z-]+="[^"]*"', "", made)  # the TeX of each part
+    return made.replace("</mjx-container>", f"{searchable(made)}</mjx-container>")
 
 
 @cache

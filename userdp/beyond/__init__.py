@@ -1,10 +1,11 @@
 """Beyond the paper: other noise, other errors, other statistics of users, and lower bounds.
 
-Everything here is built on `userdp`. A function with the name of one of the paper's, such as
-`threshold`, generalises it: it has the same value for the paper's objective and a privacy budget.
+Everything here is built on `userdp`. A function that shares its name with one of the paper's, such
+as `threshold`, generalises it: for the paper's objective and a privacy budget, the values are the
+same.
 """
 
-# A name imported as itself is one for export, to linters and type checkers.
+# Linters and type checkers treat a name that is imported as itself as exported.
 from userdp.beyond.errors import centred_clipping as centred_clipping
 from userdp.beyond.errors import optimal_clipping as optimal_clipping
 from userdp.beyond.errors import optimal_error as optimal_error

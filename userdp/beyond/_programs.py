@@ -1,7 +1,7 @@
-"""Linear programs for floors: families of datasets, and the multipliers that prove much of them.
+"""Linear programs for lower bounds: families of datasets, and multipliers that prove good bounds.
 
-The datasets are made of the heaviest users, in groups of blocks: `userdp.beyond.floor` says how,
-and proves what is found here by itself.
+The datasets consist of the heaviest users, in groups of blocks, as `userdp.beyond.floor` describes.
+That module proves the results independently.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,17 +17,19 @@ from userdp.beyond.frontier import _risk_of_one
 
 Integers = npt.NDArray[np.int64]
 
-# What a family is asked for by, group by group: users a block, times eps; blocks; and into how many
-# equal cells the range of a block is cut. No cells stand for the two lattices of thm-lattice.
+# The specification of a family, group by group: users per block, times eps; number of blocks; and
+# number of equal cells into which the range of a block is divided. No cells means the two lattices
+# of thm-lattice.
 _Rule = tuple[tuple[float, int, int], ...]
 _LATTICES = 0
 
-# A rule for given users and a budget: users a block, blocks, and cells.
+# A rule for given users and a budget: users per block, blocks, and cells.
 Shape = tuple[tuple[int, int, int], ...]
 
-# Families for small, middle and large budgets: at these, and other collections too, they prove
-# within some per cent of what long random searches did. Many users at the ends of their range for
-# small budgets; for large ones few, at levels in between too.
+# Families for small, middle and large budgets: at these, and for other collections too, the bounds
+# that they prove are within a few per cent of those from long random searches. For small budgets
+# there are many users at the ends of their range; for large ones few users, also at levels in
+# between.
 _SMALL: list[_Rule] = [
     ((0, 1, 1), (0.75, 11, 1)),
     ((0.7, 2, 1), (0.75, 11, 1)),
@@ -61,27 +63,28 @@ _LARGE: list[_Rule] = [
 ]
 _UP_TO = ((0.35, _SMALL), (1.4, _MIDDLE), (float("inf"), _LARGE))
 
-# Levels are multiples of this part of a sample, so that up to ten cells are cut exactly.
+# Levels are multiples of 1/PARTS of a sample, so that up to ten cells divide a range exactly.
 PARTS = 2520
 
-# A program for more datasets takes longer than some tenths of a second.
+# A program for more datasets takes longer than a few tenths of a second.
 _MOST_DATASETS = 48
 
-# Where several users move at once, probabilities change by e^4 at most: solvers lose the digits.
+# If several users move at once, probabilities change by at most e^4: beyond that, solvers lose
+# digits.
 _MOST_SPENT = 4
 
-# Users of a block, however small the budget.
+# Maximum number of users per block, however small the budget.
 _LARGEST_BLOCK = 10_000
 
 # Bits of multipliers: of the weights, as shares of 1, and of the loads, as shares of the range.
 _WEIGHT_BITS, _LOAD_BITS = 40, 30
 
-# A dataset: for each group, how many blocks stand at each level.
+# A dataset: for each group, the number of blocks at each level.
 Dataset = tuple[tuple[int, ...], ...]
 
 
 class Group(NamedTuple):
-    """Users a block, blocks, and the levels."""
+    """Users per block, number of blocks, and the levels."""
 
     block_size: int
     n_blocks: int
@@ -89,7 +92,7 @@ class Group(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What a program says of a family, in samples at U, and its multipliers in whole numbers."""
+    """The optimum of a family's program, in samples at U, and its multipliers as whole numbers."""
 
     floor: float
     groups: tuple[Group, ...]
@@ -100,46 +103,46 @@ class Solved(NamedTuple):
 
 
 def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Solved]:
-    """Solve the programs of a fixed list of families of the users, the heaviest first."""
+    """Solve the programs of a fixed list of families of users, given heaviest first."""
     rules = next(rules for most, rules in _UP_TO if eps <= most)
-    shapes = {_fitted(rule, n_users, eps) for rule in rules}
+    shapes = {_fit_rule(rule, n_users, eps) for rule in rules}
     most = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
     counts = [*islice(heaviest, most)]
     for shape in sorted(shapes):
-        groups = _dealt(shape, counts, eps)
-        ways = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
+        groups = _deal_users(shape, counts, eps)
+        sizes = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
         largest = max(group.block_size for group in groups)
-        if prod(ways) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _MOST_SPENT):
+        if prod(sizes) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _MOST_SPENT):
             yield from _solve(groups, eps)
 
 
 def solve_one(heaviest: Iterator[int], shape: Shape, eps: float) -> Iterator[Solved]:
-    """Solve the program of one family of the users, the heaviest first."""
+    """Solve the program of one family of users, given heaviest first."""
     counts = [*islice(heaviest, sum(size * n_blocks for size, n_blocks, _ in shape))]
-    return _solve(_dealt(shape, counts, eps), eps)
+    return _solve(_deal_users(shape, counts, eps), eps)
 
 
-def _fitted(rule: _Rule, n_users: int, eps: float) -> Shape:
-    """Users a block, blocks and cells: as many users as there are."""
+def _fit_rule(rule: _Rule, n_users: int, eps: float) -> Shape:
+    """Return users per block, blocks and cells, for at most `n_users` users in total."""
     shape = []
-    left = n_users
+    remaining = n_users
     for spent, most_blocks, cells in rule:
-        if left:
-            n_blocks = min(most_blocks, left)
-            size = min(max(1, round(spent / eps)), left // n_blocks, _LARGEST_BLOCK)
+        if remaining:
+            n_blocks = min(most_blocks, remaining)
+            size = min(max(1, round(spent / eps)), remaining // n_blocks, _LARGEST_BLOCK)
             shape.append((size, n_blocks, cells))
-            left -= size * n_blocks
+            remaining -= size * n_blocks
     return tuple(shape)
 
 
-def _dealt(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group, ...]:
-    """Deal the users of a family, and give each group levels that its lightest block can reach."""
+def _deal_users(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group, ...]:
+    """Deal users to the groups of a family, with levels that the lightest block can reach."""
     groups = []
     first = 0
     for size, n_blocks, cells in shape:
-        hand = counts[first : first + size * n_blocks]
+        members = counts[first : first + size * n_blocks]
         first += size * n_blocks
-        most = min(sum(hand[block::n_blocks]) for block in range(n_blocks)) * PARTS
+        most = min(sum(members[block::n_blocks]) for block in range(n_blocks)) * PARTS
         if cells == _LATTICES:
             step = float(_risk_of_one(np.array([size * eps]))[0])
             below = [round(n * step * most) for n in range(int(1 / step) + 1)]
@@ -150,31 +153,31 @@ def _dealt(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group, ...]
     return tuple(groups)
 
 
-def _stands(group: Group) -> list[tuple[int, ...]]:
-    """All ways in which the blocks of a group can stand at its levels."""
+def _arrangements(group: Group) -> list[tuple[int, ...]]:
+    """Return all arrangements of the blocks of a group at its levels."""
     numbers = range(len(group.levels))
-    ways = combinations_with_replacement(numbers, group.n_blocks)
-    return [tuple(way.count(number) for number in numbers) for way in ways]
+    choices = combinations_with_replacement(numbers, group.n_blocks)
+    return [tuple(choice.count(number) for number in numbers) for choice in choices]
 
 
 def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[int, int, int]]:
-    """Pairs of datasets in which one block stands at another level, and the users of a block."""
+    """Return pairs of datasets that differ in one block's level, and the users of a block."""
     number = {dataset: c for c, dataset in enumerate(datasets)}
     moves = []
     for c, dataset in enumerate(datasets):
-        for g, (group, stand) in enumerate(zip(groups, dataset, strict=True)):
-            for here, there in product(range(len(stand)), repeat=2):
-                if here != there and stand[here]:
-                    moved = list(stand)
+        for g, (group, arrangement) in enumerate(zip(groups, dataset, strict=True)):
+            for here, there in product(range(len(arrangement)), repeat=2):
+                if here != there and arrangement[here]:
+                    moved = list(arrangement)
                     moved[here] -= 1
                     moved[there] += 1
-                    to = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
-                    moves.append((c, number[to], group.block_size))
+                    target = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
+                    moves.append((c, number[target], group.block_size))
     return moves
 
 
 class _Family(NamedTuple):
-    """All datasets of some groups, and what mirrors what if x becomes U - x for every sample."""
+    """All datasets of some groups, and their mirror images under x -> U - x for every sample."""
 
     groups: tuple[Group, ...]
     datasets: list[Dataset]
@@ -186,14 +189,14 @@ class _Family(NamedTuple):
 
 
 def _family(groups: tuple[Group, ...]) -> _Family:
-    datasets = [*product(*map(_stands, groups))]
+    datasets = [*product(*map(_arrangements, groups))]
     levels = [level for group in groups for level in group.levels]
     means = [
         sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
         for dataset in datasets
     ]
     number = {dataset: c for c, dataset in enumerate(datasets)}
-    twin = [number[tuple(stand[::-1] for stand in dataset)] for dataset in datasets]
+    twin = [number[tuple(arrangement[::-1] for arrangement in dataset)] for dataset in datasets]
     moves = _moves(groups, datasets)
     order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
     twin_move = [order[twin[c], twin[d]] for c, d, _ in moves]
@@ -204,12 +207,12 @@ def _family(groups: tuple[Group, ...]) -> _Family:
 def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
     """Solve the program of a family, or yield nothing if the solver fails.
 
-    Which probabilities p_c(y) of the means y, that differ by factors of at most e^(k eps) where a
-    block of k users moves, have the smallest largest mean distance? They may be the same for a
-    dataset and a mean and for their mirror images, and one of two constraints that mirror each
-    other is enough: half the program.
+    The program minimises the largest mean distance over probabilities p_c(y) of the means y that
+    differ by factors of at most e^(k eps) when a block of k users moves. The probabilities can be
+    taken equal for a dataset and a mean and for their mirror images, and of two constraints that
+    mirror each other one is enough, which halves the program.
     """
-    from scipy import optimize, sparse  # heavy: loaded when it is used
+    from scipy import optimize, sparse  # slow to import: loaded on first use
 
     family = _family(groups)
     n, n_places, width = len(family.datasets), len(family.places), family.places[-1]
@@ -221,7 +224,7 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
     kept_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.twin_move)
 
     def block(n_rows: int, *parts: tuple[npt.ArrayLike, ...]) -> Any:
-        """Make a sparse block from values, rows and columns."""
+        """Return a sparse block from values, rows and columns."""
         entries = [np.broadcast_arrays(*part) for part in parts]
         values, rows, columns = (
             np.concatenate([entry[axis].ravel() for entry in entries]) for axis in range(3)
@@ -258,7 +261,7 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
 
 
 def _rounded(family: _Family, floor: float, weights: Floats, loads: Floats) -> Solved:
-    """Share multipliers between mirror images, and make them whole numbers."""
+    """Average multipliers over mirror images, and round them to whole numbers."""
     loads = (loads + loads[family.twin_move][:, ::-1]) / 2
     weights = (weights + weights[family.twin]) / 2
     whole = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Rounding to one side: what is said of privacy and of errors is never better than the truth.
+"""Directed rounding: stated privacy and errors are never better than the true ones.
 
-A text of a float is read as Python reads it. So "0.1" is at least the float 0.1, though that is a
-little more than a tenth.
+Texts of floats are read as Python reads them: "0.1" is at least the float 0.1, although that is
+slightly more than a tenth.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -12,18 +12,18 @@ PRECISE = Context(prec=80)
 
 
 def to_unit(number: float, unit: Decimal, rounding: str = ROUND_CEILING) -> Decimal:
-    """Return a number in whole units, at least as large as it is (or at most)."""
+    """Return a number rounded to whole units: upwards, or as `rounding` says."""
     rounded = Decimal(repr(float(number))).quantize(unit, rounding, PRECISE)
-    return PRECISE.add(rounded, 0)  # without a minus before zero
+    return PRECISE.add(rounded, 0)  # without a minus sign before zero
 
 
 def place_of(number: float, digits: int) -> Decimal:
-    """Return the unit of the last of so many significant digits."""
+    """Return the unit of the last of `digits` significant digits."""
     return Decimal(1).scaleb(Decimal(repr(float(number))).adjusted() - digits + 1)
 
 
 def upwards(number: float, digits: int = 6) -> str:
-    """Return a number to significant digits, which read as a float are at least the number.
+    """Return a number to significant digits that, as a float, are at least the number.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def upwards(number: float, digits: int = 6) -> str:
 
 
 def downwards(number: float, digits: int = 6) -> str:
-    """Return a number to significant digits, which read as a float are at most the number."""
+    """Return a number to significant digits that, as a float, are at most the number."""
     return _to_digits(number, digits, ROUND_FLOOR)
 
 
@@ -46,7 +46,7 @@ def _to_digits(number: float, digits: int, rounding: str) -> str:
 
 
 def factor_of(eps: float) -> str:
-    """Return e^eps, rounded upwards: to two decimals, or to two digits of what is above 1.
+    """Return e^eps, rounded upwards: to two decimals, or to two digits of its excess over 1.
 
     Examples
     --------
@@ -54,7 +54,8 @@ def factor_of(eps: float) -> str:
     ['2.72', '1.0041', '1.00000000000091']
     """
     factor = PRECISE.next_plus(Decimal(eps).exp(PRECISE))
-    # Three digits of large factors; of small ones the excess over 1, which may be tiny.
+    # Three digits for large factors; for small ones, digits of the excess over 1, which may be
+    # tiny.
     finest = Decimal(1).scaleb(max(factor.adjusted(), 0) - 2)
     unit = min(finest, Decimal(1).scaleb((factor - 1).adjusted() - 1))
     rounded = factor.quantize(unit if factor < 2 else finest, ROUND_CEILING, PRECISE)

@@ -1,7 +1,7 @@
 """Worst-case errors of clipped means for any law of noise and three objectives.
 
-These functions have the names of the paper's functions in `userdp`, whose values they take for the
-objective "bound" and a privacy budget. Their shared parameters are
+These functions share the names of the paper's functions in `userdp`, and have the same values for
+the objective "bound" and a privacy budget. Their shared parameters are
 
 - `users`, the public counts and bound U, and `clipping`, public intervals;
 - `total_width`, the width S of a user's intervals, finite and at least 0;
@@ -13,7 +13,7 @@ objective "bound" and a privacy budget. Their shared parameters are
 
 Neighbouring datasets differ in all samples of one user. Errors are in the unit of the samples, or
 in its square for "mse". They are Fractions for "bound" and "mse" if the bound is a Fraction and the
-noise Laplace, otherwise floats.
+noise is Laplace, otherwise floats.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
 from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
 
-# So many datasets are tried at once, so that memory does not grow with the number of users.
+# Number of datasets tried at once, so that memory does not grow with the number of users.
 _AT_ONCE = 2**13
 
 
@@ -56,7 +56,7 @@ def worst_case_error(
     Raises
     ------
     TypeError, ValueError
-        As `sensitivity` and `read_eps`; if `objective` is not one of these names.
+        See `sensitivity` and `read_eps`; also if `objective` is not one of these names.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def threshold(
 ) -> Number:
     """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
 
-    For "bound" it is the k-th largest U m_l with k = ceil(2 E|Z|), or 0 if k > L; E|Z| is at
-    sensitivity 1. For the other objectives it is the best of the stationary points
-    S_n = n U M / (n + 2 x_n), clamped, if n users are clipped, M is the mean of their counts, and
-    x_n is the best ratio of bias to sensitivity (thm-stationary).
+    For "bound" it is the k-th largest U m_l with k = ceil(2 E|Z|), or 0 if k > L, where E|Z| is the
+    mean size of the noise at sensitivity 1. For the other objectives it is the best of the clamped
+    stationary points S_n = n U M / (n + 2 x_n), where n users are clipped, M is the mean of their
+    counts, and x_n is the best ratio of bias to sensitivity (thm-stationary).
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def threshold(
     Returns
     -------
     float or Fraction
-        In the unit of the samples; the largest one, if several are optimal. Exact for "bound"; for
-        the others a Fraction, if the bound is one, stands for a rounded number.
+        In the unit of the samples; the largest one if several are optimal. Exact for "bound"; for
+        the others it is a rounded number, held as a Fraction if the bound is one.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, `budget` no budget, or `objective` not one of
-        these names.
+        If `users` is not a Contributions instance, `budget` is not a budget, or `objective` is not
+        one of these names.
 
     Examples
     --------
@@ -117,11 +117,11 @@ def threshold(
 def _stationary_width(users: Contributions, law: Noise, objective: Objective) -> float:
     """Find the width at which a strictly convex objective is smallest, over all its pieces.
 
-    There is a piece for each distinct count. The stationary point of a piece that ends below the
-    minimum lies above the piece; that of a later one does not. So the piece is found by bisection.
+    There is one piece per distinct count. The stationary point of a piece that ends below the
+    minimum lies above the piece; that of a later piece does not. So bisection finds the piece.
     """
     sizes, n_users = users.histogram
-    # How many users lie above the lower end of each piece, and what they contribute.
+    # Number of users above the lower end of each piece, and the sum of their largest sums.
     above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
     largest = float(users.upper) * np.append(0.0, sizes)
     total = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
@@ -143,8 +143,8 @@ def optimal_clipping(
 ) -> Clipping:
     """Return the intervals that minimise `worst_case_error`: `centred_clipping` at `threshold`.
 
-    For each objective and law no estimator at all has a smaller worst-case error, if its noise is
-    of this law, scaled to its sensitivity, and its release is not projected.
+    For each objective and law, no estimator with noise of this law, scaled to its sensitivity, has
+    a smaller worst-case error, unless its release is projected.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def optimal_clipping(
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -208,14 +208,14 @@ def centred_clipping(
     number = Fraction if users.is_exact else float
     width = number(check.size("total_width", total_width, users.is_exact))
     middle = np.asarray(number(_read_centre(users, centre)))
-    # As arrays, Fractions and floats divide and subtract alike.
+    # Arrays of Fractions and of floats divide and subtract alike.
     reach = np.asarray(width) / (2 * users.counts)
     upper = np.asarray(users.upper)
     return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
 
 
 def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact) -> Number | float:
-    """Return the worst-case bias of `centred_clipping`, without an array of all users.
+    """Return the worst-case bias of `centred_clipping`, without an array over all users.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     Raises
     ------
     TypeError, ValueError
-        As `centred_clipping`.
+        See `centred_clipping`.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     5.4
     """
     sizes, n_users = users.histogram
-    upper: Any = users.upper  # of either kind, as the new users' bound is
+    upper: Any = users.upper  # a float or a Fraction, as for the new users
     one_of_each = Contributions(sizes, upper)
     clipping = centred_clipping(one_of_each, total_width, centre)
     raised = np.sum(n_users * sizes * clipping.lower)
@@ -258,7 +258,7 @@ def optimal_error(users: Contributions, budget: Budget, objective: Objective = "
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
     For "bound" it is (U / 2N) H(2 E|Z|), with H the `sum_of_largest`; for the other objectives it
-    is `symmetric_error` at `threshold`, the smallest of releases that are not projected.
+    is `symmetric_error` at `threshold`, the smallest for releases that are not projected.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def optimal_error(users: Contributions, budget: Budget, objective: Objective = "
     Raises
     ------
     TypeError, ValueError
-        As `threshold`.
+        See `threshold`.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def symmetric_error(
 ) -> Number | float:
     """Return the worst-case error of symmetric intervals of total width S, a convex function of S.
 
-    The noise is scaled to S also beyond U m*, where the intervals do not grow any more.
+    The noise is scaled to S even above U m*, where the intervals no longer grow.
 
     Parameters
     ----------
@@ -333,8 +333,8 @@ def symmetric_error(
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `total_width` not a finite number of at
-        least 0; if `budget` is no budget; if `objective` is not one of these names.
+        If `users` is not a Contributions instance, `total_width` is not a finite number of at least
+        0, `budget` is not a budget, or `objective` is not one of these names.
 
     Examples
     --------
@@ -352,10 +352,10 @@ def symmetric_error(
 def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:
     """Return the largest mean absolute error of symmetric intervals if the release is projected.
 
-    Projection to [0, U] costs no privacy and increases the error on no dataset, so this is at most
-    `symmetric_error` for "l1". A worst dataset has the j heaviest users at U, and the others bring
-    the clipped mean as close to U/2 as they can (thm-projected). The noise is scaled to S, or to
-    U m* if that is less.
+    Projection to [0, U] costs no privacy and does not increase the error on any dataset, so this is
+    at most `symmetric_error` for "l1". In a worst dataset the j heaviest users are at U, and the
+    others bring the clipped mean as close to U/2 as possible (thm-projected). The noise is scaled
+    to S, or to U m* if that is smaller.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     Raises
     ------
     TypeError, ValueError
-        As `symmetric_error`.
+        See `symmetric_error`.
 
     Examples
     --------
@@ -385,14 +385,15 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     width = min(float(check.size("total_width", total_width)), float(largest[-1]))
     upper = float(users.upper)
     change = width / users.total
-    # Of users who are not clipped only the sum matters; of the others the heaviest come first.
+    # For users who are not clipped only the sum matters; the others are taken heaviest first.
     is_clipped = largest > width
     free = float(np.sum((largest * n_users)[~is_clipped])) / users.total
     heaviest_first = n_users[is_clipped][::-1]
     n_above = np.append(0, np.cumsum(heaviest_first)).astype(np.float64)
     cut = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
     n_clipped = int(n_above[-1])
-    # Up to here the others bring the clipped mean to U/2, and the error grows with the bias.
+    # Up to this number, the others bring the clipped mean to U/2, and the error grows with the
+    # bias.
     first = n_clipped
     if change:
         first = int(min((n_clipped + free / change) / 2, n_clipped))
@@ -408,7 +409,7 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
 
 
 def _kept_out(law: Noise, off_middle: Floats, upper: float, change: float | Floats) -> Floats:
-    """Return how much of the noise projection to [0, U] keeps out, of a mean so far off U/2."""
+    """Return the noise that projection to [0, U] removes, for a mean so far from U/2."""
     near = np.maximum(upper / 2 - off_middle, 0.0)
     far = upper / 2 + off_middle
     return law.mean_excess(near, change) + law.mean_excess(far, change)

@@ -1,4 +1,4 @@
-"""What no private mechanism can beat: an error for the mean, and how far the optimum is from it.
+"""Lower bounds on the error of any private mean, and how far the optimum is from them.
 
 Neighbouring datasets differ in all samples of one user; the counts, the bound and eps are public.
 """
@@ -18,13 +18,14 @@ from userdp.model import Contributions, Epsilon, read_eps
 
 
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
-    """Return an error that every user-level eps-DP mechanism makes on some dataset, on average.
+    """Return a lower bound on the worst-case error of every user-level eps-DP mechanism.
 
-    (U/N) max_n H(n) b_n, with H(n) the sum of the n largest counts. Here b_n is the larger one of
-    1 / (1 + cosh(eps) + n sinh(eps)), from datasets along which one user after the other changes
-    sides, and of s(n eps), from n users who act as one: thm-chain and thm-lattice of the book.
-    `optimality_factor` says how far E_OPT can be from the smallest possible error.
-    `minimax_certificate` proves more for one collection, in a second or some.
+    It is (U/N) max_n H(n) b_n, where H(n) is the sum of the n largest counts. Here b_n is the
+    larger of 1 / (1 + cosh(eps) + n sinh(eps)), from a chain of datasets in which one user after
+    another moves from one end of the range to the other, and s(n eps), from n users who act as one:
+    thm-chain and thm-lattice of the book. `optimality_factor` bounds how far E_OPT can be from the
+    smallest possible error. `minimax_certificate` proves a better bound for a given collection, in
+    one or a few seconds.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `eps` no privacy budget.
+        If `users` is not a Contributions instance, or `eps` is not a privacy budget.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     sizes, n_users = users.histogram
     ends = np.append(0.0, np.cumsum(n_users[::-1]))
     sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
-    # Between users of one count H(n) b_n is monotone on the chain.
+    # Among users with the same count, H(n) b_n is monotone on the chain.
     n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
     shares = np.interp(n, ends, sums) / users.total
     risks = _least_risks(n, float(read_eps(eps)))
@@ -60,12 +61,12 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
 
 
 def optimality_factor(budget: Budget) -> float:
-    """Return a factor by which `optimal_error` is at most larger than the smallest possible error.
+    """Return an upper bound on the ratio of `optimal_error` to the smallest possible error.
 
-    For every collection: the worst-case error of the optimum is at most this multiple of the
-    smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind.
-    Theorem thm-factor of the book; never above (1 + cosh(eps)) / 2 + sinh(eps) E|Z|, with E|Z| the
-    mean size of the noise at sensitivity 1.
+    For every collection, the worst-case error of the optimum is at most this multiple of the
+    smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind:
+    thm-factor of the book. The factor is at most (1 + cosh(eps)) / 2 + sinh(eps) E|Z|, where E|Z|
+    is the mean size of the noise at sensitivity 1.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def optimality_factor(budget: Budget) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `budget` is no budget; if a law is not eps-DP.
+        If `budget` is not a budget; if a law is not eps-DP.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def optimality_factor(budget: Budget) -> float:
     x = 2 * Fraction(law.mean_size)
     whole = floor(x)
     n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
-    # How large H can be at the two whole numbers around x while no lower bound H(n) b_n exceeds 1.
+    # The largest H at the two whole numbers around x for which no lower bound H(n) b_n exceeds 1.
     with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
         most = 1 / _least_risks(n, float(law.eps))
     below = float(np.min(np.maximum(1, whole / n) * most)) if whole else 0.0
@@ -103,10 +104,10 @@ def optimality_factor(budget: Budget) -> float:
 
 
 def _least_risks(n: Floats, eps: float) -> Floats:
-    """Return b_n: the unavoidable error, in parts of how far n users together can move the mean."""
+    """Return b_n: the unavoidable error, as a fraction of how far n users can move the mean."""
     with np.errstate(over="ignore"):
         risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
-    # For four users or more, treating them as one adds less than a part in 50,000.
+    # For four or more users, treating them as one adds less than one part in 50,000.
     few = n <= 3
     risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
     return risks

@@ -1,14 +1,15 @@
 """Several means of the same users, in groups, columns or weeks: one threshold for all of them.
 
 There are G groups; user l has m_lg samples in group g, each in [0, U], and N_g is the number of all
-samples there. With one scale of noise for all means the smallest worst-case error, summed over the
-groups, is half of H_a(2G/eps), H_a the sum of the largest of the users' influences a_l =
-sum_g U m_lg / N_g (thm-several-means of the book). It takes one threshold for the influences.
-An equal part of the budget for each group, with a threshold of its own, is never better.
+samples in that group. With one scale of noise for all means, the smallest worst-case error, summed
+over the groups, is half of H_a(2G/eps), where H_a is the sum of the largest of the users'
+influences a_l = sum_g U m_lg / N_g (thm-several-means of the book). One threshold for the
+influences attains it. Giving each group an equal part of the budget, and its own threshold, is
+never better.
 
 Neighbouring datasets differ in all samples of one user, in all groups; the counts m_lg, the bound
 and eps are public. The noise is Laplace: staircase noise in several coordinates is not private at
-their common sensitivity, and for Gaussian noise another distance between means matters.
+their common sensitivity, and for Gaussian noise a different distance between means matters.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ def influence(counts: npt.ArrayLike, upper: Exact) -> npt.NDArray[Any]:
     TypeError
         If a count is not an integer, or `upper` not a real number.
     ValueError
-        If `counts` is not of two dimensions, a count is negative, a group has no samples, or all
-        counts together are more than 2^53; if `upper` is not positive and finite, or G U is beyond
-        floats.
+        If `counts` is not two-dimensional, a count is negative, a group has no samples, or all
+        counts together exceed 2^53; if `upper` is not positive and finite, or G U exceeds the range
+        of floats.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def influence_threshold(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Ex
     Raises
     ------
     TypeError, ValueError
-        As `influence`; if `eps` is not a privacy budget.
+        See `influence`; also if `eps` is not a privacy budget.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def modulus_of_several_means(counts: npt.ArrayLike, upper: Fraction) -> Modulus[
 def modulus_of_several_means(counts: npt.ArrayLike, upper: Exact) -> Modulus[Any]:
     """Return the modulus of several means: how far n users can move them, summed over the groups.
 
-    It is H_a(n), the sum of the n largest influences. As there are G numbers with noise, the
+    It is H_a(n), the sum of the n largest influences. Because noise is added to G numbers, the
     smallest error, summed over the groups, is its `optimal_error` at eps/G, which
     `error_of_several_means` returns.
 
@@ -131,7 +132,7 @@ def modulus_of_several_means(counts: npt.ArrayLike, upper: Exact) -> Modulus[Any
     Raises
     ------
     TypeError, ValueError
-        As `influence`.
+        See `influence`.
 
     Examples
     --------
@@ -148,8 +149,8 @@ def error_of_several_means(counts: npt.ArrayLike, upper: Fraction, eps: Epsilon)
 def error_of_several_means(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Exact:
     """Return the guarantee of `opt_several_means`: the smallest error, summed over the groups.
 
-    No estimator of all means with Laplace noise of one scale has a smaller worst case of bias plus
-    mean size of the noise, summed over the groups, than 1/2 H_a(2G/eps): thm-several-means.
+    For every estimator of all means with Laplace noise of one scale, the worst case of bias plus
+    mean size of the noise, summed over the groups, is at least 1/2 H_a(2G/eps): thm-several-means.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def error_of_several_means(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) ->
     Raises
     ------
     TypeError, ValueError
-        As `influence_threshold`.
+        See `influence_threshold`.
 
     Examples
     --------
@@ -188,9 +189,9 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Fraction, eps: Epsilon
 def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Exact:
     """Return the smallest error, summed over the groups, if each mean gets an equal part of eps.
 
-    Each group has its own threshold and the budget eps/G, so that the sum is 1/2 sum_g H_g(2G/eps).
-    It is never less than `error_of_several_means`, and equal if the same users have the largest
-    shares in every group, or if eps is so small that 2G/eps is at least the number of users.
+    Each group has its own threshold and the budget eps/G, so the sum is 1/2 sum_g H_g(2G/eps). It
+    is never less than `error_of_several_means`, and equal if the same users have the largest shares
+    in every group, or if eps is so small that 2G/eps is at least the number of users.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -
     Raises
     ------
     TypeError, ValueError
-        As `influence_threshold`.
+        See `influence_threshold`.
 
     Examples
     --------
@@ -218,7 +219,7 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -
     """
     groups, bound = _read_groups(counts), _read_bound(counts, upper)
     share = read_eps(eps) / groups.shape[1]
-    # Users without samples in a group do not take part in its mean.
+    # Users without samples in a group do not contribute to its mean.
     members = [Contributions(group[group > 0], bound) for group in groups.T]
     error: Exact = sum(modulus_of_mean(users).optimal_error(share) for users in members)
     return error
@@ -235,10 +236,10 @@ def opt_several_means(
     """Release the means of several groups, with one threshold T for each user's influence.
 
     User l's sum in group g is clipped to the interval of width U m_lg min(1, T / a_l) about its
-    middle U m_lg / 2: the same factor in all groups. So one user moves the means by at most
+    middle U m_lg / 2: the factor is the same in all groups. So one user moves the means by at most
     min(a_l, T), summed over the groups, and each mean gets Laplace noise of scale T/eps. User-level
-    eps-DP for all means together, for replacing one user's samples in all groups, counts public;
-    not safe for production (see the note on floating point in `userdp.mechanisms`).
+    eps-DP for all means together, for replacing one user's samples in all groups, with public
+    counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------
@@ -261,8 +262,8 @@ def opt_several_means(
     Raises
     ------
     TypeError, ValueError
-        As `influence_threshold`; if `sums` does not fit `counts` and `upper`, or `rng` is not a
-        source of randomness; if the noise scale overflows.
+        See `influence_threshold`; also if `sums` does not fit `counts` and `upper`, or `rng` is not
+        a source of randomness; if the noise scale overflows.
 
     Examples
     --------
@@ -279,7 +280,7 @@ def opt_several_means(
     size = reach.astype(np.float64)
     kept = np.divide(float(width), size, out=np.ones_like(size), where=size > width)
     halves = middles * kept[:, None]
-    # Each group has a grid of its own, on which sums are exact.
+    # Each group has its own grid, on which sums are exact.
     ends = halves.max(axis=0)
     _, _, step = grid_steps(np.zeros((groups.shape[1], len(groups))), -ends, ends)
     limits = np.floor(halves / step)
@@ -303,9 +304,9 @@ def _read_groups(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     check.refuse_entries("counts", "at least 0", raw, raw < 0)
     check.refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
     groups = raw.astype(np.int64)
-    about = groups.sum(dtype=np.float64)
-    if about > 2 * _MOST_SAMPLES or int(groups.sum()) > _MOST_SAMPLES:
-        _refuse_total(about)
+    rough_total = groups.sum(dtype=np.float64)
+    if rough_total > 2 * _MOST_SAMPLES or int(groups.sum()) > _MOST_SAMPLES:
+        _refuse_total(rough_total)
     empty = ~groups.any(axis=0)
     if empty.any():
         got = f"no samples in counts[:, {int(np.argmax(empty))}]"
@@ -314,7 +315,7 @@ def _read_groups(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def _read_bound(counts: npt.ArrayLike, upper: Exact) -> Exact:
-    """Return the bound U, if the largest sums of samples and of influences are floats."""
+    """Return the bound U, if the largest sums of samples and of influences are finite floats."""
     bound = check.upper(upper)
     if bound > check.LARGEST / max(int(np.sum(counts)), 2):
         check.refuse_value("upper", "small enough that all samples sum to a float", upper)
@@ -332,7 +333,7 @@ def _influence(groups: npt.NDArray[np.int64], bound: Any) -> npt.NDArray[Any]:
 def _threshold(reach: npt.NDArray[Any], n_groups: int, eps: Epsilon) -> Any:
     """Return the ceil(2G/eps)-th largest influence."""
     exact = read_eps(eps)
-    # A float remains one, and may miss 2/k by its rounding: see `rank`.
+    # Keep a float a float, because `rank` allows for its rounding.
     place = rank((eps if isinstance(eps, float) else exact) / n_groups)
     kind = Fraction if reach.dtype == object else float
     return kind(np.sort(reach)[-place]) if place <= reach.size else kind(0)

@@ -1,11 +1,11 @@
 """Clipped and weighted means for any law of noise, on arrays of user sums.
 
 They generalise `userdp.laplace` and `userdp.opt_worst_case`: `budget` is a privacy budget (for
-Laplace noise) or a law of noise, whose guarantee then takes the place of eps-DP. All else is as in
-`userdp.mechanisms`: the guarantee is for replacing all samples of one user, with counts, bound,
-widths, centre and weights public; the sums, shape (..., L), are protected; results have the shape
-(...) and the unit of the samples; floating-point noise is for demonstrations only. `total_width`
-and `centre` are described at `clipped_mean`, `weights` at `weighted_mean`.
+Laplace noise) or a law of noise, whose guarantee then takes the place of eps-DP. Everything else is
+as in `userdp.mechanisms`: the guarantee is for replacing all samples of one user, with counts,
+bound, widths, centre and weights public; the sums, shape (..., L), are protected; results have the
+shape (...) and the unit of the samples; floating-point noise is for demonstrations only.
+`total_width` and `centre` are described in `clipped_mean`, `weights` in `weighted_mean`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def clipped_mean(
     centre: Exact | None = None,
     rng: RNGLike = None,
 ) -> Floats:
-    """Release the mean, every user's centred sum clipped to [-S/2, S/2]: one interval for all.
+    """Release the mean, with every user's centred sum clipped to the same interval [-S/2, S/2].
 
-    With the centre c, user l counts with c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
-    user's average to `centred_clipping` is the same, but centred sums bound each user's influence
-    by S also where U m_l is many orders of magnitude larger. The noise is scaled to the
-    sensitivity of these intervals, S/N unless they are cut off by [0, U]. User-level eps-DP for
-    replacing one user's samples, counts, S and c public; not safe for production (see the module's
-    note on floating point, and `release_mean`).
+    With the centre c, user l contributes c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
+    user's average to `centred_clipping` is equivalent, but centred sums bound each user's influence
+    by S even if U m_l is many orders of magnitude larger. The noise is scaled to the sensitivity of
+    these intervals, which is S/N unless [0, U] cuts them off. User-level eps-DP for replacing one
+    user's samples, with public counts, S and c; not safe for production (see the module's note on
+    floating point, and `userdp.release.release_mean`).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def clipped_mean(
         samples; public, and not computed from the samples.
     budget : Budget
     centre : float or Fraction, optional
-        c, a public guess of the mean in [0, U]; U/2 without it.
+        c, a public guess of the mean in [0, U]; by default U/2.
     rng : Generator or seed, optional
 
     Returns
@@ -61,11 +61,11 @@ def clipped_mean(
     Raises
     ------
     TypeError, ValueError
-        As `laplace` and `centred_clipping`.
+        See `laplace` and `centred_clipping`.
 
     See Also
     --------
-    centred_clipping : the intervals, for `worst_case_error`: the certificate of this release.
+    centred_clipping : the intervals; `worst_case_error` of these is the guarantee of this release.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def clipped_mean_error(
     budget : Budget
     centre : float or Fraction, optional
     project : bool, optional
-        Whether the release is moved to the nearest number in [0, U], which adds to no error.
+        Whether the release is projected to [0, U], which never increases the error.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def clipped_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `laplace` and `centred_clipping`.
+        See `laplace` and `centred_clipping`.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def opt_worst_case(
     """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
 
     That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
-    replacing one user's samples, counts public; not safe for production (see the module's note on
-    floating point).
+    replacing one user's samples, with public counts; not safe for production (see the module's note
+    on floating point).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def opt_worst_case(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `objective` is not one of these names.
+        See `laplace`; also if `objective` is not one of these names.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def opt_worst_case_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `objective` is not one of these names.
+        See `laplace`; also if `objective` is not one of these names.
 
     Examples
     --------
@@ -218,20 +218,21 @@ def weighted_mean(
     *,
     rng: RNGLike = None,
 ) -> Floats:
-    """Release the mean of the users' averages with public weights, and nothing clipped.
+    """Release the mean of the users' averages with public weights, without clipping.
 
     That is sum_l w_l xbar_l / W plus noise for its sensitivity U max(w) / W, with W = sum_l w_l.
-    Weights min(m_l, k) give the conditional mean of keeping k samples of each user at random, with
-    no more error on any dataset; weights m_l are the Laplace mechanism. User-level eps-DP for
-    replacing one user's samples, counts and weights public; not safe for production (see the
-    module's note on floating point).
+    Weights min(m_l, k) give the conditional mean of the release that keeps k random samples per
+    user, with no more error on any dataset; weights m_l give the Laplace mechanism. User-level
+    eps-DP for replacing one user's samples, with public counts and weights; not safe for production
+    (see the module's note on floating point).
 
     Parameters
     ----------
     sums : array_like of float, shape (..., L)
     users : Contributions
     weights : array_like of float, shape (L,)
-        Public and not computed from the samples, at least 0 and not all 0; only ratios count.
+        Public and not computed from the samples, at least 0 and not all 0; only their ratios
+        matter.
     budget : Budget
     rng : Generator or seed, optional
 
@@ -242,7 +243,7 @@ def weighted_mean(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `weights` are not L such numbers.
+        See `laplace`; also if `weights` are not L such numbers.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def weighted_mean_error(
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `weights` are not L such numbers.
+        See `laplace`; also if `weights` are not L such numbers.
 
     Examples
     --------
@@ -303,9 +304,9 @@ def weighted_worst_case_error(
     budget: Budget,
     objective: Objective = "bound",
 ) -> Number | float:
-    """Return the worst-case error of `weighted_mean`: its certificate, in closed form.
+    """Return the worst-case error of `weighted_mean`: its guarantee, in closed form.
 
-    Its worst-case bias is U sum_l (m_l/N - w_l/W)^+, its sensitivity U max(w) / W.
+    Its worst-case bias is U sum_l (m_l/N - w_l/W)^+, and its sensitivity U max(w) / W.
 
     Parameters
     ----------
@@ -317,12 +318,13 @@ def weighted_worst_case_error(
     Returns
     -------
     float or Fraction
-        As `worst_case_error`: exact where the bound U is a Fraction.
+        See `worst_case_error`: exact if the bound U is a Fraction.
 
     Raises
     ------
     TypeError, ValueError
-        As `laplace`; if `weights` are not L such numbers, or `objective` is not one of these names.
+        See `laplace`; also if `weights` are not L such numbers, or `objective` is not one of these
+        names.
 
     Examples
     --------
@@ -339,7 +341,7 @@ def weighted_worst_case_error(
 
 
 def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return one weight a user, divided by the largest: Fractions where the bound is one."""
+    """Return one weight per user, divided by the largest: Fractions if the bound is one."""
     check.instance("users", users, Contributions)
     array = check.reals("weights", weights)
     if array.shape != (users.n_users,):
@@ -355,7 +357,7 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
 
 
 def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
-    """Return the interval for centred sums: [-S/2, S/2], cut off where no sum reaches."""
+    """Return the interval for centred sums: [-S/2, S/2], cut off at the largest possible sums."""
     half_width = float(check.size("total_width", total_width)) / 2
     farthest = users.max_count * (float(users.upper) - middle)
     return -min(half_width, users.max_count * middle), min(half_width, farthest)

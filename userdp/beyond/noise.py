@@ -1,10 +1,11 @@
-"""Additive noise: its laws, what they promise and spend, and the errors they cause.
+"""Additive noise: its laws, their privacy guarantees and budgets, and the errors they cause.
 
-The Laplace and the staircase law are eps-DP; the promises of the Gaussian law are weaker. A law is
-stated for a statistic of sensitivity 1, the largest change that replacing all samples of one user
-can cause; for sensitivity Delta the noise is Delta times as large. The noise does not depend on the
-data. Drawn in floating point, it is for demonstrations only: its low-order bits betray more than
-the laws allow. A parameter called `budget` takes a privacy budget, for Laplace noise, or a law.
+The Laplace and the staircase law are eps-DP; the guarantees of the Gaussian law are weaker. A law
+is stated for a statistic of sensitivity 1, the largest change that replacing all samples of one
+user can cause; for sensitivity Delta the noise is Delta times as large. The noise does not depend
+on the data. Drawn in floating point, it is for demonstrations only: its low-order bits reveal more
+than the laws allow. A parameter called `budget` takes a law, or a privacy budget, which means
+Laplace noise.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ Objective = Literal["bound", "l1", "mse"]
 # Below this budget the mean square of the noise may exceed the largest float.
 _SMALLEST_FOR_SQUARES = 1e-150
 
-# Between these, the parameters of Gaussian noise and the squares of its size are normal floats.
+# In this range, the parameters of Gaussian noise and the squares of its size are normal floats.
 _MODERATE = (1e-100, 1e100)
 
 # The largest budget of staircase noise: beyond it the first step is too narrow for floats.
 LARGEST_STAIRCASE = 1400
 
-# The share of delta that is kept back for the rounding of its computation.
-_KEPT_BACK = 1e-10
+# The fraction of delta that is reserved for rounding errors in its computation.
+_RESERVED = 1e-10
 
-# So many times at most a sigma is moved to the next float.
+# Maximum number of times that a sigma is moved to the next float.
 _MOST_ROUNDED_UP = 64
 
 
@@ -55,16 +56,17 @@ class Noise(ABC):
     rank : int
         k = ceil(2 E|Z|): the best threshold for the objective "bound" is the k-th largest U m_l.
     scale : float or Fraction
-        1/eps of a law that is eps-DP, the standard deviation of a Gaussian law.
+        1/eps for a law that is eps-DP, the standard deviation for a Gaussian law.
     currency : {"eps", "rho"}
-        In what the law spends: eps of eps-DP, or rho of zero-concentrated privacy (zCDP).
+        The unit of the law's privacy cost: eps of eps-DP, or rho of zero-concentrated privacy
+        (zCDP).
     spends : Fraction
-        What a statistic with this noise spends, in that currency.
+        The privacy cost of a statistic with this noise, in that currency.
     integer_law : {"laplace", "gaussian"} or None
-        The law of whole numbers that OpenDP draws in its place; None if it has none.
+        The law on whole numbers that OpenDP draws in its place; None if there is none.
     rounding : int
-        Noise in whole numbers replaces noise of standard deviation s, in steps, only if it is
-        wider: of standard deviation hypot(s, rounding).
+        Noise in whole numbers that replaces noise of standard deviation s, in steps, must be wider:
+        its standard deviation is hypot(s, rounding).
     """
 
     mean_size: Exact
@@ -86,11 +88,11 @@ class Noise(ABC):
 
     @abstractmethod
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        """Draw independent noise of a shape for a statistic of the given sensitivity."""
 
     @abstractmethod
     def _scale(self, sensitivity: float) -> Floats:
-        """Return the scale of noise for a sensitivity, if neither it nor draws can overflow."""
+        """Return the scale of noise for a sensitivity; raise if it or a draw could overflow."""
 
     @abstractmethod
     def tail(self, x: Floats) -> Floats:
@@ -104,12 +106,12 @@ class Noise(ABC):
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
         distance = abs(check.floats("bias", bias))
         change = float(check.size("sensitivity", sensitivity))
-        self._scale(change)  # refuses what might overflow
+        self._scale(change)  # raises if noise might overflow
         return distance + 2 * self.mean_excess(distance, change)
 
     def mean_excess(self, x: Floats, sensitivity: float | Floats) -> Floats:
         """Return E(Delta Z - x)^+ for x >= 0 and sensitivities Delta >= 0, broadcast together."""
-        # Where there is no noise, or x is far beyond it, the ratio is huge and the excess 0.
+        # If there is no noise, or x far exceeds it, the ratio is huge and the excess 0.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.fmin(abs(x / sensitivity), check.LARGEST)
             return sensitivity * self.excess(ratio)
@@ -128,20 +130,20 @@ class Noise(ABC):
     def best_ratio(self, n: Floats, objective: Objective) -> Floats:
         """Return the ratio x of bias to sensitivity at which the error is smallest.
 
-        For a bias that falls by n/2 for each unit of sensitivity, shape (...). With h(x) = E|x + Z|
-        the mean absolute error Delta h(bias/Delta) has slope h(x) - (x + n/2) h'(x), which falls
-        in x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
+        The bias falls by n/2 per unit of sensitivity; n has shape (...). With h(x) = E|x + Z|, the
+        mean absolute error Delta h(bias/Delta) has slope h(x) - (x + n/2) h'(x), which decreases in
+        x; the mean square error has slope 2 Delta (E Z^2 - x n/2).
         """
         if objective == "mse":
             return 2 * float(self._square()) / n
 
-        def falls_later(x: Floats) -> npt.NDArray[np.bool_]:
+        def has_positive_slope(x: Floats) -> npt.NDArray[np.bool_]:
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
         start = np.full(n.shape, float(self.mean_size))
-        beyond = double(falls_later, start, "the best ratio of bias to sensitivity")
-        _, ratio = halve(falls_later, np.zeros(n.shape), beyond)
+        beyond = double(has_positive_slope, start, "the best ratio of bias to sensitivity")
+        _, ratio = halve(has_positive_slope, np.zeros(n.shape), beyond)
         return ratio
 
     def _square(self) -> Exact:
@@ -167,13 +169,13 @@ class PureNoise(Noise):
     def delta(self, eps: Epsilon) -> float:
         """Return a delta for which a statistic with this noise is (eps, delta)-private.
 
-        From the budget of the noise on it is 0. Below that it is 1 - exp(eps - budget), which is
-        true of everything that is private at the budget.
+        It is 0 from the budget of the noise on, and 1 - exp(eps - budget) below, which holds for
+        everything that is private at the budget.
 
         Parameters
         ----------
         eps : float, Fraction, Decimal or str
-            The eps that is asked for (dimensionless, public).
+            The eps of the guarantee (dimensionless, public).
 
         Returns
         -------
@@ -183,7 +185,7 @@ class PureNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            If `eps` is no privacy budget.
+            If `eps` is not a privacy budget.
         """
         return chance_beyond(self.eps, read_eps(eps))
 
@@ -200,8 +202,8 @@ class PureNoise(Noise):
 class LaplaceNoise(PureNoise):
     """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps abs(z)): Theorem II.1.
 
-    A statistic of user-level sensitivity Delta with Delta times this noise is user-level eps-DP,
-    for replacing one user's samples with the counts public.
+    Adding Delta times this noise to a statistic of user-level sensitivity Delta is user-level
+    eps-DP for replacing one user's samples, with public counts.
 
     Parameters
     ----------
@@ -211,14 +213,14 @@ class LaplaceNoise(PureNoise):
     Attributes
     ----------
     eps, spends : Fraction
-        The same.
+        The privacy budget.
     scale : Fraction
         1/eps.
 
     Raises
     ------
     TypeError, ValueError
-        If `eps` is no privacy budget.
+        If `eps` is not a privacy budget.
 
     Examples
     --------
@@ -246,7 +248,7 @@ class LaplaceNoise(PureNoise):
         return float(np.log(eps / 2)) - eps * abs(points)
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        """Draw independent noise of a shape for a statistic of the given sensitivity."""
         return rng.laplace(scale=self._scale(sensitivity), size=shape)
 
     def tail(self, x: Floats) -> Floats:
@@ -259,12 +261,12 @@ class LaplaceNoise(PureNoise):
 
 
 class StaircaseNoise(PureNoise):
-    """The staircase law: of all eps-DP noise that ignores the data, the one with smallest E|Z|.
+    """The staircase law: of all eps-DP noise independent of the data, the one with smallest E|Z|.
 
     With gamma = 1 / (1 + exp(eps/2)) its density is sinh(eps/2) on [0, gamma), exp(-eps) times that
-    on [gamma, 1 + gamma), and so on down by a factor exp(-eps) a step; symmetric about zero (Geng,
-    Kairouz, Oh and Viswanath, 2015). E|Z| = 1 / (2 sinh(eps/2)) < 1/eps. Privacy as in
-    `LaplaceNoise`; but it is for demonstrations only, as OpenDP draws nothing in its place.
+    on [gamma, 1 + gamma), and so on, down by a factor exp(-eps) per step; it is symmetric about
+    zero (Geng, Kairouz, Oh and Viswanath, 2015). E|Z| = 1 / (2 sinh(eps/2)) < 1/eps. Privacy is as
+    for `LaplaceNoise`, but OpenDP has no replacement for this noise: it is for demonstrations only.
 
     Parameters
     ----------
@@ -274,16 +276,17 @@ class StaircaseNoise(PureNoise):
     Attributes
     ----------
     eps, spends : Fraction
-        The same.
+        The privacy budget.
     scale : Fraction
-        1/eps: over this length the density falls by a factor e, but for the steps.
+        1/eps: apart from the steps, the density falls by a factor e over this length.
     gamma : float
         Where the first step ends.
 
     Raises
     ------
     TypeError, ValueError
-        If `eps` is no privacy budget, or above 1400, where the first step is too narrow for floats.
+        If `eps` is not a privacy budget, or above 1400, where the first step is too narrow for
+        floats.
 
     Examples
     --------
@@ -308,7 +311,7 @@ class StaircaseNoise(PureNoise):
         self._high = 1 / (2 * self.mean_size)
         self._low = self._high * exp(-float(self.eps))
         self.rank = ceil(2 * self.mean_size)
-        # |Z| is a geometric number of whole units and, independently, a part of one.
+        # |Z| is a geometric number of whole units plus, independently, a fraction of one.
         whole = root * self.mean_size
         self.mean_square = whole * (1 + 2 * whole + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
 
@@ -320,8 +323,8 @@ class StaircaseNoise(PureNoise):
         return result
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw independent noise of a shape for a statistic of a sensitivity."""
-        self._scale(sensitivity)  # refuses what might overflow
+        """Draw independent noise of a shape for a statistic of the given sensitivity."""
+        self._scale(sensitivity)  # raises if noise might overflow
         whole = np.floor(rng.exponential(1 / float(self.eps), shape))
         beyond = rng.random(shape) < self.gamma
         place = rng.random(shape)
@@ -343,7 +346,7 @@ class StaircaseNoise(PureNoise):
         return whole * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
-        """Return exp(-eps n), n the whole units in x; and how far the rest is into each step."""
+        """Return exp(-eps n) for the n whole units in x, and how far the rest is into each step."""
         units = np.floor(x)
         factor = np.exp(-float(self.eps) * units)
         first = np.minimum(x - units, self.gamma)
@@ -352,13 +355,13 @@ class StaircaseNoise(PureNoise):
 
 
 class GaussianNoise(Noise):
-    """The normal law of mean 0 and standard deviation sigma: weaker promises than eps-DP.
+    """The normal law of mean 0 and standard deviation sigma: weaker guarantees than eps-DP.
 
-    A statistic of user-level sensitivity Delta with Delta times this noise is rho-zCDP with
-    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-private for every eps, with the
-    delta of its method (Balle and Wang, 2018), for replacing one user's samples with the counts
-    public; it is eps-DP for no eps. The same holds of vectors, with lengths as sensitivity and this
-    noise in each coordinate: see `mean_in_ball`.
+    Adding Delta times this noise to a statistic of user-level sensitivity Delta is rho-zCDP with
+    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-private for every eps, with
+    delta from the method `delta` (Balle and Wang, 2018), for replacing one user's samples, with
+    public counts; it is not eps-DP for any eps. The same holds for vectors, with lengths as
+    sensitivity and this noise in each coordinate: see `mean_in_ball`.
 
     Parameters
     ----------
@@ -375,7 +378,7 @@ class GaussianNoise(Noise):
     Raises
     ------
     TypeError, ValueError
-        If `sigma` is no real number from 1e-100 to 1e100.
+        If `sigma` is not a real number from 1e-100 to 1e100.
 
     Examples
     --------
@@ -392,8 +395,8 @@ class GaussianNoise(Noise):
     mean_square: float
     scale: float
     # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
-    # continuous noise of standard deviation s, in steps, rounded to whole numbers at random: the
-    # lemma on whole numbers. In zCDP it spends no more without the 4.
+    # continuous noise of standard deviation s, in steps, randomly rounded to whole numbers: the
+    # lemma on whole numbers. For zCDP it is as private without the 4.
     rounding = 4
 
     def __init__(self, sigma: float) -> None:
@@ -423,7 +426,7 @@ class GaussianNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            If `rho` is no real number from 1e-100 to 1e100.
+            If `rho` is not a real number from 1e-100 to 1e100.
 
         Examples
         --------
@@ -432,7 +435,7 @@ class GaussianNoise(Noise):
         """
         least = sqrt(0.5 / _read_moderate("rho", rho))
         exact = Fraction(check.size("rho", rho, exact=True))
-        # Three roundings, of half a unit in the last place each, lead to `least`.
+        # `least` is the result of three roundings, each of half a unit in the last place.
         for _ in range(_MOST_ROUNDED_UP):
             if 2 * exact * Fraction(least) ** 2 >= 1:
                 return cls(least)
@@ -446,16 +449,17 @@ class GaussianNoise(Noise):
     def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
         """Return the smallest noise that is (eps, delta)-private: analytic calibration.
 
-        The smallest sigma with Phi(1/(2 sigma) - eps sigma) - e^eps Phi(-1/(2 sigma) - eps sigma)
-        at most delta (Balle and Wang, 2018, Theorem 8), but for a part in 10^10 of delta, which is
-        kept back so that rounding never overstates the privacy.
+        It has the smallest sigma for which Phi(1/(2 sigma) - eps sigma) -
+        e^eps Phi(-1/(2 sigma) - eps sigma) is at most delta (Balle and Wang, 2018, Theorem 8),
+        except that one part in 10^10 of delta is reserved so that rounding never overstates the
+        privacy.
 
         Parameters
         ----------
         eps : float, Fraction, Decimal or str
             From 1e-100 to 1e100 (dimensionless, public).
         delta : float
-            From 1e-100 to less than 1: with about this probability the promise of eps may fail.
+            From 1e-100 to less than 1: the guarantee of eps may fail with about this probability.
 
         Returns
         -------
@@ -464,7 +468,7 @@ class GaussianNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            If `eps` is no privacy budget; if `eps` or `delta` are no numbers in these ranges.
+            If `eps` is not a privacy budget; if `eps` or `delta` is outside its range.
 
         Examples
         --------
@@ -475,12 +479,12 @@ class GaussianNoise(Noise):
         allowed = _read_moderate("delta", delta)
         if allowed >= 1:
             check.refuse_value("delta", "less than 1", delta)
-        limit = allowed * (1 - _KEPT_BACK)
-        # Searched for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
-        last, _ = halve(lambda u: _spent_beyond(float(u), budget) <= limit, -40.0, 40.0)
+        limit = allowed * (1 - _RESERVED)
+        # Search for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
+        last, _ = halve(lambda u: _gaussian_delta(float(u), budget) <= limit, -40.0, 40.0)
         u = float(last)
         root = hypot(u, sqrt(2 * budget))
-        # Two forms of the same number: the one that subtracts nothing.
+        # Of two forms of the same number, use the one without a subtraction.
         sigma = (root - u) / (2 * budget) if u < 0 else 1 / (u + root)
         return cls(sigma)
 
@@ -490,7 +494,7 @@ class GaussianNoise(Noise):
         Parameters
         ----------
         eps : float, Fraction, Decimal or str
-            The eps that is asked for (dimensionless, public).
+            The eps of the guarantee (dimensionless, public).
 
         Returns
         -------
@@ -500,14 +504,14 @@ class GaussianNoise(Noise):
         Raises
         ------
         TypeError, ValueError
-            If `eps` is no privacy budget.
+            If `eps` is not a privacy budget.
         """
         budget = read_eps(eps)
         sigma = Fraction(self.sigma)
-        # Exactly, as both terms may be large; where it overflowed, nothing is spent beyond.
+        # Exact, because both terms may be large; where a float would overflow, delta is 0.
         u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
-        spent = _spent_beyond(float(u), float(budget))
-        return min(spent * (1 + _KEPT_BACK / 2), 1.0)  # half of it covers the rounding here
+        spent = _gaussian_delta(float(u), float(budget))
+        return min(spent * (1 + _RESERVED / 2), 1.0)  # half of it covers rounding here
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
@@ -518,7 +522,7 @@ class GaussianNoise(Noise):
         return result
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw independent noise of a shape for a statistic of a sensitivity."""
+        """Draw independent noise of a shape for a statistic of the given sensitivity."""
         return rng.normal(scale=self._scale(sensitivity), size=shape)
 
     def tail(self, x: Floats) -> Floats:
@@ -534,7 +538,7 @@ class GaussianNoise(Noise):
         return result
 
     def _ratio(self, x: Floats) -> Floats:
-        """Return x / sigma, but at most 1000: nothing lies beyond."""
+        """Return x / sigma, but at most 1000: the density beyond is 0 in floats."""
         return np.minimum(x, 1e3 * self.sigma) / self.sigma
 
     def _scale(self, sensitivity: float) -> Floats:
@@ -559,7 +563,7 @@ def read_budget(budget: Budget) -> Noise:
     Raises
     ------
     TypeError, ValueError
-        If `budget` is no budget.
+        If `budget` is not a budget.
 
     Examples
     --------
@@ -586,16 +590,16 @@ def _read_moderate(name: str, value: object) -> float:
 
 
 def _mills(x: Any) -> Any:
-    """Return Phi(-x) / phi(x), the ratio of Mills."""
+    """Return Phi(-x) / phi(x), Mills' ratio."""
     return sqrt(pi / 2) * erfcx(x / sqrt(2))
 
 
-def _spent_beyond(u: float, eps: float) -> float:
-    """Return Phi(u) - e^eps Phi(-v), v = sqrt(u^2 + 2 eps), to 11 digits or so.
+def _gaussian_delta(u: float, eps: float) -> float:
+    """Return Phi(u) - e^eps Phi(-v), v = sqrt(u^2 + 2 eps), to about 11 digits.
 
-    For u = 1/(2 sigma) - eps sigma it is v = 1/(2 sigma) + eps sigma, and e^eps phi(v) = phi(u):
-    nothing overflows. Where both terms are nearly the same it is written as a difference of Mills
-    ratios, and where these are, by the derivatives of the ratio.
+    For u = 1/(2 sigma) - eps sigma, we have v = 1/(2 sigma) + eps sigma and e^eps phi(v) = phi(u),
+    so nothing overflows. If both terms are nearly equal, the result is computed as a difference of
+    Mills ratios, and if these are nearly equal too, from the derivatives of the ratio.
     """
     v = hypot(u, sqrt(2) * sqrt(eps))
     density = exp(-u * u / 2) / sqrt(2 * pi)

@@ -1,7 +1,7 @@
-"""Privacy losses of what the book adds: staircase and Gaussian noise, and vectors in a ball.
+"""Privacy losses of the book's additions: staircase and Gaussian noise, and vectors in a ball.
 
-These audits work as those of `userdp.audit`, on the same stand-in for numpy's Generator. Gaussian
-noise has no largest log ratio; its Renyi divergences are known in closed form.
+These audits work like those of `userdp.audit`, with the same stand-in for numpy's Generator.
+Gaussian noise has no largest log ratio; its Renyi divergences are known in closed form.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _RATIOS = np.vectorize(
 def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """Return the largest log ratio of the two densities of a vector with pure noise, for each pair.
 
-    Noise of a direction at random and of a length that follows the gamma law of shape d has a
-    density proportional to exp(-length / scale); the largest log ratio is the distance of the
-    statistics over the scale. Both are those that the mechanism really uses; if it draws other
-    noise, or its scales differ between neighbours, the result is infinite.
+    Noise with a random direction and a gamma-distributed length of shape d has a density
+    proportional to exp(-length / scale), so the largest log ratio is the distance between the
+    statistics divided by the scale. Both are those that the mechanism actually uses; if it draws
+    other noise, or its scales differ between neighbours, the result is infinite.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
 
 
 def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
-    """Return the zCDP that a release with Gaussian noise spends, for each pair of neighbours.
+    """Return the zCDP parameter rho of a release with Gaussian noise, for each pair of neighbours.
 
-    The release is of numbers or of vectors. With statistics at a distance of c standard deviations
-    the Renyi divergence of every order a is a c^2 / 2, so rho is c^2 / 2; for an eps, the delta
-    spent is ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, other noise makes it
-    infinite, and so does noise that is not independent in each coordinate, or of several standard
-    deviations.
+    The release consists of numbers or of vectors. If the statistics are c standard deviations
+    apart, the Renyi divergence of every order a is a c^2 / 2, so rho is c^2 / 2; for a given eps,
+    delta is ``GaussianNoise(1 / c).delta(eps)``. As in `ball_log_ratio`, the result is infinite for
+    other noise, and also for noise that is not independent in each coordinate, or has several
+    standard deviations.
 
     Parameters
     ----------
@@ -112,10 +112,10 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
 def joint_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """Return the largest log ratio of the joint densities of several numbers, for each pair.
 
-    Independent Laplace noise of a scale on each number has a joint density whose largest log ratio
-    is the sum, over the numbers, of the distance of the statistics over the scale. Both are those
-    that the mechanism really uses; if it draws other noise, or one draw for several numbers, or if
-    a scale differs between neighbours, the result is infinite.
+    With independent Laplace noise on each number, the largest log ratio of the joint densities is
+    the sum, over the numbers, of the distance between the statistics divided by the scale. Both are
+    those that the mechanism actually uses; if it draws other noise, or one draw for several
+    numbers, or if a scale differs between neighbours, the result is infinite.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def joint_log_ratio(release: Release, pairs: Pairs) -> Floats:
 def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = None) -> Floats:
     """Return the largest log ratio of a release's two densities, for each pair of neighbours.
 
-    As `userdp.audit.mean_log_ratio`, and also for staircase noise: its ratio is looked up in
-    `log_density`, between all points at which one of the two densities jumps.
+    Like `userdp.audit.mean_log_ratio`, and also for staircase noise, whose ratio is evaluated with
+    `log_density` between all points at which one of the two densities jumps.
 
     Parameters
     ----------
@@ -187,10 +187,9 @@ def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = 
 def threshold_log_ratio(rule: PrivateThreshold, pairs: Pairs, eps: Epsilon) -> Floats:
     """Return the largest log ratio of the joint densities of T and a release, for each pair.
 
-    As `userdp.audit.akmv_log_ratio`, for any `PrivateThreshold`: the log ratio of the two densities
-    of T, plus the distance of the statistics over the scale of the noise, at the ends of all common
-    cells, just above them, and between. Statistic and scale are what the release really uses when
-    the uniforms make it draw that T; if it draws another one, the result is infinite.
+    Like `userdp.audit.akmv_log_ratio`, for any `PrivateThreshold`: evaluated at the ends of all
+    common cells, just above them, and between them; infinite if the uniforms do not make the
+    release draw that T.
 
     Parameters
     ----------
@@ -236,16 +235,16 @@ def _threshold_log_ratio(
 
 
 class _ReleasedAt(NamedTuple):
-    """What a rule does at given thresholds, shape (n,).
+    """Behaviour of a rule at given thresholds, shape (n,).
 
     Attributes
     ----------
     likely, drawn : ndarray of bool
         Whether uniforms can hit the threshold's cell, and whether the rule drew this threshold.
     log_density : ndarray of float64
-        Of the threshold.
+        Log density of the threshold.
     release : ndarray of Noisy
-        What is released beside it.
+        What is released with it.
     """
 
     likely: npt.NDArray[np.bool_]
@@ -257,7 +256,7 @@ class _ReleasedAt(NamedTuple):
 def _released_at(
     rule: PrivateThreshold, wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon
 ) -> _ReleasedAt:
-    """Make the rule draw the wanted thresholds, as far as it can."""
+    """Make the rule draw the wanted thresholds, as far as possible."""
     cells = rule.cells(sums, users, eps)
     place = wanted
     if rule.measure == "logarithmic":
@@ -279,7 +278,7 @@ def _released_at(
 
 
 def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
-    """Return the log ratio of staircase densities whose centres are so many scales apart."""
+    """Return the log ratio of staircase densities whose centres are `shift` scales apart."""
     distance = np.minimum(shift, 8.0)[:, None]
     jumps = np.arange(12) + law.gamma
     jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
@@ -292,9 +291,9 @@ def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
 
 
 def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:
-    """Return how far apart noisy vectors are, in units of their scale, and all calls made for them.
+    """Return distances between noisy vectors in units of their scale, and all calls made for them.
 
-    Infinite where the scales of the coordinates are not one multiple of the pattern for both.
+    Infinite unless the scales of the coordinates are the same multiple of the pattern for both.
     """
     rng = Recorder()
     shape = (2, len(pairs.first), pattern.size)
@@ -309,16 +308,16 @@ def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, li
 
 
 def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:
-    """Yield pairs of neighbouring datasets that are hard on a mechanism: of numbers, or of vectors.
+    """Yield pairs of neighbouring datasets, of numbers or of vectors, that are hard cases.
 
-    Those of `userdp.audit.hard_pairs`. For vectors the sums, less U m_l / 2, are the lengths along
-    an axis in the ball of diameter U; the axis is one for all users or one per user, and the
-    replaced vector may turn.
+    These are the pairs of `userdp.audit.hard_pairs`. For vectors, the sums minus U m_l / 2 are
+    lengths along an axis in the ball of diameter U; there is one axis for all users or one per
+    user, and the replaced vector may change its direction.
 
     Parameters
     ----------
     n_pairs : int
-        How many.
+        Number of pairs.
     rng : Generator or seed, optional
         Source of randomness.
     d : int, optional
@@ -339,12 +338,12 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
 
 
 def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
-    way, turned = rng.standard_normal((2, *pairs.first.shape, d))
-    way[::2] = way[::2, :1]
-    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(way), 1))
-    ways = np.stack([way, np.where(turns[..., None], turned, way)])
+    axis, other = rng.standard_normal((2, *pairs.first.shape, d))
+    axis[::2] = axis[::2, :1]
+    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(axis), 1))
+    axes = np.stack([axis, np.where(turns[..., None], other, axis)])
     reach = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
-    vectors = reach[..., None] * (ways / np.linalg.norm(ways, axis=-1, keepdims=True))
+    vectors = reach[..., None] * (axes / np.linalg.norm(axes, axis=-1, keepdims=True))
     return Pairs(pairs.users, *vectors)
 
 
@@ -362,7 +361,7 @@ def largest_log_ratio(
     log_ratio : callable
         Function of `Pairs`, such as `ball_log_ratio` with its other arguments fixed.
     n_pairs : int
-        How many pairs.
+        Number of pairs.
     rng : Generator or seed, optional
         Source of randomness.
     d : int, optional

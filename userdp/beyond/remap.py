@@ -1,9 +1,9 @@
-"""Post-processing of the Laplace mechanism: a public table that says what to publish.
+"""Post-processing of the Laplace mechanism: a public table of the values to publish.
 
-The noisy mean may lie outside of [0, U], and near an end of this range the noise is more likely to
-have carried it there than the data. A table that depends on what is public alone replaces each
-noisy mean by a better estimate. Neighbouring datasets differ in all samples of one user; counts,
-bound, eps and the table are public. In floats, for demonstrations.
+The noisy mean may lie outside [0, U], and near an end of this range the cause is more likely the
+noise than the data. A table that depends only on public quantities replaces each noisy mean by a
+better estimate. Neighbouring datasets differ in all samples of one user; counts, bound, eps and the
+table are public. For demonstrations, in floats.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from userdp.model import Contributions, Epsilon
 from userdp.noise import noise_scale
 from userdp.worstcase import sensitivity
 
-# Cells of the noisy mean, an even number, and true means at which the program bounds the error.
+# Number of cells of the noisy mean (even), and of true means at which the program bounds the error.
 _N_CELLS, _N_MEANS = 96, 97
 
-# The guarantee is computed on a grid so much finer than the cells.
+# The guarantee is computed on a grid that is this many times finer than the cells.
 _POINTS_PER_CELL = 50
 
 
@@ -34,14 +34,14 @@ class Remap:
     Attributes
     ----------
     edges : ndarray of float64, shape (K - 1,)
-        Where the cells of the noisy mean meet, from 0 to U, in the unit of the samples. The first
-        and the last cell reach to infinity.
+        Boundaries between the cells of the noisy mean, from 0 to U, in the unit of the samples. The
+        first and the last cell are unbounded.
     values : ndarray of float64, shape (K,)
         What is published for each cell, in the unit of the samples.
     scale : float
         Scale of the Laplace noise on the mean, U m* / (N eps).
     error : float
-        A bound on the mean absolute error on each dataset, in the unit of the samples.
+        An upper bound on the mean absolute error on every dataset, in the unit of the samples.
     """
 
     edges: Floats
@@ -50,9 +50,9 @@ class Remap:
     error: float
 
     def apply(self, noisy: npt.ArrayLike) -> Floats:
-        """Return what is published for the output of `laplace`, for these users and this eps.
+        """Return the values to publish for outputs of `laplace`, for these users and this eps.
 
-        The table is public, and reads nothing but the output: what it returns is as private.
+        The table is public and reads only the output, so the result is as private.
 
         Parameters
         ----------
@@ -85,12 +85,12 @@ class Remap:
 def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
     """Return the best table for the output of the Laplace mechanism.
 
-    The noisy mean, that of `userdp.laplace`, falls into one of 96 cells, and the table says what to
+    The noisy mean, from `userdp.laplace`, falls into one of 96 cells, and the table has a value to
     publish for each. A linear program minimises the largest mean absolute error over the true
-    means. The table is computed from the public counts, U and eps, so publishing its value spends
-    nothing (prp-projection of the book). For L users with equally many samples and small eps
-    nothing private is much better: thm-small-budgets. Nothing is clipped, so for unequal counts,
-    or N eps / m* above some tens, a clipped release is better.
+    means. The table is computed from the public counts, U and eps, so publishing its value costs no
+    privacy (prp-projection of the book). For L users with equal counts and small eps, no private
+    mechanism is much better: thm-small-budgets. Nothing is clipped, so for unequal counts, or
+    N eps / m* above a few tens, a clipped release is better.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
     Returns
     -------
     Remap
-        Its `error` holds for all true means: it is the largest one on a fine grid, plus a bound on
-        how much more it can be between two points of the grid.
+        Its `error` holds for all true means: it is the maximum on a fine grid, plus a bound on the
+        increase between two points of the grid.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `eps` no privacy budget; if the noise scale
-        overflows.
+        If `users` is not a Contributions instance, or `eps` is not a privacy budget; if the noise
+        scale overflows.
     NotFoundError
         If the solver of the linear program fails.
 
@@ -132,14 +132,14 @@ def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
 
 
 def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
-    """Bound the error at all true means in [0, 1], for values that mirror each other."""
+    """Bound the error at all true means in [0, 1], for mirror-symmetric values."""
     n_points = _POINTS_PER_CELL * _N_CELLS
     on_grid = Remap(edges, values, scale, 0.0).mean_error(np.arange(n_points // 2 + 1) / n_points)
-    # The error is a sum over cells: the chance of the cell times a distance, which is convex. The
-    # slopes of the chances, in size, add up to 1 / scale at most. Only the chance of the cell that
-    # holds the true mean can bend downwards, by 1 / scale^2 at most. So the error bends downwards
-    # by no more than this, and exceeds its chord between two points by an eighth of it, times the
-    # square of their distance.
+    # The error is a sum over cells of the cell's probability times a distance, which is convex. The
+    # absolute slopes of the probabilities add up to at most 1 / scale. Only the probability of the
+    # cell that contains the true mean can be concave, with a second derivative of at least
+    # -1 / scale^2. So the second derivative of the error is at least -bend, and the error exceeds
+    # its chord between two points by at most bend / 8 times the square of their distance.
     inner = values[1:-1]
     farthest = np.max(np.maximum(np.abs(inner - edges[:-1]), np.abs(inner - edges[1:])))
     bend = (2 + farthest / scale) / scale
@@ -147,7 +147,7 @@ def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
 
 
 def _chances(means: Floats, edges: Floats, scale: float) -> Floats:
-    """Return how likely the noisy mean is to fall into each cell, shape (..., K)."""
+    """Return the probability that the noisy mean falls into each cell, shape (..., K)."""
     away = (edges - means) / scale
     tail = np.exp(-np.abs(away)) / 2
     below = np.where(away < 0, tail, 1 - tail)
@@ -155,21 +155,22 @@ def _chances(means: Floats, edges: Floats, scale: float) -> Floats:
 
 
 def _best_values(edges: Floats, scale: float) -> Floats:
-    """Return the values of the cells for which the largest error at some means is smallest, U = 1.
+    """Return the values of the cells that minimise the largest error at a grid of means, for U = 1.
 
     The program draws a value for each cell from the means at which it bounds the error. Publishing
-    the expectation of the draw instead is no worse, as distances are convex; and between these
-    means distances are linear, so that no other values are better. Cells that mirror each other
-    have values that do: half the program.
+    the expectation of the draw instead is no worse, because distances are convex; and distances are
+    linear between these means, so no other values are better. Mirrored cells have mirrored values,
+    which halves the program.
     """
-    from scipy import optimize, sparse  # heavy: loaded when it is used
+    from scipy import optimize, sparse  # slow to import: loaded on first use
 
     means = np.linspace(0, 1, _N_MEANS)
     half = _N_CELLS // 2
     true = means[: _N_MEANS // 2 + 1]
     chances = _chances(true[:, None], edges, scale)
     away = np.abs(means - true[:, None])
-    # Of a cell and a value, then of what mirrors both: shape (true means, cells, values).
+    # Cost of a cell and a value, plus that of their mirror images: shape (true means, cells,
+    # values).
     cost = chances[:, :half, None] * away[:, None, :]
     cost += chances[:, half:][:, ::-1, None] * away[:, None, ::-1]
     n_chances = half * _N_MEANS

@@ -1,7 +1,7 @@
 """The split release: heavy users and all others, each part with the whole budget.
 
-Users are disjoint. Neighbouring datasets differ in all samples of one user, so in one part only;
-counts are public, and they alone say who is heavy.
+The parts have no user in common. Neighbouring datasets differ in all samples of one user, so in one
+part only; the counts are public, and they alone determine who is heavy.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from userdp.beyond.errors import _kept_out, projected_error, threshold
 from userdp.beyond.noise import Budget, Noise, read_budget
 from userdp.model import Contributions
 
-# Widths that are tried, as shares of the largest sum of a part: 64 equal ones, and a ladder on
-# which each is smaller than the next by this factor, down to a small share of a user's mean sum.
+# Widths to try, as shares of the largest sum of a part: 64 in equal steps, and a geometric sequence
+# with this ratio, down to a small share of a user's mean sum.
 _EQUAL_SHARES = np.arange(1, 65) / 64
 _LADDER_STEP = 1.005
 _SMALLEST_SHARE_OF_MEAN = 1 / 200
 
-# Wider noise, on average and as a multiple of U, is not tried: its error is nearly U/2.
+# Noise of a larger mean size, as a multiple of U, is not tried: its error is nearly U/2.
 _WIDEST_NOISE = 1000
 
-# Datasets by which a width is ruled out before its error is computed.
+# Number of datasets used to rule out a width before its error is computed.
 _MOST_DATASETS = 9
 
-# A split is tried below each of the largest different counts: of so many, of at most so many users.
+# A split is tried below each of the largest distinct counts: this many at most, with at most this
+# many heavy users.
 _MOST_SPLITS = 16
 _MOST_HEAVY = 1000
 
@@ -41,12 +42,12 @@ class Part(NamedTuple):
     Attributes
     ----------
     users : Contributions
-        The counts of the part, and the bound. The order of the users is not kept.
+        The counts of the part, and the bound. The order of the users is not preserved.
     total_width : float
         S, the total width of the intervals of a user's samples, in the unit of the samples: the
         sum of each user is clipped to S around U m_l / 2.
     share : Fraction
-        The share of the samples that the part holds: its mean counts with this weight.
+        The part's share of the samples, which is the weight of its mean.
     error : float
         `projected_error` of the part's own mean at this width, in the unit of the samples.
     """
@@ -63,12 +64,12 @@ class Split(NamedTuple):
     Attributes
     ----------
     heavy_from : int or None
-        The smallest count of a heavy user; None if nothing is split, as that promises no less.
+        The smallest count of a heavy user; None if splitting does not improve the guarantee.
     parts : tuple of Part
         The heavy users and the others; or all users.
     error : float
-        A bound on the mean absolute error on each dataset, in the unit of the samples: the errors
-        of the parts, weighted by their shares.
+        An upper bound on the mean absolute error on every dataset, in the unit of the samples: the
+        errors of the parts, weighted by their shares.
     """
 
     heavy_from: int | None
@@ -81,19 +82,20 @@ def best_split(users: Contributions, budget: Budget) -> Split:
 
     Heavy users have at least a certain number of samples. The clipped mean of each part gets noise
     for the whole budget and is projected to [0, U]; the release is the sum of both, weighted by
-    their shares of the samples. Neighbours differ in all samples of one user, who is in one part:
-    what a law promises for one part, it promises for the release (thm-split of the book). Its mean
-    absolute error is on each dataset at most the sum of the parts' largest errors, weighted alike.
+    their shares of the samples. Neighbours differ in all samples of one user, who is in one part,
+    so the privacy guarantee of a law for one part holds for the release (thm-split of the book). On
+    every dataset its mean absolute error is at most the sum of the parts' largest errors with the
+    same weights.
 
     The width of all users together, and of each part, is the best of these: `threshold` for "l1";
-    64 equal steps up to the largest sum of a user; and a ladder of widths, each 0.5 % below the
-    next, from the largest sum down to 1/200 of the mean sum; but no width whose noise has a mean
-    size above 1,000 U. A split is tried below each of the 16 largest different counts, of at most
-    1,000 heavy users. All of it depends on what is public alone: counts, bound and law.
+    64 equal steps up to the largest sum of a user; and a geometric sequence of widths, each 0.5 %
+    below the next, from the largest sum down to 1/200 of the mean sum; but no width whose noise has
+    a mean size above 1,000 U. A split is tried below each of the 16 largest distinct counts with at
+    most 1,000 heavy users. All of this depends only on public quantities: counts, bound and law.
 
-    By the ladder the error of a part is nearly that of its best width: none errs less for a budget
-    that is 0.5 % smaller, unless the error is within 0.5 % of U/2 (prp-projected-width of the
-    book).
+    With this sequence, the error of a part is nearly that of its best width: no width has a smaller
+    error for a budget that is 0.5 % smaller, unless the error is within 0.5 % of U/2
+    (prp-projected-width of the book).
 
     Parameters
     ----------
@@ -104,13 +106,13 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     Returns
     -------
     Split
-        With a bound on the mean absolute error, in the unit of the samples; of one part where no
+        With a bound on the mean absolute error, in the unit of the samples; a single part if no
         split has a smaller one.
 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, or `budget` no budget.
+        If `users` is not a Contributions instance, or `budget` is not a budget.
 
     See Also
     --------
@@ -145,7 +147,7 @@ def _whole(users: Contributions, law: Noise) -> Split:
 
 
 def _split_at(first_heavy: int, users: Contributions, law: Noise) -> Split:
-    """Return the release in two parts, where heavy users have this or a later size."""
+    """Return the release in two parts, where heavy users have sizes from this index on."""
     sizes, n_users = users.histogram
     upper = users.upper
     heavy = Contributions._of_histogram(sizes[first_heavy:], n_users[first_heavy:], upper)
@@ -156,7 +158,7 @@ def _split_at(first_heavy: int, users: Contributions, law: Noise) -> Split:
 
 
 def _part_of(users: Contributions, members: Contributions, law: Noise) -> Part:
-    """Return a part of the users, released with the best of the widths that are tried."""
+    """Return a part of the users, released with the best width that is tried."""
     width = float(threshold(members, law, "l1"))
     best = projected_error(members, width, law), width
     widths = _widths(members, law)
@@ -180,11 +182,11 @@ def _widths(users: Contributions, law: Noise) -> Floats:
 
 
 def _least_errors(users: Contributions, widths: Floats, law: Noise) -> Floats:
-    """Return what the projected errors of widths are at least, shape (n,).
+    """Return lower bounds on the projected errors of widths, shape (n,).
 
-    `projected_error` is the largest over datasets with 0, 1, ... of the clipped users at U. As the
-    bias increases with that number, those count of which the clipped mean is at U/2 or beyond;
-    here are only some of these, evenly spaced.
+    `projected_error` is the largest error over datasets with 0, 1, ... of the clipped users at U.
+    As the bias increases with that number, only datasets whose clipped mean is at least U/2 matter;
+    here are some of these, evenly spaced.
     """
     sizes, n_users = users.histogram
     upper = float(users.upper)

@@ -1,11 +1,12 @@
-"""Every bounded statistic: its modulus of continuity, and the smallest errors that follow from it.
+"""Bounded statistics: the modulus of continuity, and the smallest errors that follow from it.
 
 The user-level modulus of continuity omega(n) of a statistic f is the largest f(D) - f(D') over
 datasets D, D' in which the data of at most n users differ. Neighbouring datasets differ in all
-samples of one user, unless a function says otherwise. The modulus depends on what is public only.
-From it follow the smallest bias at a given sensitivity (thm-modulus-bias of the book), the smallest
-bias plus noise of any estimator (thm-modulus-error), and an error that no private mechanism avoids
-(thm-chain). For the mean they agree with `optimal_error` and `threshold` over N.
+samples of one user, unless a function says otherwise. The modulus depends only on public
+quantities. It determines the smallest bias at a given sensitivity (thm-modulus-bias of the book),
+the smallest bias plus noise of any estimator (thm-modulus-error), and a lower bound on the error of
+every private mechanism (thm-chain). For the mean, the results agree with `optimal_error`, and with
+`threshold` divided by N.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ class Modulus(Generic[Number]):
 
     See Also
     --------
-    modulus_of_mean : of the mean; other functions with such names are for other statistics.
+    modulus_of_mean : the modulus of the mean; similarly named functions are for other statistics.
 
     Notes
     -----
-    The modulus of an increasing function of f does not follow from that of f in general. The
+    In general, the modulus of an increasing function of f does not follow from that of f. The
     standard deviation is an exception, because the variance is 0 in one of the two extreme
     datasets: ``Modulus(np.sqrt(modulus.values.astype(float)))``.
 
-    If the values are rounded, there may be corners where the exact values lie on one line; the
+    If the values are rounded, there may be corners where the exact values are collinear; the
     functions that return a modulus locate its corners exactly.
 
     Examples
@@ -96,7 +97,7 @@ class Modulus(Generic[Number]):
 
     @classmethod
     def _concave(cls, values: npt.NDArray[Any], corners: npt.ArrayLike) -> Modulus[Any]:
-        """Return a modulus that is concave, and of which the corners are known: those indices."""
+        """Return a concave modulus with corners at these indices."""
         modulus = object.__new__(cls)
         modulus._set_values(values)
         object.__setattr__(modulus, "_corners", np.asarray(corners, dtype=np.int64))
@@ -123,7 +124,7 @@ class Modulus(Generic[Number]):
     def vertices(self) -> list[tuple[int, Number]]:
         """The corners (n, omega(n)) of the least concave majorant, from (0, 0) on.
 
-        Between them it is linear, and from the last one on it is constant.
+        It is linear between them, and constant from the last one on.
         """
         return [(int(n), self._number(self.values[n])) for n in self._corners]
 
@@ -182,15 +183,15 @@ class Modulus(Generic[Number]):
         (Fraction(3, 1), Fraction(1, 1))
         """
         change = check.size("sensitivity", sensitivity, self.is_exact)
-        # As omega lies below its majorant, no other n is better than the best corner.
+        # Because omega lies below its majorant, no other n is better than the best corner.
         excess = self.values[self._corners] - change * self._numbers_of_users
         return self._scalar(np.max(excess) / 2)
 
     def optimal_error(self, budget: Budget) -> Number:
         """Return the smallest worst-case error, bias plus mean size of the noise, of any estimator.
 
-        It is half the majorant at 2w, with w the mean size of the noise at sensitivity 1, so that
-        2w = 2/eps for a privacy budget: thm-modulus-error of the book.
+        It is half the majorant at 2w, where w is the mean size of the noise at sensitivity 1, so
+        that 2w = 2/eps for a privacy budget: thm-modulus-error of the book.
 
         Parameters
         ----------
@@ -217,9 +218,9 @@ class Modulus(Generic[Number]):
     def optimal_sensitivity(self, budget: Budget) -> Number:
         """Return the sensitivity of an estimator that attains `optimal_error`.
 
-        It is the slope of the majorant to the left of 2w (thm-modulus-error); where omega is
-        concave, omega(k) - omega(k - 1) with k = ceil(2w), as in `rank`. For the mean it is the
-        threshold over N.
+        It is the slope of the majorant to the left of 2w (thm-modulus-error); if omega is concave,
+        it is omega(k) - omega(k - 1) with k = ceil(2w), as in `rank`. For the mean it is the
+        threshold divided by N.
 
         Parameters
         ----------
@@ -244,7 +245,7 @@ class Modulus(Generic[Number]):
         return self._number(slope)
 
     def lower_bound(self, eps: Epsilon) -> float:
-        """Return an error that every user-level eps-DP mechanism makes on some dataset, on average.
+        """Return a lower bound on the worst-case error of every user-level eps-DP mechanism.
 
         It is max_n omega(n) / (1 + cosh(eps) + n sinh(eps)): thm-chain of the book. For the mean
         `minimax_lower_bound` may be larger.
@@ -273,10 +274,10 @@ class Modulus(Generic[Number]):
         return float(np.max(values / _risk_divisor(self._corners, float(read_eps(eps)))))
 
     def optimality_factor(self, eps: Epsilon) -> float:
-        """Return a factor by which `optimal_error` is at most larger than the smallest possible.
+        """Return an upper bound on the ratio of `optimal_error` to the smallest possible error.
 
-        The quotient of `optimal_error` and `lower_bound`: the smallest worst-case mean absolute
-        error of all user-level eps-DP mechanisms, of any kind, lies between the two.
+        It is the quotient of `optimal_error` and `lower_bound`: the smallest worst-case mean
+        absolute error of all user-level eps-DP mechanisms, of any kind, lies between the two.
         `factor_of_every_statistic` bounds it for all moduli.
 
         Parameters
@@ -308,13 +309,13 @@ class Modulus(Generic[Number]):
     @cached_property
     def _corners(self) -> npt.NDArray[np.int64]:
         """The numbers of users at the corners of the majorant."""
-        # From where on the modulus is constant.
+        # From here on the modulus is constant.
         last = int(np.argmax(self.values == self.values[-1]))
         values = self.values[: last + 1]
-        # Only where the steps get smaller can a corner be.
+        # There can only be a corner where the steps decrease.
         steps = np.diff(values)
         places = np.flatnonzero(steps[1:] < steps[:-1]) + 1
-        # Lists, because numpy's numbers are slow one by one.
+        # Lists, because access to single numpy numbers is slow.
         heights = values.tolist()
         corners = [0]
         for n in [*places.tolist(), *[last] * (last > 0)]:
@@ -327,7 +328,7 @@ class Modulus(Generic[Number]):
 
     @cached_property
     def _numbers_of_users(self) -> npt.NDArray[Any]:
-        """The corners, such that products with Fractions are Fractions."""
+        """The corners, of a type for which products with Fractions are Fractions."""
         return self._corners.astype(self.values.dtype)
 
     def _piece(self, x: Exact) -> tuple[int, Any, Any]:
@@ -336,7 +337,7 @@ class Modulus(Generic[Number]):
         The piece begins at n. At x = 0 it is the first one. Beyond the last corner the slope is 0.
         """
         corners = self._corners
-        # Compared as whole numbers: a float of `x` may lie on the other side of a corner.
+        # Compare with whole numbers: `x` as a float may lie on the other side of a corner.
         end = max(bisect_left(range(corners.size), x, key=lambda at: int(corners[at])), 1)
         left = int(corners[end - 1])
         value = self.values[left]
@@ -363,8 +364,8 @@ class Modulus(Generic[Number]):
 def modulus_of_mean(users: Contributions[Number]) -> Modulus[Number]:
     """Return the modulus of the mean of all samples: omega(n) = U H(n) / N.
 
-    H(n) is the sum of the n largest counts. With U = 1 it is also the modulus of the share of the
-    samples in a set, and so of the value of their distribution function at a point.
+    H(n) is the sum of the n largest counts. With U = 1 it is also the modulus of the fraction of
+    samples in a set, and so of their distribution function at a point.
 
     Parameters
     ----------
@@ -400,8 +401,9 @@ def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Fraction) -> Modulus
 def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[Any]:
     """Return the modulus of a sum of the users' means with public weights of any sign.
 
-    For f = sum_l a_l (mean of user l) it is U times the sum of the n largest abs(a_l): for means
-    that count all users alike, differences of the means of two groups, or slopes of a trend.
+    For f = sum_l a_l (mean of user l), it is U times the sum of the n largest abs(a_l). Examples
+    are means that weight all users equally, differences of the means of two groups, and slopes of a
+    trend.
 
     Parameters
     ----------
@@ -420,12 +422,12 @@ def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[An
     TypeError
         If a weight or `upper` is not a real number.
     ValueError
-        If `weights` is not one-dimensional or is empty; if a number is not finite, or `upper` not
-        positive; if the largest omega(n) is beyond floats.
+        If `weights` is not one-dimensional or is empty; if a number is not finite, or `upper` is
+        not positive; if the largest omega(n) exceeds the range of floats.
 
     Examples
     --------
-    The mean of two users, less that of two others:
+    The mean of two users, minus that of two others:
 
     >>> modulus = modulus_of_weighted_mean([0.5, 0.5, -0.75, -0.25], upper=65)
     >>> modulus.values.tolist(), modulus.optimal_error(1)
@@ -451,9 +453,10 @@ def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[An
 def modulus_of_variance(users: Contributions[Number]) -> Modulus[Number]:
     """Return the modulus of the variance of all samples, (1/N) sum (x - mean)^2.
 
-    omega(n) = U^2 k (N - k) / N^2 with k = min(H(n), floor(N/2)), H(n) the sum of the n largest
-    counts: thm-variance of the book. The n heaviest users move k of their samples from 0 to U while
-    all others are 0. It is concave. Its square root is the modulus of the standard deviation.
+    omega(n) = U^2 k (N - k) / N^2 with k = min(H(n), floor(N/2)), where H(n) is the sum of the n
+    largest counts: thm-variance of the book. The n heaviest users move k of their samples from 0 to
+    U while all others are 0. The modulus is concave. Its square root is the modulus of the standard
+    deviation.
 
     Parameters
     ----------
@@ -473,7 +476,7 @@ def modulus_of_variance(users: Contributions[Number]) -> Modulus[Number]:
 
     Examples
     --------
-    Two of four users hold half of the samples, so that no third one adds to the variance:
+    Two of four users hold half of the samples, so a third one does not add to the variance:
 
     >>> modulus_of_variance(Contributions([1, 1, 1, 1], upper=8)).values.tolist()
     [0.0, 12.0, 16.0, 16.0, 16.0]
@@ -492,20 +495,20 @@ def modulus_of_protected_mean(
     max_count: int, least_total: int, upper: Fraction
 ) -> Modulus[Fraction]: ...
 def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) -> Modulus[Any]:
-    """Return the modulus of the mean where it is protected who contributes, and how much.
+    """Return the modulus of the mean if the users and their counts are protected.
 
-    Neighbouring datasets differ by one user who is added or removed. Public is only that a user has
-    at most m samples, and that there are at least n0 in all. For n m <= n0 it is
-    omega(n) = U n m / (n0 + n m), which for eps >= 4m/n0 with a whole 2/eps makes the smallest
-    worst-case error U m / (eps n0 + 2m): prp-protected-modulus of the book. For larger n some users
-    are replaced by others, at two steps for each.
+    Neighbouring datasets differ by one user who is added or removed. Only two facts are public: a
+    user has at most m samples, and there are at least n0 in total. For n m <= n0 the modulus is
+    omega(n) = U n m / (n0 + n m), so for eps >= 4m/n0 with a whole 2/eps the smallest worst-case
+    error is U m / (eps n0 + 2m): prp-protected-modulus of the book. For larger n some users are
+    replaced by others, which takes two steps each.
 
     Parameters
     ----------
     max_count : int
-        The most samples m of one user, at least 1.
+        The largest number m of samples of one user, at least 1.
     least_total : int
-        The least number n0 of all samples, at least 1 and at most 2^26 m.
+        The smallest total number n0 of samples, at least 1 and at most 2^26 m.
     upper : float or Fraction
         The bound U, in the unit of the samples.
 
@@ -517,8 +520,8 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     Raises
     ------
     TypeError, ValueError
-        If `max_count` or `least_total` is not an integer in its range, or `upper` not positive and
-        finite.
+        If `max_count` or `least_total` is not an integer in its range, or `upper` is not positive
+        and finite.
 
     Examples
     --------
@@ -531,24 +534,24 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     if n0 > _MOST_MADE_USERS // 4 * m:
         check.refuse_value("least_total", f"at most 2^26 times `max_count`={m}", least_total)
     bound = check.upper(upper)
-    # From here on all samples can be replaced by others.
+    # With this many steps, all samples can be replaced by others.
     n = np.arange(2 * -(-n0 // m) + 1)
     if isinstance(bound, Fraction):
         n = n.astype(object)
     added = _part(n * m, np.asarray(n0), bound)
-    # As many are removed as added, or one less.
+    # As many users are removed as added, or one fewer.
     removed = n // 2
     replaced = _part((n - removed) * m, np.maximum(n0 - removed * m, 0), bound)
     return Modulus(bound * np.maximum(added, replaced))
 
 
 def factor_of_every_statistic(eps: Epsilon) -> float:
-    """Return a factor that no statistic's `optimality_factor` exceeds.
+    """Return an upper bound on the `optimality_factor` of every statistic.
 
-    For every bounded statistic the smallest worst-case error of bias plus Laplace noise is at most
-    this multiple of the smallest worst-case mean absolute error of all eps-DP mechanisms:
-    (1 + cosh(eps)) / 2 + sinh(eps) / eps up to eps = 2, and (1 + exp(eps)) / eps from there on,
-    which a yes-or-no question of one person attains; thm-every-factor of the book.
+    For every bounded statistic, the smallest worst-case error of bias plus Laplace noise is at most
+    this multiple of the smallest worst-case mean absolute error of all eps-DP mechanisms: (1 +
+    cosh(eps)) / 2 + sinh(eps) / eps up to eps = 2, and (1 + exp(eps)) / eps for larger eps, which
+    is attained by a yes-or-no question to one person: thm-every-factor of the book.
 
     Parameters
     ----------
@@ -577,7 +580,7 @@ def factor_of_every_statistic(eps: Epsilon) -> float:
 
 
 def _risk_divisor(n: npt.NDArray[Any], eps: float) -> Floats:
-    """Return 1 + cosh(eps) + n sinh(eps), infinite beyond floats."""
+    """Return 1 + cosh(eps) + n sinh(eps), infinite if it overflows."""
     a = exp(-eps)
     with np.errstate(divide="ignore", over="ignore"):
         divisor: Floats = (1 + a - n * expm1(-eps)) * ((1 + a) / 2) / np.float64(a)
@@ -585,7 +588,7 @@ def _risk_divisor(n: npt.NDArray[Any], eps: float) -> Floats:
 
 
 def _modulus_of_influences(influences: npt.NDArray[Any]) -> Modulus[Any]:
-    """Return the modulus of a statistic to which users add: what each can move, at most, in sum."""
+    """Return the modulus of a statistic that each user can move by at most their influence."""
     largest = np.sort(influences)[::-1]
     values = np.append(0 * largest[:1], np.cumsum(largest))
     # A step beyond the last user is 0.
@@ -613,7 +616,7 @@ def _part(part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Exact) -> npt.N
 
 
 def _square_of_bound(users: Contributions[Number]) -> Number:
-    """Return U^2, if it is a normal float, and so is the largest sum of squares U^2 N."""
+    """Return U^2, if it and the largest sum of squares U^2 N are normal floats."""
     check.instance("users", users, Contributions)
     upper: Any = users.upper
     square = upper * upper

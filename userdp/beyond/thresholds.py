@@ -1,21 +1,21 @@
-"""Private thresholds at their best: AKMV with another split, another base measure, another centre.
+"""Private thresholds at their best: AKMV with another budget split, base measure or centre.
 
-`userdp.akmv` draws its threshold T from a density that is uniform on [0, U m*] before the
-exponential tilt, near a sum, with half of the budget, and caps sums from above. None of these
-choices is forced by privacy. `PrivateThreshold` makes them arguments:
+`userdp.akmv` spends half of the budget on its threshold T, draws it near a sum from a density that
+is uniform on [0, U m*] before the exponential tilt, and caps sums from above. Privacy forces none
+of these choices. `PrivateThreshold` makes them arguments:
 
-- the share p of the budget that T spends; the noise has the rest, (1 - p) eps;
-- the base measure on which the exponential mechanism works: dt, or dt/t from U min(m)/4 on, that
-  is, uniform in log t. It is public, so T is as private as before;
-- what is thresholded: the sums themselves, capped at T from above, or the centred sums
-  sigma_l - U m_l / 2, clipped to [-T/2, T/2]. T is then a quantile of their distances from the
-  middle, x_l = 2 |sigma_l - U m_l / 2|, which lie in [0, U m_l] as the sums do.
+- the share p of the budget for T; the noise has the rest, (1 - p) eps;
+- the base measure of the exponential mechanism: dt, or dt/t from U min(m)/4 on, which is uniform in
+  log t. It is public, so T is as private as before;
+- what is thresholded: the sums themselves, capped at T from above, or the centred sums sigma_l - U
+  m_l / 2, clipped to [-T/2, T/2]. T is then a quantile of their distances from the middle,
+  x_l = 2 |sigma_l - U m_l / 2|, which lie in [0, U m_l] like the sums.
 
-The rank is the best one for the noise: ceil(1 / ((1 - p) eps)) of capped sums, of which each loses
-its whole surplus over T, and ceil(2 / ((1 - p) eps)) of centred ones, which lose half of theirs.
+The rank is the best one for the noise: ceil(1 / ((1 - p) eps)) for capped sums, each of which loses
+its whole surplus over T, and ceil(2 / ((1 - p) eps)) for centred ones, which lose half of it.
 
 `sums`, `users`, `eps` and `rng`, the privacy unit and the shape of the results are those of
-`userdp.mechanisms`. Errors are properties of datasets; none of them is a private release.
+`userdp.mechanisms`. Errors are properties of datasets; they are not private releases.
 """
 
 from __future__ import annotations
@@ -40,19 +40,22 @@ from userdp.worstcase import optimal_error
 
 Measure = Literal["uniform", "logarithmic"]
 
-# The logarithmic measure begins at this part of the smallest U m_l: the range must not reach 0.
+# The logarithmic measure begins at this fraction of the smallest U m_l, because the range must not
+# reach 0.
 _LOWEST = 0.25
 
-# A piece is halved until t, and the exponent of the noise, vary by no more than this across it.
+# A piece is halved until the ratio of its ends, and the change of the noise's exponent across it,
+# are at most this.
 _MOST_VARIATION = 2.0
 
-# Halvings of a piece. A uniform one that begins at 0 varies much however short it is: of that a
-# first part is left, with a 2^-24th of its mass and of its thresholds.
+# Maximum number of halvings of a piece. With the uniform measure, a piece that begins at 0 varies
+# much however short it is, so its first part remains, with 2^-24 of its mass and of its thresholds.
 _MOST_HALVINGS = 24
 
 _LEGENDRE = np.polynomial.legendre.leggauss(6)  # nodes and weights on [-1, 1]
 
-# Passes over all users in the search for a bad dataset; two or three are enough in practice.
+# Maximum number of passes over all users in the search for a bad dataset; two or three are enough
+# in practice.
 _MOST_PASSES = 20
 
 
@@ -62,7 +65,7 @@ class _Pieces(NamedTuple):
     Attributes
     ----------
     row : ndarray of int, shape (n,)
-        The dataset.
+        Index of the dataset.
     lower, upper : ndarray of float64, shape (n,)
         Ends on the axis of the base measure: t, or log(t / lowest).
     mass : ndarray of float64, shape (n,)
@@ -81,7 +84,7 @@ class _Pieces(NamedTuple):
         return _Pieces._make(part[which] for part in self)
 
     def split(self, which: npt.NDArray[np.bool_], at: Floats) -> _Pieces:
-        """Cut the chosen pieces in two, at one place each."""
+        """Cut the chosen pieces in two, at one point each."""
         cut = self.take(which)
         below = (at - cut.lower) / (cut.upper - cut.lower)
         halves = [
@@ -95,12 +98,12 @@ class _Pieces(NamedTuple):
 class PrivateThreshold:
     """A rule for releasing a mean of sums that are clipped at a private threshold T.
 
-    Without arguments it is AKMV as in the paper: `userdp.akmv`.
+    With the default arguments it is AKMV as in the paper: `userdp.akmv`.
 
     Parameters
     ----------
     share : float or Fraction, optional
-        p, the part of the budget that T spends, between 0 and 1.
+        p, the share of the budget for T, between 0 and 1.
     centred : bool, optional
         Whether sums are clipped around U m_l / 2, or capped from above.
     measure : {"uniform", "logarithmic"}, optional
@@ -110,8 +113,8 @@ class PrivateThreshold:
     Raises
     ------
     TypeError, ValueError
-        If `share` is not a number between 0 and 1, `centred` not True or False, or `measure` not
-        one of these names.
+        If `share` is not a number between 0 and 1, `centred` is not True or False, or `measure` is
+        not one of these names.
 
     Examples
     --------
@@ -133,7 +136,7 @@ class PrivateThreshold:
         check.one_of("measure", self.measure, get_args(Measure))
 
     def rank(self, eps: Epsilon) -> int:
-        """Return the rank that T aims at: the best one for the noise.
+        """Return the rank that T targets: the best one for the noise.
 
         Parameters
         ----------
@@ -143,12 +146,12 @@ class PrivateThreshold:
         Returns
         -------
         int
-            At least 1; it may exceed the number of users, and then means their number.
+            At least 1; if it exceeds the number of users, it counts as that number.
 
         Raises
         ------
         TypeError, ValueError
-            If `eps` is no privacy budget.
+            If `eps` is not a privacy budget.
 
         Examples
         --------
@@ -158,7 +161,7 @@ class PrivateThreshold:
         return rank_of(self._comparable(eps))
 
     def cells(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Cells:
-        """Return the exact law of T, on the axis of the base measure.
+        """Return the exact distribution of T, on the axis of the base measure.
 
         Parameters
         ----------
@@ -170,14 +173,13 @@ class PrivateThreshold:
         Returns
         -------
         Cells
-            As `quantile_cells`. With the logarithmic measure the ends are those of
-            log(4 t / (U min(m))), on which T is uniform within a cell, and the density is that of
-            this logarithm.
+            See `quantile_cells`. With the logarithmic measure, the ends and the density are those
+            of log(4 T / (U min(m))), which is uniform within each cell.
 
         Raises
         ------
         TypeError, ValueError
-            If `sums` do not fit `users`; if `eps` is no privacy budget.
+            If `sums` do not fit `users`; if `eps` is not a privacy budget.
 
         Examples
         --------
@@ -209,7 +211,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `cells`; if `sums` is not one dataset.
+            See `cells`; also if `sums` is not one dataset.
 
         Examples
         --------
@@ -226,7 +228,7 @@ class PrivateThreshold:
         highest = float(users.upper) * users.max_count
         inside = (points >= lowest) & (points <= highest)
         within = np.clip(points, lowest, highest)
-        # Compared with the sums themselves: their logarithms are rounded.
+        # Compare with the sums themselves: their logarithms are rounded.
         reaching = np.sum(np.sort(self._distances(values, users))[::-1] >= within[..., None], -1)
         density = law.log_density[reaching]
         if self.measure == "logarithmic":
@@ -258,7 +260,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `cells`; if `rng` is no source of randomness.
+            See `cells`; also if `rng` is not a source of randomness.
 
         Examples
         --------
@@ -275,8 +277,9 @@ class PrivateThreshold:
     ) -> Floats:
         """Release the mean of the sums clipped at T, with noise of scale T / ((1 - p) N eps).
 
-        T and the release together are user-level eps-DP for replacing one user's samples, counts
-        public; not safe for production (see the note on floating point in `userdp.mechanisms`).
+        T and the release together are user-level eps-DP for replacing one user's samples, with
+        public counts; not safe for production (see the note on floating point in
+        `userdp.mechanisms`).
 
         Parameters
         ----------
@@ -293,7 +296,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `laplace`.
+            See `laplace`.
 
         Examples
         --------
@@ -312,9 +315,9 @@ class PrivateThreshold:
         return middle + (total + noise) / users.total
 
     def error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
-        """Return the mean size of the bias plus that of the noise on given datasets, exactly.
+        """Return the exact mean size of the bias plus that of the noise on given datasets.
 
-        This is the paper's measure of error, as `userdp.akmv_error` has it, with T integrated out.
+        This is the paper's measure of error, as in `userdp.akmv_error`, with T integrated out.
 
         Parameters
         ----------
@@ -330,7 +333,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `cells`.
+            See `cells`.
 
         Examples
         --------
@@ -339,13 +342,13 @@ class PrivateThreshold:
         >>> float(rule.error([4.0, 1.0], users, eps=1).round(6))
         0.655099
         """
-        return self._mean(sums, users, eps, felt=False)
+        return self._mean(sums, users, eps, absolute=False)
 
     def mean_error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
         """Return the mean absolute error of `release` on datasets, T and noise integrated out.
 
-        Noise of scale s adds s exp(-b/s) to a bias of size b. The mean over T of what it adds is
-        taken by Gauss and Legendre, on pieces so short that some nine digits are right.
+        Noise of scale s adds s exp(-b/s) to a bias of size b. The mean of this over T is computed
+        by Gauss-Legendre quadrature, on pieces so short that about nine digits are correct.
 
         Parameters
         ----------
@@ -361,7 +364,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `cells`.
+            See `cells`.
 
         Examples
         --------
@@ -370,13 +373,13 @@ class PrivateThreshold:
         >>> float(rule.mean_error([3.0, 1.0], users, eps=1).round(6))
         0.881332
         """
-        return self._mean(sums, users, eps, felt=True)
+        return self._mean(sums, users, eps, absolute=True)
 
     def smallest_error(self, users: Contributions[Number], eps: Epsilon) -> Number:
-        """Return the least `error` that any law of T has where all samples are at the bound U.
+        """Return the smallest `error` of any distribution of T if all samples are at the bound U.
 
-        That is 2 E_OPT(2 (1 - p) eps) of capped sums and E_OPT((1 - p) eps) of centred ones, which
-        the worst-case error therefore exceeds however T is drawn.
+        It is 2 E_OPT(2 (1 - p) eps) for capped sums and E_OPT((1 - p) eps) for centred ones: a
+        lower bound on the worst-case error, however T is drawn.
 
         Parameters
         ----------
@@ -392,7 +395,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            If `users` is not a Contributions instance; if `eps` is no privacy budget.
+            If `users` is not a Contributions instance; if `eps` is not a privacy budget.
 
         Examples
         --------
@@ -408,11 +411,12 @@ class PrivateThreshold:
     def largest_error_found(self, users: Contributions, eps: Epsilon) -> float:
         """Return the largest `error` found in a search: a lower bound on the worst-case error.
 
-        Searched are datasets in which the users of one count are of two kinds: some have all
-        samples at U, the others a sum (or, for centred sums, a distance x_l) of 0, or as large as
-        that of a lighter user at U. From the worst of some simple ones on, the users of one count
-        at a time go to their worst setting, until no change makes the error larger. (Between two
-        other sums, one user's sum is worst at one of the ends: hence these candidates.)
+        The search covers datasets in which the users with one count are of two kinds: some have all
+        samples at U, and the others have a sum (or, for centred sums, a distance x_l) of 0, or as
+        large as that of a lighter user at U. Starting from the worst of some simple datasets, the
+        users with one count at a time are set to their worst choice, until no change increases the
+        error. (Between two other sums, one user's sum is worst at one of the ends, hence these
+        candidates.)
 
         Parameters
         ----------
@@ -427,7 +431,7 @@ class PrivateThreshold:
         Raises
         ------
         TypeError, ValueError
-            As `smallest_error`.
+            See `smallest_error`.
 
         Examples
         --------
@@ -452,10 +456,10 @@ class PrivateThreshold:
         for _ in range(_MOST_PASSES):
             before = highest
             for top in np.unique(full):
-                several = _settings(best, full, float(top))
-                found = errors(several)
+                candidates = _settings(best, full, float(top))
+                found = errors(candidates)
                 if found.max() > highest:
-                    best, highest = several[found.argmax()], float(found.max())
+                    best, highest = candidates[found.argmax()], float(found.max())
             if highest <= before * (1 + 1e-12):
                 return highest
         raise NotFoundError(f"The error still grew after {_MOST_PASSES} passes over all users.")
@@ -466,8 +470,8 @@ class PrivateThreshold:
     def _comparable(self, eps: Epsilon) -> Epsilon:
         """Return the budget at which OPT-worst-case has this rank.
 
-        Without a change of eps it is read as the user wrote it; a float share makes a float, which
-        counts as 2/k where it nearly is.
+        If eps does not change, it is returned as it was given; a float share gives a float, which
+        counts as 2/k if it is close to that.
         """
         factor = (1 if self.centred else 2) * (1 - Fraction(self.share))
         if factor == 1:
@@ -481,7 +485,7 @@ class PrivateThreshold:
         return least if self.measure == "logarithmic" else 0.0
 
     def _distances(self, values: Floats, users: Contributions) -> Floats:
-        """Return that of which T is a quantile: one number per user, in [0, U m_l]."""
+        """Return the numbers of which T is a quantile: one per user, in [0, U m_l]."""
         return np.abs(self._deviations(values, users)) if self.centred else values
 
     def _deviations(self, values: Floats, users: Contributions) -> Floats:
@@ -504,14 +508,14 @@ class PrivateThreshold:
         return self._thresholds(place, users)
 
     def _thresholds(self, place: Floats, users: Contributions) -> Floats:
-        """Return the thresholds at places on the axis of the base measure."""
+        """Return the thresholds at points on the axis of the base measure."""
         if self.measure == "uniform":
             return place
         highest = float(users.upper) * users.max_count
         return np.minimum(self._lowest(users) * np.exp(place), highest)
 
     def _pieces(self, values: Floats, users: Contributions, eps: Epsilon) -> _Pieces:
-        """Return the cells of all datasets, cut where the bias changes its sign."""
+        """Return the cells of all datasets, cut where the bias changes sign."""
         law = self._law(values, users, eps)
         if self.centred:
             deviations = self._deviations(values, users)
@@ -539,9 +543,9 @@ class PrivateThreshold:
         return pieces.split(inside, np.clip(place, cut.lower, cut.upper))
 
     def _mean(
-        self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, felt: bool
+        self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, absolute: bool
     ) -> Floats:
-        """Return the mean of |bias| plus the mean size of the noise, or of what it adds to that."""
+        """Return the mean of |bias| plus that of the noise's size, or of what the noise adds."""
         values = _read_sums(sums, users)
         pieces = self._pieces(values, users, eps)
         means = self._mean_thresholds(pieces, users)
@@ -549,7 +553,7 @@ class PrivateThreshold:
         shape = values.shape[:-1]
         bias = pieces.mass * np.abs(pieces.loss - pieces.slope * means)
         total = np.bincount(pieces.row, bias, values[..., 0].size)
-        if felt:
+        if absolute:
             pieces = self._short_pieces(pieces, users, budget)
             noise = pieces.mass * self._added_noise(pieces, users, budget)
         else:
@@ -567,7 +571,7 @@ class PrivateThreshold:
         return self._thresholds(pieces.lower, users) * growth
 
     def _short_pieces(self, pieces: _Pieces, users: Contributions, budget: float) -> _Pieces:
-        """Halve the pieces across which the noise varies much; leave out those without any."""
+        """Halve the pieces across which the noise varies much; drop those with negligible noise."""
         for _ in range(_MOST_HALVINGS):
             low, high = (self._thresholds(end, users) for end in (pieces.lower, pieces.upper))
             with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -583,7 +587,7 @@ class PrivateThreshold:
         return pieces
 
     def _added_noise(self, pieces: _Pieces, users: Contributions, budget: float) -> Floats:
-        """Return the mean of s exp(-|bias|/s), N times, in each piece."""
+        """Return N times the mean of s exp(-|bias|/s) in each piece."""
         middle = pieces.lower + (pieces.upper - pieces.lower) / 2
         half = (pieces.upper - pieces.lower) / 2
         total: Floats = np.zeros_like(middle)
@@ -596,12 +600,12 @@ class PrivateThreshold:
 def _settings(distances: Floats, full: Floats, top: float) -> Floats:
     """Return datasets that differ in the users whose full sum is `top`.
 
-    So many of them are full, from none to all; the others have 0, or a lighter user's full sum.
+    From none to all of these users are full; the others have 0, or a lighter user's full sum.
     """
     users = np.flatnonzero(full == top)
     levels = np.concatenate([[0.0], np.unique(full[full < top])])
     kinds = np.tril(np.ones((users.size + 1, users.size), dtype=bool), -1)
     chosen = np.where(kinds, top, levels[:, None, None]).reshape(-1, users.size)
-    several = np.tile(distances, (len(chosen), 1))
-    several[:, users] = chosen
-    return several
+    candidates = np.tile(distances, (len(chosen), 1))
+    candidates[:, users] = chosen
+    return candidates

@@ -1,6 +1,6 @@
-"""What to choose within what is possible: the error on average against its certificate.
+"""The trade-off between the average error of a clipped mean and its guarantee.
 
-The certificate is the worst-case error. Counts, bound and eps are public.
+The guarantee, here called certificate, is the worst-case error. Counts, bound and eps are public.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from userdp.worstcase import sensitivity
 
 
 class Member(NamedTuple):
-    """One choice of centre and total width for `clipped_mean`, and what it costs.
+    """One choice of centre and total width for `clipped_mean`, and its errors.
 
-    All in the unit of the samples.
+    All numbers are in the unit of the samples.
 
     Attributes
     ----------
     centre : float
-        c, around which the intervals lie.
+        c, the centre of the intervals.
     total_width : float
         S, the total width of a user's intervals.
     certificate : float
-        The worst-case error, bias + E|noise|, which holds whatever the data are.
+        The worst-case error, bias + E|noise|, which holds for every dataset.
     mean_error, standard_error : float
-        The mean absolute error on average over the prior, an estimate; and its standard error.
+        An estimate of the mean absolute error, averaged over the prior, and its standard error.
     """
 
     centre: float
@@ -57,7 +57,7 @@ class Tradeoff:
     certificate : ndarray of float64, shape (C, W)
         The worst-case error, bias + E|noise|, of each centre and width.
     mean_error, standard_error : ndarray of float64, shape (C, W)
-        The mean absolute error on average over the prior, an estimate; and its standard error.
+        An estimate of the mean absolute error, averaged over the prior, and its standard error.
     smallest_certificate : float
         The smallest worst-case error of all estimators with this noise, `optimal_error`.
     """
@@ -70,12 +70,12 @@ class Tradeoff:
     smallest_certificate: float
 
     def best(self, tau: float) -> Member:
-        """Return the smallest average error with a certificate within (1 + tau) of the smallest.
+        """Return the smallest average error with a certificate within (1 + tau) times the smallest.
 
         Parameters
         ----------
         tau : float
-            How much worst-case error to give up, relatively, at least 0.
+            The accepted relative increase of the worst-case error, at least 0.
 
         Returns
         -------
@@ -85,17 +85,17 @@ class Tradeoff:
         ------
         TypeError, ValueError
             If `tau` is not a finite number of at least 0, or so small that no choice of the grid
-            is within it; with tau = 0 the grid must hold U/2 and a minimising width.
+            qualifies; with tau = 0 the grid must contain U/2 and a minimising width.
         """
         limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
-        allowed = self.certificate <= limit * (1 + 1e-12)  # but for rounding
+        allowed = self.certificate <= limit * (1 + 1e-12)  # up to rounding
         if not allowed.any():
             least = self.certificate.min() / self.smallest_certificate - 1
             check.refuse_value("tau", f"at least {least} for this grid", tau)
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
-        """Return the members that no other beats on both axes, by growing certificate."""
+        """Return the members that no other beats in both errors, by increasing certificate."""
         order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
         error = self.mean_error.ravel()[order]
         smaller = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
@@ -122,11 +122,11 @@ def tradeoff(
     total_widths: npt.ArrayLike | None = None,
     rng: RNGLike = None,
 ) -> Tradeoff:
-    """Weigh the average error of `clipped_mean` under a prior against its worst-case error.
+    """Compare the average error of `clipped_mean` under a prior with its worst-case error.
 
-    Everything here is public: the prior is what is believed of the data before they are seen, and
-    no sample is used, so choosing a member costs no privacy. Its certificate holds whatever the
-    data are, its average error if they follow the prior.
+    Everything here is public: the prior describes what is believed about the data before they are
+    seen, and no sample is used, so choosing a member costs no privacy. Its certificate holds for
+    every dataset, its average error only if the data follow the prior.
 
     Parameters
     ----------
@@ -137,13 +137,14 @@ def tradeoff(
         The prior as a sampler, for instance `uniform_sums`; called as ``prior(users, n_trials,
         rng=rng)``, it returns user sums of shape (n_trials, L).
     n_trials : int, optional
-        Number of datasets drawn from the prior, at least 2; all choices are tried on the same ones.
+        Number of datasets drawn from the prior, at least 2; all choices are tried on the same
+        datasets.
     centres : array_like of float, shape (C,), optional
-        Centres to try, in [0, U]; multiples of U/20 without it.
+        Centres to try, in [0, U]; by default multiples of U/20.
     total_widths : array_like of float, shape (W,), optional
-        Total widths to try. Without it 0, the smallest and the largest width with the smallest
-        certificate, those with a certificate (around U/2) larger by 5 %, 10 %, ... 200 %, and 80
-        widths in equal ratios up to U m*.
+        Total widths to try. By default 0, the smallest and the largest width with the smallest
+        certificate, those with a certificate (around U/2) larger by 5 %, 10 %, ..., 200 %, and 80
+        geometrically spaced widths up to U m*.
     rng : Generator or seed, optional
 
     Returns
@@ -154,9 +155,9 @@ def tradeoff(
     Raises
     ------
     TypeError, ValueError
-        If `users`, `budget` or `rng` are as `laplace` refuses them; if `prior` returns
-        an array of another shape, `n_trials` is not an integer of at least 2, a centre lies
-        outside [0, U] or a width is negative.
+        For `users`, `budget` and `rng`, as for `laplace`; if `prior` returns an array of another
+        shape, `n_trials` is not an integer of at least 2, a centre lies outside [0, U] or a width
+        is negative.
 
     Examples
     --------
@@ -177,15 +178,14 @@ def tradeoff(
     tried = _default_widths(users, budget, smallest) if total_widths is None else total_widths
     widths = _grid("total_widths", tried)
     law = read_budget(budget)
-    public = Contributions(users.counts, upper)  # in floats, where the bound is a Fraction
+    public = Contributions(users.counts, upper)  # in floats, even if the bound is a Fraction
     shape = (middles.size, widths.size)
     certificate = np.empty(shape)
     mean = np.empty(shape)
     spread = np.empty(shape)
     with progress(certificate.size) as tick:
         for i, centre in enumerate(middles.tolist()):
-            # Centred and added up once for all widths; the errors are those of
-            # `clipped_mean_error`.
+            # Centre and add up once for all widths; the errors are those of `clipped_mean_error`.
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
@@ -209,11 +209,11 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
 
 
 def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Floats:
-    """Return the widths that are tried without any given: see `tradeoff`."""
+    """Return the default widths: see `tradeoff`."""
     width = float(errors.threshold(users, budget))
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]
-    # Up to the threshold the certificate around U/2 falls, in straight pieces: invert it.
+    # Up to the threshold, the certificate around U/2 decreases and is piecewise linear: invert it.
     falling = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
     limits = smallest * (1 + np.arange(1, 41) / 20)
     bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)

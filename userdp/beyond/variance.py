@@ -1,10 +1,10 @@
 """The variance of all samples: each user's sum of squares capped about one common centre.
 
 The statistic is f = (1/N) sum (x - mean)^2 over all N samples. About a centre c, user l's samples
-have the sum of squares Q_l(c) = squares_l - 2 c sums_l + m_l c^2, so that f is the least
-(1/N) sum_l Q_l(c). Capped at S, that is min_c (1/N) sum_l min(Q_l(c), S): one user moves it by at
-most S/N, and its distance from f is the smallest that any estimator of this sensitivity can have
-(thm-variance of the book).
+have the sum of squares Q_l(c) = squares_l - 2 c sums_l + m_l c^2, so f is the minimum over c of
+(1/N) sum_l Q_l(c). With each term capped at S, it is min_c (1/N) sum_l min(Q_l(c), S): one user
+moves it by at most S/N, and its distance from f is the smallest that any estimator of this
+sensitivity can have (thm-variance of the book).
 
 As in `userdp.mechanisms`, neighbouring datasets differ in all samples of one user; the counts, the
 bound U and the budget are public; sums and squares, shape (..., L), are protected; results have the
@@ -33,10 +33,10 @@ from userdp.worstcase import sum_of_largest
 def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
     """Return the best cap S on each user's sum of squares: N times the best sensitivity.
 
-    S = N (omega(k) - omega(k - 1)) with the modulus omega of the variance and k = ceil(2w), w the
-    mean size of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps), as in `rank`. It
-    is 0 if k exceeds the number of users, or if the k - 1 heaviest users hold at least floor(N/2)
-    samples.
+    S = N (omega(k) - omega(k - 1)), where omega is the modulus of the variance, k = ceil(2w), and w
+    is the mean size of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps), as in
+    `rank`. It is 0 if k exceeds the number of users, or if the k - 1 heaviest users hold at least
+    floor(N/2) samples.
 
     Parameters
     ----------
@@ -71,10 +71,11 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
 def capped_variance(
     sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: Exact
 ) -> Floats:
-    """Return the variance, each user's sum of squares about a common centre capped at S.
+    """Return the variance with each user's sum of squares about a common centre capped at S.
 
-    The least (1/N) sum_l min(Q_l(c), S) over all centres c, found in O(L log L): between the ends
-    of the intervals {c: Q_l(c) <= S} of all users, the sum is quadratic. It is not private.
+    It is the minimum of (1/N) sum_l min(Q_l(c), S) over all centres c, found in O(L log L): between
+    the ends of the intervals {c: Q_l(c) <= S} of all users, the sum is quadratic. It is not
+    private.
 
     Parameters
     ----------
@@ -89,8 +90,8 @@ def capped_variance(
     Returns
     -------
     ndarray of float64, shape (...)
-        Never negative. Rounding is of the order of 1e-16 U^2 for `squares`, which say little of the
-        spread of samples that are alike, and of 1e-16 S L^2 / N for the sum.
+        Never negative. The rounding error is of the order of 1e-16 U^2 from `squares`, which
+        determine the spread of nearly equal samples poorly, and of 1e-16 S L^2 / N from the sum.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def capped_variance(
 
     Examples
     --------
-    Three users with the samples (0, 0, 4, 4), (1, 3) and (0), of which the variance is 150/49:
+    Three users with the samples (0, 0, 4, 4), (1, 3) and (0), whose variance is 150/49:
 
     >>> users = Contributions([4, 2, 1], upper=4)
     >>> [float(capped_variance([8, 4, 0], [32, 10, 0], users, S).round(6)) for S in (100, 3)]
@@ -122,10 +123,11 @@ def opt_variance(
     """Release the variance with the smallest worst-case error of any estimator: thm-variance.
 
     That is `capped_variance` at the cap S of `variance_cap`, plus its largest possible bias beta,
-    as capping only makes it smaller, plus noise for the sensitivity S/N. The worst-case error, bias
-    plus mean size of the noise, is `optimal_error` of `modulus_of_variance`. Where nobody is capped
-    the release is beta too high. User-level eps-DP for replacing one user's samples, counts public;
-    not safe for production (see the note on floating point in `userdp.mechanisms`).
+    because capping only lowers the variance, plus noise for the sensitivity S/N. The worst-case
+    error, bias plus mean size of the noise, is `optimal_error` of `modulus_of_variance`. If no user
+    is capped, the release is too high by beta. User-level eps-DP for replacing one user's samples,
+    with public counts; not safe for production (see the note on floating point in
+    `userdp.mechanisms`).
 
     Parameters
     ----------
@@ -145,14 +147,14 @@ def opt_variance(
     Raises
     ------
     TypeError, ValueError
-        If `sums` or `squares` do not fit `users`, or U^2 N is beyond the range of floats;
-        if `budget` is not a budget, or `rng` not a source of randomness; if the noise scale
+        If `sums` or `squares` do not fit `users`, or U^2 N is beyond the range of floats; if
+        `budget` is not a budget, or `rng` is not a source of randomness; if the noise scale
         overflows.
 
     Notes
     -----
-    The noise is wider than S/N by a part of about 1e-15 L (L + U sqrt(m* / S)), because the search
-    for the centre is rounded.
+    The noise is scaled to more than S/N, relatively by about 1e-15 L (L + U sqrt(m* / S)), because
+    the search for the centre is rounded.
 
     Examples
     --------
@@ -175,9 +177,9 @@ def opt_variance(
 def _capped_total(
     sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: float
 ) -> tuple[Floats, Floats]:
-    """Return min_c sum_l min(Q_l(c), S), and what one user can move it, but for the centre's sake.
+    """Return min_c sum_l min(Q_l(c), S), and how far one user can move it at a fixed centre.
 
-    In parts of U^2, as is the cap. The mean of each user is in parts of U, less 1/2.
+    Both are in units of U^2, as is the cap.
     """
     means, within = _read_moments(sums, squares, users)
     counts = users.counts.astype(np.float64)
@@ -189,10 +191,10 @@ def _capped_total(
 
 
 def _slack(users: Contributions, cap: float) -> float:
-    """Return the part of a cap by which rounding may add to what one user moves.
+    """Return how much rounding may increase one user's influence, as a fraction of the cap.
 
-    For one centre, what `grid_sum` returns holds exactly. But another centre may be the best one by
-    rounding: of the sums to the grid, of each term at a centre, and of the heights in the sweep.
+    For a fixed centre, the influence that `grid_sum` returns is exact. But rounding (of the sums to
+    the grid, of each term at a centre, and of the heights in the sweep) may select another centre.
     """
     return 2.0**-50 * users.n_users * (users.n_users + sqrt(users.max_count / cap)) if cap else 0.0
 
@@ -200,10 +202,11 @@ def _slack(users: Contributions, cap: float) -> float:
 def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> Floats:
     """Return the c that minimises sum_l min(m_l (c - mean_l)^2 + within_l, S), shape (..., 1).
 
-    A sweep over the ends of the intervals in which users are below the cap. At an end of its own a
-    user's term is S on either side, so that the sum is continuous, its slope falls by 2 m_l r_l for
-    an interval of half width r_l, and m_l is added to, or taken from, the quadratic coefficient.
-    From end to end, no numbers are subtracted that are much larger than the sum itself.
+    This is a sweep over the ends of the intervals in which users are below the cap. At both ends of
+    a user's own interval the user's term is S, so the sum is continuous; its slope falls by 2 m_l
+    r_l for an interval of half-width r_l, and m_l is added to the quadratic coefficient, or
+    subtracted from it. Going from end to end, no numbers are subtracted that are much larger than
+    the sum itself.
     """
     inside = np.where(within < cap, counts, 0.0)
     half = np.sqrt(np.maximum(cap - within, 0.0) / counts)
@@ -213,7 +216,7 @@ def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> F
     order = np.argsort(ends, axis=-1)
     ends, turns, bends = (np.take_along_axis(x, order, axis=-1) for x in (ends, turns, bends))
     gaps = np.diff(ends, axis=-1, append=ends[..., -1:])
-    bend = np.cumsum(bends, axis=-1)  # of whole numbers, and so exact
+    bend = np.cumsum(bends, axis=-1)  # a sum of whole numbers, hence exact
     slope = np.cumsum(turns + _before(2 * bend * gaps), axis=-1)
     height = np.cumsum(_before((slope + bend * gaps) * gaps), axis=-1)
     # The lowest point of each piece.
@@ -225,14 +228,14 @@ def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> F
 
 
 def _before(steps: Floats) -> Floats:
-    """Return the steps that lead to each place: none to the first."""
+    """Return the step that leads to each point: zero for the first."""
     return np.concatenate([np.zeros_like(steps[..., :1]), steps[..., :-1]], axis=-1)
 
 
 def _read_moments(
     sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions
 ) -> tuple[Floats, Floats]:
-    """Return users' means, and sums of squares about them, in units of U; the means less 1/2."""
+    """Return users' means minus 1/2, and sums of squares about the means, in units of U."""
     values = _read_sums(sums, users)
     upper = float(users.upper)
     given = check.array("squares", squares).dtype

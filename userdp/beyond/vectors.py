@@ -1,16 +1,16 @@
-"""Vectors in a ball: user sums clipped radially, and noise that prefers no direction.
+"""Vectors in a ball: user sums clipped radially, and rotationally symmetric noise.
 
-Samples are vectors of d coordinates and of Euclidean length at most R; the bound of the users is
-the diameter, U = 2R. Clipping every user's sum to one ball has the least worst-case bias that its
-sensitivity permits. It is that of a scalar problem with this U, `smallest_bias` of
-`modulus_of_mean`. Of the noise only the mean length w for sensitivity 1 matters: the best threshold
-is the ceil(2w)-th largest U m_l, and the smallest worst-case error (U / 2N) H(2w).
+Samples are vectors with d coordinates and Euclidean length at most R; the bound of the users is the
+diameter, U = 2R. Clipping every user's sum to one ball has the smallest worst-case bias for its
+sensitivity. It is that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`.
+Only the mean length w of the noise for sensitivity 1 matters: the best threshold is the ceil(2w)-th
+largest U m_l, and the smallest worst-case error is (U / 2N) H(2w).
 
-For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and
-w = d / eps; these are the threshold and the error of the scalar problem at the budget eps / d. A
-`GaussianNoise` in place of the budget is added to each coordinate: w = sigma sqrt(2)
-Gamma((d+1)/2) / Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d). `sums`, shape (..., L, d),
-are each user's sum of samples, of length at most R m_l: protected.
+For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and w
+= d / eps; threshold and error are those of the scalar problem at the budget eps / d. A
+`GaussianNoise` in place of the budget is added to each coordinate: w = sigma sqrt(2) Gamma((d+1)/2)
+/ Gamma(d/2), between sigma sqrt(d - 1) and sigma sqrt(d). `sums`, shape (..., L, d), holds each
+user's sum of samples, of length at most R m_l, and is protected.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 
 
 def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
-    """Shorten vectors to a length of at most `radius`, each in its own direction.
+    """Shorten vectors to a length of at most `radius`, keeping their directions.
 
     Parameters
     ----------
     sums : array_like of float, shape (..., d)
         Vectors, along the last axis.
     radius : float
-        The largest length that is left, in the unit of the vectors; public.
+        The largest length of the result, in the unit of the vectors; public.
 
     Returns
     -------
     ndarray of float64, shape (..., d)
-        Vectors that are longer, shortened; all others as they are.
+        Longer vectors are shortened; all others are unchanged.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
     scaled, unit = _in_own_units(vectors)
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    with np.errstate(over="ignore"):  # where the radius is far beyond the vector's unit
+    with np.errstate(over="ignore"):  # if the radius far exceeds the vector's unit
         too_long = length > most / unit
     shorter = scaled * np.divide(most, length, out=np.ones_like(length), where=too_long)
     return np.where(too_long, shorter, vectors)
@@ -87,8 +87,8 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
 def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
     """Return the best threshold T in d dimensions: user sums are clipped to the length T/2.
 
-    The ceil(2w)-th largest U m_l, w being the mean length of the noise for sensitivity 1, or 0 if
-    there are fewer users.
+    It is the ceil(2w)-th largest U m_l, where w is the mean length of the noise for sensitivity 1,
+    or 0 if there are fewer users.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, `budget` no budget, or `d` no integer from 1 to
-        2^53.
+        If `users` is not a Contributions instance, `budget` is not a budget, or `d` is not an
+        integer from 1 to 2^53.
 
     Examples
     --------
@@ -123,8 +123,8 @@ def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> 
 def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
     """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
 
-    It is (U / 2N) H(2w), with H(x) the fractional sum of the x largest counts, and bounds the mean
-    distance between release and mean on every dataset.
+    It is (U / 2N) H(2w), where H(x) is the fractional sum of the x largest counts, and bounds the
+    mean distance between release and mean on every dataset.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Numb
     Raises
     ------
     TypeError, ValueError
-        As `ball_threshold`.
+        See `ball_threshold`.
 
     Examples
     --------
@@ -157,10 +157,10 @@ def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Numb
 def mean_in_ball(
     sums: npt.ArrayLike, users: Contributions, budget: BallBudget, *, rng: RNGLike | None = None
 ) -> Floats:
-    """Release the mean of vectors in a ball, user sums clipped radially to half of the threshold.
+    """Release the mean of vectors in a ball, with user sums clipped radially to half the threshold.
 
-    User-level eps-DP for replacing one user's samples, counts and diameter public, or private in
-    the ways of the `GaussianNoise` given; not safe for production (see the note on floating point
+    User-level eps-DP for replacing one user's samples, with public counts and diameter, or the
+    guarantees of the given `GaussianNoise`; not safe for production (see the note on floating point
     in `userdp.mechanisms`). The worst-case error, bias plus mean length of the noise, is
     `ball_error`.
 
@@ -182,8 +182,8 @@ def mean_in_ball(
     Raises
     ------
     TypeError, ValueError
-        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is no budget, or `rng`
-        no source of randomness.
+        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is not a budget, or
+        `rng` is not a source of randomness.
 
     Examples
     --------
@@ -204,9 +204,10 @@ def mean_in_ball(
 def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudget) -> Floats:
     """Return the mean error of `mean_in_ball` on given datasets, noise integrated out.
 
-    The mean length of bias plus noise. With Gaussian noise of standard deviation s in each of d
-    coordinates and a bias of length b it is s chi_d 1F1(-1/2; d/2; -b^2 / (2 s^2)), chi_d the mean
-    length of the standard noise; of a privacy budget, an integral over the length of the noise.
+    It is the mean length of bias plus noise. For Gaussian noise of standard deviation s in each of
+    d coordinates and a bias of length b it is s chi_d 1F1(-1/2; d/2; -b^2 / (2 s^2)), where chi_d
+    is the mean length of the standard noise; for a privacy budget, it is an integral over the
+    length of the noise.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
     Raises
     ------
     TypeError, ValueError
-        As `mean_in_ball`.
+        See `mean_in_ball`.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
 
 
 class _NoiseInBall(ABC):
-    """Noise Z of d coordinates that prefers no direction, for sensitivity 1.
+    """Rotationally symmetric noise Z with d coordinates, for sensitivity 1.
 
     Attributes
     ----------
@@ -264,7 +265,7 @@ class _NoiseInBall(ABC):
 
 
 class _GaussianInBall(_NoiseInBall):
-    """Gaussian noise of one law in each of d coordinates, independent."""
+    """Independent Gaussian noise of one law in each of d coordinates."""
 
     def __init__(self, law: GaussianNoise, d: int) -> None:
         self.law = law
@@ -290,7 +291,7 @@ class _PureInBall(_NoiseInBall):
         self.d = d
         exact = read_eps(eps)
         self.mean_length = d / exact
-        # A float remains one, and may miss 2/k by its rounding: see `rank`.
+        # Keep a float a float, because `rank` allows for its rounding.
         budget = eps if isinstance(eps, float) else exact
         self.rank = rank(budget / d)
 
@@ -309,7 +310,7 @@ class _PureInBall(_NoiseInBall):
 
 
 def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
-    """Return the noise in d dimensions of a budget, or of the law of each coordinate."""
+    """Return the noise in d dimensions for a budget, or for the law of each coordinate."""
     dimensions = check.integer("d", d, least=1, most=2**53)
     if isinstance(budget, GaussianNoise):
         return _GaussianInBall(budget, dimensions)
@@ -328,7 +329,7 @@ def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:
 
 
 def _lengths(vectors: Floats) -> Floats:
-    """Return the lengths of vectors, infinite where they are beyond all floats."""
+    """Return the lengths of vectors, infinite where they exceed all floats."""
     scaled, unit = _in_own_units(vectors)
     with np.errstate(over="ignore"):
         lengths: Floats = np.linalg.norm(scaled, axis=-1) * unit[..., 0]
@@ -354,7 +355,7 @@ def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
     """Return E|b + s Z| for vectors b of given lengths and standard normal Z.
 
     For s = 1 it is sqrt(2/pi) times the integral of (1 - (cos t)^d e^(-x (sin t)^2)) / (sin t)^2
-    from 0 to pi/2, x = b^2 / 2: `scipy.special.hyp1f1` overflows for some x from d = 100 on. With
+    from 0 to pi/2, where x = b^2 / 2; `scipy.special.hyp1f1` overflows for some x if d >= 100. With
     M = x + d/2, the power times the exponential is negligible where M (sin t)^2 > 40; there the
     integral of 1 / (sin t)^2 is a cotangent.
     """
@@ -372,7 +373,7 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     """Return E|b + s Z| for vectors b of given lengths and Z of density proportional to exp(-|z|).
 
     Averaged over the directions of Z, the length of the sum of two vectors is the longer length
-    times 2F1(-1/2, (1-d)/2; d/2; t^2), t the ratio of both.
+    times 2F1(-1/2, (1-d)/2; d/2; t^2), where t is the ratio of the shorter to the longer.
     """
     ratio, far = _in_scales(bias, scale, d)
     shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
@@ -380,7 +381,7 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     share = (1 + _NODES) / 2
     integral = np.zeros(np.shape(bias))
     for end in (shortest, longest):
-        # The nodes crowd where both lengths are the same: a derivative is infinite there.
+        # The nodes cluster where both lengths are equal, because a derivative is infinite there.
         length = begin + (end - begin) * share**3
         longer = np.maximum(ratio, length)
         shorter = np.minimum(ratio, length)
@@ -393,7 +394,7 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
 
 
 def _in_scales(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return b / s with one more axis, and where it is so large that the noise adds nothing."""
+    """Return b / s with one more axis, and whether it is so large that the noise adds nothing."""
     with np.errstate(over="ignore"):
         ratio = np.asarray(bias / scale)
     limit = 1e8 * d
@@ -403,8 +404,8 @@ def _in_scales(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[
 def _mean_over_directions(square: Floats, d: int) -> Floats:
     """Return 2F1(-1/2, (1-d)/2; d/2; t^2) for t from 0 to 1.
 
-    `scipy.special.hyp2f1` fails near 1 from d = 140 on. The series does not: its terms fall like
-    exp(-2 k^2 / d).
+    `scipy.special.hyp2f1` fails near 1 if d >= 140. The series does not, because its terms fall
+    like exp(-2 k^2 / d).
     """
     if d <= 30:
         known: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)

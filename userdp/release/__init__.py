@@ -1,21 +1,22 @@
 """From records to a release: data are read once and checked, and OpenDP draws the noise.
 
-In the order of the data, so that each module imports later ones only:
+The modules are listed so that each imports only later ones:
 
-- over all releases: `_account`, which reads `_documents`
-- several means: `_means`, by one of the `_strategies`; `_joint` is the one of a single draw; and
-  `_budgets`, which adds and divides
-- what a user calls for one: `_planning`, before a release; `_mean`, `_protected` and `_vectors`,
-  which read once, decide from public numbers, have each total drawn once, and return one result
-- `_sources` chooses the kind of source; `_files`, whose text `_text` looks at, `_tables` of Ibis,
-  `_relations` of DuckDB and `_frames`, with the base `_source`, check and read it
-- a tally, one row per user, or per user and group: in an engine, `_grouped_engines` and `_engines`,
-  with `_backends`; in memory, `_grouped` and `_tally`; users are found by `_plans` and `_columns`
-- `_rows`: which of them count, and which are refused
-- one draw, by OpenDP: `_noise`
-- one result, which may be published: `_means_results` with `_means_wording`, or `_results`; with
+- accounts of many releases: `_account`, which reads `_documents`
+- several means: `_means`, with one of the `_strategies`; `_joint` is the strategy with a single
+  draw; `_budgets` adds and divides budgets
+- a single mean: `_planning`, before a release; `_mean`, `_protected` and `_vectors`, each of which
+  reads the data once, decides from public numbers, has each total drawn once, and returns a result
+- sources: `_sources` chooses the kind; `_files` (`_text` inspects their text), `_tables` of Ibis,
+  `_relations` of DuckDB and `_frames`, with the base class `_source`, check and read the data
+- the tally, one row per user, or per user and group: in an engine, `_grouped_engines` and
+  `_engines`, with `_backends`; in memory, `_grouped` and `_tally`; `_plans` and `_columns` inspect
+  what a query or a column holds
+- rows: `_rows` decides which count and which are refused
+- noise: `_noise`, where OpenDP draws
+- results, which may be published: `_means_results` with `_means_wording`, or `_results`; with
   `_intervals` and `_wording`
-- everywhere, values are whole numbers (`_grid`), and no message quotes data (`_quiet`)
+- used throughout: values are whole numbers (`_grid`), and no message quotes data (`_quiet`)
 """
 
 from userdp.release._account import Account, account

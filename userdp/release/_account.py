@@ -1,6 +1,6 @@
-"""Accounts: what published releases spend together, by their public JSON.
+"""Accounts: what published releases spend together, computed from their public JSON.
 
-Nothing keeps a state: who publishes keeps the documents, and adds them up.
+No state is kept: the publisher keeps the documents and adds them up.
 """
 
 from __future__ import annotations
@@ -37,19 +37,21 @@ class Account:
     eps: float | None
     """The smaller of `basic_eps` and `zcdp_eps`; None if neither is known."""
     delta: float | None
-    """With `eps` the guarantee of (eps, delta)-privacy; 0 if that is eps-DP."""
+    """With `eps`, the guarantee of (eps, delta)-privacy; 0 if it is eps-DP."""
     rho: float
-    """The guarantee in zCDP: the sum of rho of Gaussian, and of eps^2/2 of Laplace noise."""
+    """The guarantee in zCDP: the sum of rho (Gaussian noise) and eps^2/2 (Laplace noise)."""
     method: Method
-    """By which `eps` is smaller; zCDP if there is no `eps`."""
+    """The method with the smaller `eps`; zCDP if there is no `eps`."""
     basic_eps: float | None
-    """The sum; Gaussian noise counts at equal shares of the delta asked for. None without one."""
+    """The sum of eps, where releases with Gaussian noise have equal shares of the requested delta.
+
+    None if there are such releases, and no delta was requested."""
     zcdp_eps: float | None
-    """The eps of `rho` at the delta asked for, None without; infinite if rho exceeds 1000."""
+    """The eps of `rho` at the requested delta, None without it; infinite if rho exceeds 1000."""
     promise: str
-    """What neighbouring datasets are, and what is public."""
+    """The neighbouring relation, and what is public."""
     sentence: str
-    """All of this in words, with digits rounded upwards."""
+    """All of this in words, with digits rounded up."""
 
 
 @discreet
@@ -60,27 +62,28 @@ def account(
     counts_public: bool = False,
     count_equal: bool = False,
 ) -> Account:
-    """Return what several releases of the same users spend together, by their public JSON.
+    """Return what several releases of the same users spend together, from their public JSON.
 
-    Two guarantees are stated, and the smaller one is named. By basic composition eps and delta add
-    up. By zCDP rho adds up, where Laplace noise of eps spends eps^2/2, and the sum is converted
-    (Bun and Steinke, 2016). OpenDP computes both. User-level, for the neighbouring relation of the
-    documents; these do not say who the users are, so see to it that they are the same.
+    Two guarantees are computed, and `method` names the smaller one. By basic composition, eps and
+    delta add up. In zCDP, rho adds up, where Laplace noise of eps spends eps^2/2, and the sum is
+    converted (Bun and Steinke, 2016). OpenDP computes both. They are user-level, for the
+    neighbouring relation of the documents. The documents do not identify the users, so make sure
+    that they are the same.
 
     Parameters
     ----------
     documents : list of str, path or dict
-        What `public_json` or `public` returned (public), at most 10,000: texts, which begin with a
-        brace, files, or dicts.
+        Outputs of `public_json` or `public` (public), at most 10,000: JSON text, which begins with
+        a brace, paths of files, or dicts.
     delta : float, Fraction, Decimal or str, optional
-        The other number of (eps, delta)-privacy (public), from 1e-100 to less than 1. Without it
-        zCDP states `rho` only.
+        The delta of (eps, delta)-privacy (public), from 1e-100 to less than 1. Without it, the
+        guarantee in zCDP is `rho` only.
     counts_public : bool, optional
-        Whether to state what all protect: the values, with the counts public. Releases with
-        protected counts protect more, so without this they are not accepted beside others.
+        Whether to state what all releases protect: the values, with the counts public. Releases
+        with protected counts protect more, so by default they cannot be combined with others.
     count_equal : bool, optional
-        Whether equal documents are of several releases, which may come out alike at a bound.
-        Without this they are refused, because publishing one document twice spends once.
+        Whether equal documents come from different releases, which may coincide at a bound. By
+        default they are refused, because publishing one document twice spends its budget once.
 
     Returns
     -------
@@ -89,10 +92,10 @@ def account(
     Raises
     ------
     FileNotFoundError, ImportError
-        If a file is not there; if OpenDP is not installed: the extra ``userdp[release]``.
+        If a file does not exist; if OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
-        If an argument is not as above; if a document is not by `json_schema`, or states no budget
-        or one above 1000; if counts are public in some and protected in others; if two are equal.
+        If an argument is invalid; if a document does not follow `json_schema`, states no budget or
+        one above 1000; if counts are public in some and protected in others; if two are equal.
 
     Examples
     --------
@@ -119,7 +122,11 @@ def account(
     best, other = basic, zcdp
     if basic.eps is None or (zcdp.eps is not None and zcdp.eps < basic.eps):
         best, other = zcdp, basic
-    words = f"{_said(best, rho)}, or {_said(other, rho)}" if _said(other, rho) else _said(best, rho)
+    words = (
+        f"{_phrase(best, rho)}, or {_phrase(other, rho)}"
+        if _phrase(other, rho)
+        else _phrase(best, rho)
+    )
     who = f"These {len(published):,} releases together spend"
     who = "This release spends" if len(published) == 1 else who
     return Account(
@@ -134,7 +141,7 @@ def account(
 
 
 class Guarantee(NamedTuple):
-    """(eps, delta)-privacy by a method; no eps where that would need a delta."""
+    """(eps, delta)-privacy by a method; no eps if that would need a delta."""
 
     eps: float | None
     delta: float | None
@@ -142,7 +149,7 @@ class Guarantee(NamedTuple):
 
 
 def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | None) -> Guarantee:
-    """Add eps and delta; each release with Gaussian noise has an equal share of delta."""
+    """Add eps and delta; each release with Gaussian noise gets an equal share of delta."""
     if not gaussian:
         return Guarantee(composed(dp, "eps", pure), 0.0, "basic composition")
     if delta is None:
@@ -154,12 +161,12 @@ def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | Non
 
 
 def eps_of(dp: Any, rho: float, delta: float) -> float:
-    """Return the eps with which rho-zCDP is (eps, delta)-private; infinite if rho is too large."""
+    """Return the eps for which rho-zCDP is (eps, delta)-private; infinite if rho is too large."""
     return inf if rho > LIMITS["rho"][1] else float(profile_of(dp, rho).epsilon(delta))
 
 
-def _said(found: Guarantee, rho: float) -> str:
-    """Say a guarantee: nothing if it has no eps, but of zCDP its rho."""
+def _phrase(found: Guarantee, rho: float) -> str:
+    """Return a guarantee in words; without an eps, the rho of zCDP, or an empty text."""
     in_zcdp = f"rho = {upwards(rho)}"
     if found.eps is None or found.eps == inf:
         return f"{in_zcdp} by zCDP" if found.method == "zCDP" else ""

@@ -1,4 +1,4 @@
-"""What is DuckDB's own, and what is Spark's: one class each, one instance a connection."""
+"""What is specific to DuckDB, and to Spark: one class each, one instance per connection."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,51 +11,51 @@ from userdp.release._plans import PYTHON_SCANS, plan_query, plan_reads_objects
 from userdp.release._quiet import FAILED, quietly
 
 ONE_AT_A_TIME = RLock()
-"""Connections of Ibis are not made for several threads."""
+"""Lock for queries: connections of Ibis are not thread-safe."""
 
 INT, FLOAT = "int64", "float64"
 
 BUILT_IN = "Class: org.apache.spark.sql.catalyst.expressions."
-"""How Spark describes a function of its own."""
+"""How Spark describes a built-in function."""
 
 
 class Backend(ABC):
-    """An engine, of which it is tested that it answers as arrays do."""
+    """An engine, tested to return the same numbers as arrays in memory."""
 
     functions: ClassVar[set[str]]
-    """Those that queries call, by the names under which the engine looks for them."""
+    """Functions that queries call, by the names under which the engine looks them up."""
     failed: ClassVar[str] = FAILED
-    """What is said of a table that the engine fails to read."""
+    """The rule in the error message if the engine fails to read a table."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
 
     @abstractmethod
     def keep(self, tally: Any, name: str) -> Any:
-        """Have a tally made, once, under a name; return its table."""
+        """Compute a tally once, store it under a name, and return its table."""
 
     @abstractmethod
     def drop(self, name: str) -> None:
-        """Let go of that table, if there is one."""
+        """Drop that table, if it exists."""
 
     @abstractmethod
     def replaced(self) -> list[str]:
-        """Return the names of those functions that are not the engine's own."""
+        """Return the names of those `functions` that are not the engine's own."""
 
     def reads_objects(self, records: Any) -> bool:
         """Whether a query may read Python objects."""
         return False
 
     def as_bytes(self, text: Any) -> Any:
-        """Return text as its bytes, which no collation of a column or a database makes equal."""
+        """Return text as bytes, which no collation of a column or a database makes equal."""
         return text.cast("binary")
 
     def halves(self, level: Any) -> dict[str, Any]:
-        """Return the sums of the upper and of the lower halves of levels, which fit 64 bits."""
+        """Return the sums of the upper and the lower halves of levels; both fit 64 bits."""
         return {"high": (level >> HALF_BITS).sum(), "low": (level & (HALF - 1)).sum()}
 
     def bits_of(self, kind: Any) -> int:
-        """Return how many bits a float had where it came from, at least."""
+        """Return the fewest bits that a float of this type may have had in its source."""
         return int(8 * kind.nbytes)
 
 
@@ -87,11 +87,11 @@ class DuckDB(Backend):
         return sorted({name for name, *_ in differ})
 
     def reads_objects(self, records: Any) -> bool:
-        ask(records.limit(0))  # which registers tables that are in memory
+        ask(records.limit(0))  # registers tables that are in memory
         query = self.connection.compile(records)
-        ((answer,),) = self.connection.raw_sql(plan_query(query)).fetchall()
-        plan = json.loads(answer)
-        if plan["error"]:  # there is no such plan of a CSV file: then the physical one must do
+        ((plan_json,),) = self.connection.raw_sql(plan_query(query)).fetchall()
+        plan = json.loads(plan_json)
+        if plan["error"]:  # a CSV file has no such plan: use the physical one
             steps = self.connection.raw_sql(f"EXPLAIN (FORMAT json) {query}").fetchall()
             return any(scan.upper() in text for scan in PYTHON_SCANS for _, text in steps)
         return plan_reads_objects(plan)
@@ -99,19 +99,19 @@ class DuckDB(Backend):
     def as_bytes(self, text: Any) -> Any:
         import ibis
 
-        # A cast would read the text "\\x41" as one byte.
+        # A cast would convert the text "\\x41" to one byte.
         @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")  # type: ignore[untyped-decorator]
         def encode(text: str) -> bytes:  # type: ignore[empty-body]
-            """Return the bytes of a text, as DuckDB's function does."""
+            """Return the bytes of a text, by DuckDB's function."""
 
         return encode(text)
 
     def halves(self, level: Any) -> dict[str, Any]:
-        total = level.sum()  # has 128 bits, where that of Spark has the 64 of its terms
+        total = level.sum()  # has 128 bits, whereas Spark's sum has only 64
         return {"high": total >> HALF_BITS, "low": total & (HALF - 1)}
 
     def bits_of(self, kind: Any) -> int:
-        # It has no type for the 16 bits of a file or a frame.
+        # DuckDB has no 16-bit type, so its 32-bit floats may come from 16-bit ones.
         return 64 if kind.nbytes == 8 else 16
 
 
@@ -129,7 +129,7 @@ class Spark(Backend):
     }
 
     def keep(self, tally: Any, name: str) -> Any:
-        # A checkpoint, as what Spark caches may be lost, and is then made of the table again.
+        # A checkpoint, because Spark may lose a cached table and recompute it from the source.
         rows = self.connection.raw_sql(self.connection.compile(tally))
         rows.localCheckpoint().createTempView(name)
         return self.connection.table(name)
@@ -146,11 +146,11 @@ class Spark(Backend):
 
 
 BACKENDS = {"duckdb": DuckDB, "pyspark": Spark}
-"""By their names in Ibis."""
+"""Backends by their names in Ibis."""
 
 
 def backend_of(table: Any) -> Backend:
-    """Return the engine of an Ibis table, or refuse it."""
+    """Return the engine of an Ibis table; raise if it is not supported."""
     connection = quietly(table.get_backend, "an Ibis table of one engine")
     if connection.name not in BACKENDS:
         raise TypeError(
@@ -161,9 +161,9 @@ def backend_of(table: Any) -> Backend:
 
 
 def refuse_replaced_functions(backend: Backend) -> None:
-    """Refuse a connection in which a function that queries call is not the engine's own.
+    """Raise if a function that queries call is not the engine's own in this connection.
 
-    A macro, which comes with a database, or a function of Python could switch clipping off.
+    A macro stored in a database, or a Python function, could switch clipping off.
     """
     found = quietly(backend.replaced)
     if found:
@@ -173,11 +173,11 @@ def refuse_replaced_functions(backend: Backend) -> None:
         )
 
 
-def ask(question: Any) -> list[dict[str, Any]]:
-    """Return the rows that answer a question."""
+def ask(query: Any) -> list[dict[str, Any]]:
+    """Run a query and return its rows."""
     with ONE_AT_A_TIME:
-        answer: list[dict[str, Any]] = quietly(lambda: question.to_pyarrow().to_pylist())
-    return answer
+        rows: list[dict[str, Any]] = quietly(lambda: query.to_pyarrow().to_pylist())
+    return rows
 
 
 @cache
@@ -189,7 +189,7 @@ def _own_functions() -> set[tuple[str, ...]]:
 
 
 def _functions_of(connection: Any) -> set[tuple[str, ...]]:
-    """Return names and signatures, also of overloads: what Python adds has other parameters."""
+    """Return names and signatures, also of overloads: Python functions have other parameters."""
     names = ", ".join(f"'{name}'" for name in sorted(DuckDB.functions))
     rows = connection.execute(
         "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "

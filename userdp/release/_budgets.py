@@ -1,6 +1,6 @@
 """Budgets: one total divided among several releases, and the arithmetic of composition.
 
-OpenDP adds and converts budgets, and rounds upwards.
+OpenDP adds and converts budgets, and rounds up.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from userdp.release._noise import LARGEST_SCALE, load_opendp
 from userdp.release._quiet import discreet
 
 MOST_RELEASES = 10_000
-"""OpenDP takes a second to add so many budgets."""
+"""OpenDP takes a second to add this many budgets."""
 
 LIMITS = {"eps": (1e-30, 1000.0), "rho": (1e-30, 1000.0), "delta": (1e-100, 1 - 2**-53)}
-"""Totals: smaller ones allow no noise that OpenDP draws, and larger ones promise nothing."""
+"""Limits of totals: OpenDP draws no noise for smaller ones, and larger ones protect nothing."""
 
 MOST_STEPS = 64
-"""How often a budget is moved to the next float; a few are enough with the OpenDP tested."""
+"""Most steps of a budget to the next float; a few are enough with the tested OpenDP."""
 
 Method = Literal["basic composition", "zCDP"]
 
@@ -36,17 +36,17 @@ class DividedBudget:
 
     n_releases: int
     eps: float
-    """For a release with Laplace noise."""
+    """The budget of a release with Laplace noise."""
     rho: float | None
-    """For a release with Gaussian noise, in zCDP; None by basic composition, which adds eps."""
+    """The budget of a release with Gaussian noise, in zCDP; None by basic composition."""
     method: Method
     """How the budgets add up. By zCDP, some releases may spend `eps` and the others `rho`."""
     sentence: str
-    """All of this in words, with digits rounded to the safe side."""
+    """All of this in words, with digits rounded conservatively."""
 
     @property
     def budget(self) -> Budget:
-        """What `private_mean` takes: Gaussian noise of `rho` if there is one, otherwise `eps`."""
+        """The `budget` of `private_mean`: Gaussian noise of `rho` if there is one, else `eps`."""
         return self.eps if self.rho is None else GaussianNoise.zcdp(self.rho)
 
 
@@ -60,10 +60,10 @@ def divide_budget(
 ) -> DividedBudget:
     """Return the budget of each of several releases that together spend at most a total.
 
-    The releases are of the same users, of any columns, groups and weeks, all with the same
-    neighbouring relation: that of `private_mean`, replacing one user's values with the counts
-    public, or that of `private_mean_protected_counts`. They may depend on earlier results, but
-    their number is fixed now.
+    The releases are of the same users, and of any columns, groups and weeks. All have the same
+    neighbouring relation: that of `private_mean` (replacing one user's values, with the counts
+    public) or that of `private_mean_protected_counts`. They may depend on earlier results, but
+    their number is fixed in advance.
 
     A total `eps` is divided by basic composition. A total `rho` is divided in zCDP, where Laplace
     noise of eps spends eps^2/2 (Bun and Steinke, 2016). A total of `eps` and `delta` is divided by
@@ -76,21 +76,21 @@ def divide_budget(
     eps : float, Fraction, Decimal or str, optional
         Total privacy budget (dimensionless, public), from 1e-30 to 1000.
     delta : float, Fraction, Decimal or str, optional
-        The other number of (eps, delta)-privacy (public), from 1e-100 to less than 1.
+        The delta of (eps, delta)-privacy (public), from 1e-100 to less than 1.
     rho : float, Fraction, Decimal or str, optional
-        In place of both, a total in zCDP (dimensionless, public), from 1e-30 to 1000.
+        Instead of both, a total in zCDP (dimensionless, public), from 1e-30 to 1000.
 
     Returns
     -------
     DividedBudget
-        Added up by OpenDP or exactly, its budgets never exceed the total.
+        Its budgets, added up by OpenDP or exactly, never exceed the total.
 
     Raises
     ------
     ImportError
         If OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
-        If an argument is not as above, or each release would have less than eps = 2^-40.
+        If an argument is invalid, or each release would have less than eps = 2^-40.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def divide_budget(
 
 
 def _refuse_totals(given: list[str]) -> NoReturn:
-    """Refuse totals that do not make one budget, and name the one that is too much or missing."""
+    """Raise for totals that do not form one budget, and name the superfluous or missing one."""
     if "rho" in given:
         check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(given))
     rule = "be given, alone or with `delta`, or `rho` in its place"
@@ -137,7 +137,7 @@ def _refuse_totals(given: list[str]) -> NoReturn:
 
 
 def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]) -> str:
-    """Say what each release may spend, and what that is at most together."""
+    """Return in words what each release may spend, and what all spend at most."""
     who = f"Each of {n:,} releases" if n > 1 else "One release"
     most = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
     if rho is None:
@@ -152,14 +152,14 @@ def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]
 
 
 def _digits_below(share: Fraction) -> str:
-    """Return digits of at most a share: of a tenth "0.1", though that float is more than it."""
+    """Return digits of at most a share: "0.1" for a tenth, although that float is larger."""
     digits = downwards(float(share))
     exact = Fraction(digits) <= share or Fraction(float(digits)) <= share
     return digits if exact else downwards(float_below(share))
 
 
 def read_total(name: str, number: Epsilon) -> Fraction:
-    """Return eps, delta or rho exactly, if it is within its limits."""
+    """Return eps, delta or rho exactly; raise if it is outside its limits."""
     total = read_eps(number, name)
     least, most = LIMITS[name]
     if not least <= float(total) <= most:
@@ -174,7 +174,7 @@ def read_total(name: str, number: Epsilon) -> Fraction:
 
 
 def composed(dp: Any, currency: str, budgets: list[float]) -> float:
-    """Return the sum of budgets by OpenDP's account."""
+    """Return the sum of budgets by OpenDP's accounting."""
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
     return float(_composition(dp, measures[currency](), budgets).map(1))
 
@@ -185,7 +185,7 @@ def rho_of(dp: Any, eps: float) -> float:
 
 
 def profile_of(dp: Any, rho: float) -> Any:
-    """Return OpenDP's privacy profile of what is rho-zCDP: it has `epsilon` and `delta`."""
+    """Return OpenDP's privacy profile of rho-zCDP, with methods `epsilon` and `delta`."""
     measure = dp.zero_concentrated_divergence()
     return dp.c.make_zCDP_to_approxDP(_composition(dp, measure, [rho])).map(1)
 
@@ -202,9 +202,9 @@ def float_below(number: Fraction) -> float:
 
 
 def share_of(dp: Any, total: Fraction, n: int) -> float:
-    """Return a float of which n add up to a total at most, by OpenDP's account and exactly.
+    """Return a float whose n-fold sum is at most a total, by OpenDP's accounting and exactly.
 
-    OpenDP rounds each of n sums upwards, by a part in 2^52 at most: the last try holds.
+    OpenDP rounds each of n sums up, by at most a part in 2^52, so the last attempt succeeds.
     """
     for lost in (0, 1, 2, 4):
         each = float_below(total / n * (1 - Fraction(lost * n, 2**54)))
@@ -214,7 +214,7 @@ def share_of(dp: Any, total: Fraction, n: int) -> float:
 
 
 def eps_within(dp: Any, rho: float) -> float:
-    """Return the largest eps of which OpenDP says that it spends at most rho."""
+    """Return the largest eps that spends at most rho, according to OpenDP."""
     eps = nextafter(sqrt(2 * rho), 2 * sqrt(2 * rho))
     for _ in range(MOST_STEPS):
         if rho_of(dp, eps) <= rho:
@@ -224,14 +224,14 @@ def eps_within(dp: Any, rho: float) -> float:
 
 
 def rho_within(dp: Any, eps: Fraction, delta: Fraction) -> float:
-    """Return the largest rho of which OpenDP says that it is (eps, delta)-private."""
-    asked, allowed = float_below(eps), float_below(delta)
+    """Return the largest rho that is (eps, delta)-private, according to OpenDP."""
+    target_eps, target_delta = float_below(eps), float_below(delta)
 
     def private(rho: Any) -> bool:
-        return bool(profile_of(dp, float(rho)).delta(asked) <= allowed)
+        return bool(profile_of(dp, float(rho)).delta(target_eps) <= target_delta)
 
-    # eps = rho + 2 sqrt(rho log(1/delta)) is enough (Bun and Steinke, 2016): solved for rho.
-    root = sqrt(-log(allowed))
-    least = (asked / (sqrt(asked + root**2) + root)) ** 2 / 2
+    # eps = rho + 2 sqrt(rho log(1/delta)) is enough (Bun and Steinke, 2016); solve for rho.
+    root = sqrt(-log(target_delta))
+    least = (target_eps / (sqrt(target_eps + root**2) + root)) ** 2 / 2
     most = double(private, least, "the budget rho")
     return float(halve(private, least, most)[0])

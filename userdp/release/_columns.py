@@ -1,11 +1,11 @@
 """Reading a column: users become whole numbers, values become floats, and nothing is kept.
 
-One rule for nulls, of users and values, whatever the column is made of: null is `None`, the `NA` of
-pandas, and what is no number or no time (NaN, NaT). One rule for users: two ids are the same if
-they are of one type and equal. Ids of several types in one column are refused, and so are those of
-a class that may have an equality of its own; text is compared code point by code point; times with
-a zone are instants, equal in whatever zones; floats are ids only where all of them are whole
-numbers below `EXACT_BELOW`. No id passes through a float on the way.
+One rule defines nulls, of users and values, in every type of column: null is `None`, the `NA` of
+pandas, NaN or NaT. One rule identifies users: two ids are the same if they are of one type and
+equal. Ids of several types in one column are refused, and so are ids of a class that may define its
+own equality. Text is compared code point by code point; times with a time zone are instants, which
+may be equal in different zones; floats are ids only if all of them are whole numbers below
+`EXACT_BELOW`. No id is converted to a float on the way.
 """
 
 import datetime
@@ -30,7 +30,7 @@ HOLD = {
     "value": "real numbers",
     "group": "text or whole numbers",
 }
-"""What a column holds, by the name of its argument."""
+"""What a column must hold, by the name of its argument."""
 
 ADVICE = {"user": " Pass whole numbers or text.", "group": " Write days and other names as text."}
 
@@ -46,36 +46,36 @@ KINDS: dict[type, str] = {
     datetime.timedelta: "duration",
     uuid.UUID: "UUID",
 }
-"""Types of an id that stands alone; no two kinds are ever equal. Booleans are not valid ids."""
+"""The kind of an id, by its type; different kinds are never equal. Booleans are not valid ids."""
 
 EXACT_BELOW: dict[type, float] = {
     float: 2.0**53,
     **{np.dtype(c).type: min(2.0 ** (np.finfo(c).nmant + 1), 2.0**53) for c in "efdg"},
 }
-"""Below this size a float of a type is a valid id: it and both of its neighbours are held exactly.
+"""Floats of a type are valid ids below this size: they and both neighbours are represented exactly.
 
-The limit itself is not valid, as the next whole number is rounded to it. Long doubles usually were
-doubles before, so they have the limit of these.
+The limit itself is not valid, because the next whole number is rounded to it. Long doubles usually
+were doubles before, so they have the limit of doubles.
 """
 
 WITHOUT_ARROW = ("Object", "Int128", "UInt128")
-"""Types of polars whose entries Arrow does not get: of an Object, it gets the memory's address."""
+"""Types of polars whose entries do not reach Arrow: of an Object, Arrow gets the memory address."""
 
 WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iuUS"
-"""Kinds of numpy's dtypes."""
+"""Kinds of NumPy dtypes."""
 
 
 class Ids(NamedTuple):
-    """Users as whole numbers from 0, and -1 where there is none."""
+    """Users as whole numbers from 0, and -1 for rows without a user."""
 
     codes: npt.NDArray[Any]
     n_codes: int
-    """More than the largest of them."""
+    """Greater than the largest code."""
     some_missing: bool
 
 
 def read_ids(column: Any, called: str = "user") -> Ids:
-    """Return the users of a column, which refusals call so."""
+    """Return the users of a column, which error messages name `called`."""
     entries, absent = _plain("user", called, column)
     if entries.dtype == object:
         return _ids_of_objects(entries, called)
@@ -105,7 +105,7 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
         return np.fromiter(floats, np.float64)
     if entries.dtype.kind not in NUMBERS:
         refuse_kind("value", f"{called} of dtype {entries.dtype}")
-    with np.errstate(over="ignore"):  # of long doubles: an infinity is outside of all bounds
+    with np.errstate(over="ignore"):  # long doubles may become infinite, outside all bounds
         values = entries.astype(np.float64, copy=False)
     if absent is not None and absent.any():
         return np.where(absent, np.nan, values)
@@ -115,9 +115,9 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
 def read_places(
     column: Any, groups: tuple[str, ...], called: str = "group"
 ) -> npt.NDArray[np.int64]:
-    """Return the place of each entry in a list of groups, and -1 where it has none.
+    """Return the position of each entry in a list of groups, and -1 if it is not in the list.
 
-    Groups are text or whole numbers, which are compared as they are written.
+    Groups are text or whole numbers, which are compared as text.
     """
     entries, absent = _plain("group", called, column)
     known: dict[str | None, int] = {name: place for place, name in enumerate(groups)}
@@ -133,10 +133,10 @@ def read_places(
 
 
 def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[np.int64]:
-    """Return the place of each name, or number as it is written."""
+    """Return the position of each name, or of each number written as text."""
     if entries.dtype.kind in WHOLE:
         codes, n_codes = _codes(entries)
-        if codes is entries:  # small numbers from 0 on: a table has the place of each
+        if codes is entries:  # small numbers from 0: look their positions up in a table
             of_number = np.full(n_codes, -1, np.int64)
             for name, place in known.items():
                 number = written_number(name)
@@ -149,12 +149,12 @@ def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[
 
 
 def written_number(name: str) -> int | None:
-    """Return the whole number that is written so, or None if there is none of 64 bits."""
+    """Return the whole number that a name spells, in at most 20 digits, or None."""
     return int(name) if re.fullmatch("0|-?[1-9][0-9]{0,19}", name) else None
 
 
 def _written(entry: Any, called: str) -> str | None:
-    """Return the name of a group, or None where there is none."""
+    """Return the name of a group, or None for a null."""
     kind = KINDS.get(type(entry))
     if kind in ("text", "integer"):
         return str(entry)
@@ -164,9 +164,9 @@ def _written(entry: Any, called: str) -> str | None:
 
 
 def refuse_what_halves_confuse(users: Any) -> None:
-    """Refuse floats of DuckDB, an Arrow column in 32 bits, that 16 bits do not hold exactly.
+    """Raise if 32-bit floats of DuckDB, in an Arrow column, would not be valid ids in 16 bits.
 
-    DuckDB has no type for halves: those of a Parquet file or a pandas frame become FLOAT.
+    DuckDB has no 16-bit type: such floats of a Parquet file or a pandas frame become FLOAT.
     """
     largest = np.abs(users.drop_null().to_numpy(zero_copy_only=False))
     if np.any(largest >= EXACT_BELOW[np.float16]):
@@ -174,9 +174,9 @@ def refuse_what_halves_confuse(users: Any) -> None:
 
 
 def is_null(entry: Any) -> bool:
-    """Whether it is None, the NA or NaT of pandas, or a NaN or NaT of another type: the one rule.
+    """Whether an entry is None, the NA or NaT of pandas, or a NaN or NaT of another type.
 
-    No equality is asked for: it may be one that the entry's class brings along.
+    Entries are not compared, because their class may define its own equality.
     """
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
@@ -188,12 +188,12 @@ def is_null(entry: Any) -> bool:
 
 
 def comes_from(library: str, thing: Any) -> bool:
-    """Whether this is an object of a library, which is not imported for the question."""
+    """Whether an object is of a library, which this does not import."""
     return any(kind.__module__.partition(".")[0] == library for kind in type(thing).__mro__)
 
 
 Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
-"""An array, and where it is null if it cannot say so itself."""
+"""An array, and a mask of nulls if the array cannot represent them."""
 
 
 def _plain(name: str, called: str, column: Any) -> Plain:
@@ -204,14 +204,14 @@ def _plain(name: str, called: str, column: Any) -> Plain:
     if comes_from("pandas", column):
         return _plain_pandas(name, called, column)
     if isinstance(column, list | tuple | range):
-        # Else numpy would make text of numbers, and numbers of booleans.
+        # Otherwise NumPy would convert numbers to text, and booleans to numbers.
         return np.fromiter(column, object), None
     array = check.array(name, column)
     if isinstance(column, str):
         raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
-    if array.dtype.kind == "T":  # numpy's own strings, which may have a null of any kind
+    if array.dtype.kind == "T":  # NumPy's own strings, whose null may be any object
         return array.astype(object), None
     return np.asarray(array), None
 
@@ -221,20 +221,20 @@ def _plain_pandas(name: str, called: str, column: Any) -> Plain:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
         names = _names_of_categories(name, called, column.dtype.categories)
-        return names[getattr(column, "cat", column).codes], None  # -1 where there is none
+        return names[getattr(column, "cat", column).codes], None  # -1, of a null, selects the last
     kind = column.dtype
     if hasattr(kind, "pyarrow_dtype"):
         import pyarrow
 
         return _plain_arrow(name, called, pyarrow.array(column))
-    if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # may have nulls beside its numbers
+    if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # nullable numbers
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.asarray(column.to_numpy()), None
 
 
 def _names_of_categories(name: str, called: str, categories: Any) -> npt.NDArray[Any]:
-    """Return categories, and null as the last: pandas would make Python's floats of narrow ones."""
+    """Return categories, then a null: pandas would convert narrow floats to Python floats."""
     if getattr(categories.dtype, "kind", None) != "f":
         return np.fromiter([*categories, None], object)
     floats, _ = _plain_pandas(name, called, categories)
@@ -282,9 +282,9 @@ def _is_count_of_time(kind: Any) -> bool:
 
 
 def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
-    """Return whole numbers from 0 that are equal where entries are, and more than the largest."""
+    """Return whole numbers from 0 that are equal where entries are, and a number above them all."""
     if entries.dtype.kind in WHOLE and entries.size:
-        # One pass instead of two: negative if one is, and at least as large as the largest.
+        # One pass instead of two: negative if an entry is, otherwise at least the largest entry.
         reach = int(np.bitwise_or.reduce(entries))
         if 0 <= reach < 4 * entries.size:
             return entries, reach + 1
@@ -316,7 +316,7 @@ def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
 
 
 def _kind(entry: Any, called: str) -> str:
-    """Return the kind of an id: of its very type, as a subclass may compare in its own way."""
+    """Return the kind of an id by its exact type: a subclass may define its own equality."""
     kind = KINDS.get(type(entry)) or _kind_of_pandas(entry)
     if kind is None:
         refuse_kind("user", f"{called} with an entry of type {type(entry).__name__}")
@@ -328,7 +328,7 @@ def _kind(entry: Any, called: str) -> str:
 
 
 def _kind_of_pandas(entry: Any) -> str | None:
-    """Return the kind of what is equal to a time or a duration of Python."""
+    """Return the kind of types of pandas that may equal a time or a duration of Python."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return None
@@ -346,7 +346,7 @@ def _whole(entry: Any) -> int:
 
 
 def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
-    """Return the same instant without its zone: of zones that put clocks back, two may be equal."""
+    """Return an instant in UTC: where clocks are put back, two local times may be equal."""
     try:
         instant = entry.astimezone(datetime.UTC)
     except OverflowError:
@@ -357,7 +357,7 @@ def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
 
 
 def _number(entry: Any, called: str) -> float:
-    """Return a float, NaN for null; a refusal does not quote what is protected."""
+    """Return a float, NaN for null; the error message does not quote the protected entry."""
     if is_null(entry):
         return np.nan
     if isinstance(entry, bool | np.bool_ | np.timedelta64) or not isinstance(
@@ -371,11 +371,11 @@ def _number(entry: Any, called: str) -> float:
 
 
 def asked_for(argument: str, name: str | None) -> str:
-    """Return how a column was asked for: "user='driver'"."""
+    """Return the argument that names a column: "user='driver'"."""
     return f"{argument}={name!r}"
 
 
 def refuse_kind(argument: str, got: str, wanted: str | None = None) -> NoReturn:
-    """Refuse a column for the type of what it holds: no entry is quoted."""
+    """Raise because a column holds entries of a wrong type; no entry is quoted."""
     rule = wanted or HOLD[argument]
     raise TypeError(f"`{argument}` must hold {rule}, got {got}.{ADVICE.get(argument, '')}")

@@ -1,7 +1,7 @@
 """Documents: the public JSON of releases, read back and checked.
 
-A document that is refused is named by its place in the list. It may be a wrong file, with protected
-data: nothing of it is quoted.
+An error message names a document by its position in the list. It quotes nothing of it, because it
+may be a wrong file with protected data.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ PROMISES = {
     ReleaseInBall.kind: (PROMISE, NOTHING),
     ProtectedCountsMean.kind: (COUNTS_PROTECTED,),
 }
-"""What a release of each kind may promise. All but the last have one neighbouring relation."""
+"""Valid values of `promise` by kind. All kinds but the last have one neighbouring relation."""
 
 
 def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
-    """Return the documents as JSON has them, each by its schema and with a budget."""
+    """Return the parsed documents; raise unless each follows its schema and states a budget."""
     if isinstance(documents, str | bytes | PathLike | Mapping) or not isinstance(
         documents, Iterable
     ):
@@ -48,7 +48,7 @@ def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def _read(where: str, document: Document) -> dict[str, Any]:
-    """Return a document, if it is by the schema of its kind and states a budget."""
+    """Return a parsed document; raise unless it follows its schema and states a budget."""
     found = _parse(where, document)
     kind = str(found.get("kind"))
     schema = _schemas().get(kind)
@@ -76,7 +76,7 @@ def _is_budget(number: Any) -> bool:
 
 
 def _parse(where: str, document: Document) -> dict[str, Any]:
-    """Return the object that JSON text, a file or a dict holds."""
+    """Return the JSON object in a text, a file or a dict."""
     if not isinstance(document, str | PathLike | Mapping):
         got = f"{where} {check.kind_of(document)}"
         raise TypeError(f"`documents` must hold texts, paths or dicts, got {got}.")
@@ -115,7 +115,7 @@ def refuse_equal(published: list[dict[str, Any]]) -> None:
 
 
 def common_promise(published: list[dict[str, Any]], counts_public: bool) -> str:
-    """Return the neighbouring relation in which the budgets add up."""
+    """Return the neighbouring relation for which the budgets add up."""
     protected = {found["kind"] == ProtectedCountsMean.kind for found in published}
     if len(protected) > 1 and not counts_public:
         check.refuse(

@@ -1,8 +1,8 @@
-"""The tally of a table in an engine: one scan there, one row a user, and a few numbers leave it.
+"""The tally of a table in an engine: one scan, one row per user; only a few numbers leave it.
 
-What is asked for is decided by the bounds alone, so that one scan is enough. The tally stays in the
-engine, as a temporary table that goes whatever happens: a few questions are put to it. So a release
-is of one state of the table, also where the table changes meanwhile.
+The query depends on the bounds alone, so one scan is enough. The tally stays in the engine, in a
+temporary table that is always dropped; a few queries read it. A release therefore describes one
+state of the table, even if the table changes meanwhile.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from userdp.release._rows import Rules, Survey
 from userdp.release._tally import Among, Tally, Weighted
 
 WIDE = "decimal(38, 0)"
-"""Whole numbers of 38 digits, for sums of which only protected numbers say how large they are."""
+"""Whole numbers of 38 digits, for sums whose size depends on protected numbers."""
 
 LARGEST_TOTAL = 1 << 62
 
@@ -27,23 +27,23 @@ FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
 
 class Kept:
-    """A temporary table of an engine, which goes whatever happens.
+    """A temporary table of an engine, which is dropped even if an error occurs.
 
     Parameters
     ----------
-    question : callable
+    make_query : callable
         Returns the query whose rows are kept.
     backend : Backend
         The engine of the table.
     disconnect : callable, optional
-        Closes the connection, where it was made for this table.
+        Closes the connection, if it was opened for this table.
     explain : callable, optional
-        Refuses the records for what made the engine fail with an error of a name, if it knows.
+        Takes the name of the engine's error, and raises another error if it knows the cause.
     """
 
     def __init__(
         self,
-        question: Callable[[], Any],
+        make_query: Callable[[], Any],
         backend: Backend,
         disconnect: Callable[[], None] | None = None,
         explain: Callable[[str], None] | None = None,
@@ -56,7 +56,7 @@ class Kept:
         with ONE_AT_A_TIME:
             try:
                 self.rows = quietly(
-                    lambda: backend.keep(question(), self.name),
+                    lambda: backend.keep(make_query(), self.name),
                     rule=backend.failed,
                     explain=explain,
                 )
@@ -66,19 +66,19 @@ class Kept:
 
     def close(self) -> None:
         with ONE_AT_A_TIME:
-            with suppress(Exception):  # of an engine that died nothing is left
+            with suppress(Exception):  # an engine that died leaves no table
                 self.backend.drop(self.name)
             if self.disconnect is not None:
                 self.disconnect()
 
 
 class TableOfUsers(Tally):
-    """A table with one row per user in an engine, which somebody else keeps.
+    """A table with one row per user in an engine, whose lifetime is managed elsewhere.
 
     Parameters
     ----------
     users : ibis.Table
-        The table that `tally_of` asks for; of faults, those that are there.
+        The result of `tally_of`, possibly without the columns of faults.
     """
 
     def __init__(self, users: Any) -> None:
@@ -89,17 +89,17 @@ class TableOfUsers(Tally):
 
     def survey(self) -> Survey:
         faults = {name: self.users[name].sum() for name in FAULTS}
-        question = self.users.group_by("size").aggregate(users=self.users.count(), **faults)
-        answers = ask(question)
-        rows = sorted((int(row["size"]), int(row["users"])) for row in answers if row["size"])
-        sizes = tuple(size for size, _ in rows)
-        users = tuple(n for _, n in rows)
-        return Survey(sizes, users, *(sum(int(row[name]) for row in answers) for name in FAULTS))
+        query = self.users.group_by("size").aggregate(users=self.users.count(), **faults)
+        rows = ask(query)
+        counts = sorted((int(row["size"]), int(row["users"])) for row in rows if row["size"])
+        sizes = tuple(size for size, _ in counts)
+        users = tuple(n for _, n in counts)
+        return Survey(sizes, users, *(sum(int(row[name]) for row in rows) for name in FAULTS))
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
         clipped = between(self._steps(window, among), window.lowest, window.highest)
-        (answer,) = ask(self.users.aggregate(total=clipped.sum()))
-        return int(answer["total"])
+        (row,) = ask(self.users.aggregate(total=clipped.sum()))
+        return int(row["total"])
 
     def weighted_total(self, window: Window, cap: int) -> Weighted:
         import ibis
@@ -109,15 +109,15 @@ class TableOfUsers(Tally):
         share = weight.cast(FLOAT) / ibis.greatest(size, 1).cast(FLOAT)
         moved = (self._steps(window).cast(FLOAT) * share + exact(0.5)).floor().cast(INT)
         clipped = between(moved, weight * window.lowest, weight * window.highest)
-        # How many rows there are is protected here: no sum of 64 bits is wide enough for certain.
+        # The number of rows is protected here, so no sum of 64 bits is certain to be wide enough.
         totals = {"total": clipped.cast(WIDE).sum(), "weight": weight.cast(WIDE).sum()}
-        # Where there is no user the sums are null.
+        # Without users the sums are null.
         totals = {name: total.coalesce(0) for name, total in totals.items()}
-        (answer,) = ask(self.users.aggregate(**totals))
-        return Weighted(_cut_off(answer["total"]), _cut_off(answer["weight"]))
+        (row,) = ask(self.users.aggregate(**totals))
+        return Weighted(_cut_off(row["total"]), _cut_off(row["weight"]))
 
     def _steps(self, window: Window, among: Among | None = None) -> Any:
-        """Return each user's sum of levels, less the origin, in steps: of some users 0."""
+        """Return each user's sum of levels, less the origin, in steps; 0 for users not `among`."""
         import ibis
 
         columns = self.users.high, self.users.low, self.users.n_levels
@@ -133,7 +133,7 @@ class TallyInEngine(TableOfUsers):
     Parameters
     ----------
     kept : Kept
-        The table that `tally_of` asks for.
+        The result of `tally_of`.
     """
 
     def __init__(self, kept: Kept) -> None:
@@ -145,7 +145,7 @@ class TallyInEngine(TableOfUsers):
 
 
 def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
-    """Return the question whose answer is the tally: one row a user, of one scan of the records."""
+    """Return the query of the tally: one row per user, from one scan of the records."""
     import ibis
 
     value = records.value
@@ -166,14 +166,14 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     n_missing = users.n_rows - users.n_levels
     if rules.drop_outside:
         n_missing = n_missing - users.n_outside
-    nobody = is_nobody(users.user)
-    odd = is_odd(users.user, backend) & ~nobody
+    no_user = is_nobody(users.user)
+    odd = is_odd(users.user, backend) & ~no_user
     size = users.n_rows
     if rules.drop_missing:
         size = size - n_missing
     if rules.drop_outside:
         size = size - users.n_outside
-    of_somebody = {
+    of_users = {
         "size": size,
         "n_levels": users.n_levels,
         "high": users.high,
@@ -182,8 +182,8 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
         "outside": users.n_outside,
     }
     return users.select(
-        **{name: ibis.ifelse(nobody, 0, column) for name, column in of_somebody.items()},
-        without_user=ibis.ifelse(nobody, users.n_rows, 0),
+        **{name: ibis.ifelse(no_user, 0, column) for name, column in of_users.items()},
+        without_user=ibis.ifelse(no_user, users.n_rows, 0),
         odd_users=ibis.ifelse(odd, users.n_rows, 0),
     )
 
@@ -196,7 +196,7 @@ def exact(number: float) -> Any:
 
 
 def level_of(value: Any, grid: Grid) -> Any:
-    """Return the levels of values, by the operations of arrays in the same order."""
+    """Return the levels of values, by the same operations as for arrays, in the same order."""
     inside = between(value, exact(grid.lower), exact(grid.upper))
     place = (inside - exact(grid.lower)) * exact(grid.levels_a_unit) + exact(0.5)
     return place.floor().cast(INT)
@@ -221,15 +221,15 @@ def is_odd(user: Any, backend: Backend) -> Any:
 
 
 def between(column: Any, lowest: Any, highest: Any) -> Any:
-    """Return a column without nulls, clipped: in SQL that can be read, as that of `clip` cannot."""
+    """Return a column without nulls, clipped, in SQL that is more readable than that of `clip`."""
     import ibis
 
     return ibis.least(ibis.greatest(column, lowest), highest)
 
 
 def _cut_off(total: Any) -> int:
-    """Return a total that fits 64 bits: one beyond 2^62, of 2^38 records or more, is cut off.
+    """Return a total clipped to +-2^62, which takes 2^38 records or more to exceed.
 
-    That moves no two totals farther apart, so that the promise of privacy holds.
+    Clipping moves no two totals farther apart, so the privacy guarantee holds.
     """
     return min(max(int(total), -LARGEST_TOTAL), LARGEST_TOTAL)

@@ -1,4 +1,4 @@
-"""Reading files with DuckDB: those that are named and nothing else, here and literally."""
+"""Reading files with DuckDB: only the named ones, on this machine, their names literally."""
 
 import gzip
 import re
@@ -32,11 +32,11 @@ CAREFUL = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
-    "temp_directory": "",  # what does not fit the memory is refused, and not left on a disk
+    "temp_directory": "",  # data that do not fit in memory raise, and are not spilled to disk
 }
 
 LITERALLY = {"hive_partitioning": False, "union_by_name": True}
-"""Names of folders are no columns, and columns go by their names."""
+"""Names of folders are not columns, and columns are matched by name."""
 
 DIALECT = {
     "delim": ",",
@@ -48,13 +48,13 @@ DIALECT = {
     "ignore_errors": False,
     "null_padding": False,
 }
-"""Everything is read as text: ids of 20 digits, and those like 12e400, stay what they are."""
+"""Everything is read as text, so that ids of 20 digits, or such as 12e400, stay unchanged."""
 
 BLOCK = 1 << 20
-"""Bytes of a packed file that are looked at together."""
+"""Bytes of a compressed file that are read at a time."""
 
 MOST_DIGITS = 38
-"""Of a decimal: of longer ones DuckDB makes floats, and wrong ones."""
+"""Most digits of a decimal: DuckDB converts longer decimals to floats, incorrectly."""
 
 NEED = "Files are read with Ibis, DuckDB and PyArrow"
 
@@ -64,65 +64,69 @@ DATABASES = (".db", ".duckdb")
 OF_A_DATABASE = "be a table: ibis.duckdb.connect(path, read_only=True).table(name) of a database"
 
 
-class Look(NamedTuple):
-    """What a file says of its columns, before a row is read."""
+class FileSchema(NamedTuple):
+    """The columns of a file, known before a row is read."""
 
     names: list[str]
-    """As they are written in the file."""
+    """As written in the file."""
     kinds: dict[str, Any]
-    """Types by name, of those columns that DuckDB does not give another name."""
+    """Types by name, of the columns that DuckDB does not rename."""
     digits: dict[str, int]
-    """Of decimals, and 0 of others."""
+    """Digits of decimals; 0 for other types."""
 
 
 class Files(IbisTable):
-    """Files of one kind, which a DuckDB of their own reads: these and nothing else."""
+    """Files of one kind, read by a DuckDB connection that can read nothing else."""
 
     def check(self) -> None:
-        """Open the files; refuse columns that DuckDB would cast, fill or choose to unite them."""
+        """Open the files; raise if DuckDB would cast, fill or select columns to unite them."""
         paths = [_read_path(path) for path in _paths_of(self.data)]
         if len({path.name.endswith(CSV) for path in paths}) != 1:
             check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
-        _refuse_twice(paths)
+        _refuse_duplicates(paths)
         for path in paths:
             if path.name.endswith(PACKED):
                 _refuse_parts(path)
         self.paths = paths
-        # Their names are no patterns, and not addresses either: they begin with a slash.
+        # Escape patterns. The names are not addresses either, because they begin with a slash.
         literal = {str(path): re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
         self.backend = DuckDB(_connect([*literal, *literal.values()]))
         rule = f"a file that DuckDB can read, got data={', '.join(literal)!r}"
-        looks = quietly(
-            lambda: {path: self.look(name) for path, name in literal.items()}, rule, self.explain
+        schemas = quietly(
+            lambda: {path: self.schema_of(name) for path, name in literal.items()},
+            rule,
+            self.explain,
         )
-        self.check_looks(looks)
+        self.check_schemas(schemas)
         self.table = quietly(lambda: self.table_of([*literal.values()]), rule, self.explain)
         self.check_users()
-        self.records()  # refuses values that are no numbers
+        self.records()  # raises if values are not numbers
 
     def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
         return self.tally(self.records(), rules, self.backend.connection.disconnect, self.explain)
 
     def explain(self, failed: str) -> None:
-        """Refuse files for what made DuckDB fail with an error of this name, if that is known."""
+        """Raise an error with the cause of DuckDB's error of this name, if known."""
 
     @abstractmethod
-    def look(self, path: str) -> Look:
-        """Return what a file says of its columns."""
+    def schema_of(self, path: str) -> FileSchema:
+        """Return the columns of a file."""
 
     @abstractmethod
     def table_of(self, paths: list[str]) -> Any:
         """Return an Ibis table of files."""
 
-    def check_looks(self, looks: Mapping[str, Look]) -> None:
-        """Refuse what one of the files, or what all together, say of the two columns."""
-        for path, file in looks.items():
-            owner = "" if len(looks) == 1 else repr(path)
+    def check_schemas(self, schemas: Mapping[str, FileSchema]) -> None:
+        """Raise if the columns of a file are invalid, or differ between files."""
+        for path, file in schemas.items():
+            owner = "" if len(schemas) == 1 else repr(path)
             self.check_names(file.names, owner)
             self.check_names(file.kinds, owner)
         for argument, name in self.wanted:
-            refuse_difference(name, {repr(path): file.kinds[name] for path, file in looks.items()})
-            for path, file in looks.items():
+            refuse_difference(
+                name, {repr(path): file.kinds[name] for path, file in schemas.items()}
+            )
+            for path, file in schemas.items():
                 if file.digits.get(name, 0) > MOST_DIGITS:
                     got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
                     rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
@@ -130,7 +134,7 @@ class Files(IbisTable):
 
 
 class CsvFiles(Files):
-    """Files of text, in which all is text."""
+    """CSV files, whose columns are all read as text."""
 
     def explain(self, failed: str) -> None:
         if failed == "ConversionException" and self.values:
@@ -138,17 +142,17 @@ class CsvFiles(Files):
         for path in self.paths:
             refuse_form(path)
 
-    def check_looks(self, looks: Mapping[str, Look]) -> None:
-        for path, file in looks.items():
+    def check_schemas(self, schemas: Mapping[str, FileSchema]) -> None:
+        for path, file in schemas.items():
             if not {*self.wanted_names} <= {*file.names}:
                 refuse_separator(Path(path), file.names)
-        super().check_looks(looks)
+        super().check_schemas(schemas)
 
-    def look(self, path: str) -> Look:
-        # The header as a row like any other: DuckDB has other names for repeated columns.
+    def schema_of(self, path: str) -> FileSchema:
+        # Read the header as a row, because DuckDB renames repeated columns.
         rows = self.table_of([path], header=False).limit(1).to_pyarrow().to_pylist()
         names = [(name or "").strip() for row in rows for name in row.values()]
-        return _look(names, self.table_of([path]).schema(), {})
+        return _schema(names, self.table_of([path]).schema(), {})
 
     def table_of(self, paths: list[str], header: bool = True) -> Any:
         read = self.backend.connection.read_csv
@@ -160,23 +164,23 @@ class CsvFiles(Files):
 
 
 class ParquetFiles(Files):
-    """Files of Parquet, and all paths that are to be refused."""
+    """Parquet files, and all paths that `check` refuses."""
 
-    def look(self, path: str) -> Look:
+    def schema_of(self, path: str) -> FileSchema:
         rows = self.backend.connection.con.execute(
             "SELECT name, precision, num_children FROM parquet_schema(?)", [path]
         ).fetchall()
         columns = _top_level(rows)
         names = [name for name, _, _ in columns]
         digits = {name: precision or 0 for name, precision, _ in columns}
-        return _look(names, self.table_of([path]).schema(), digits)
+        return _schema(names, self.table_of([path]).schema(), digits)
 
     def table_of(self, paths: list[str]) -> Any:
         return self.backend.connection.read_parquet(paths, **LITERALLY)
 
 
 def is_csv(data: Any) -> bool:
-    """Whether the first of these is the path of a file of text."""
+    """Whether the first of these is the path of a CSV file."""
     first, *_ = [*_paths_of(data), None]
     is_path = isinstance(first, str | PathLike) and isinstance(fspath(first), str)
     return is_path and Path(first).name.endswith(CSV)
@@ -193,7 +197,7 @@ def _read_path(data: object) -> Path:
     if path.name.endswith(DATABASES):
         check.refuse("data", OF_A_DATABASE, f"data {check.kind_of(data)}")
     if not path.name.endswith(PARQUET + CSV):
-        # No path, then, that could be quoted: perhaps the table itself, or one of its entries.
+        # Do not quote it: it may be the table itself, or one of its entries, instead of a path.
         rule = f"be a file ending in {', '.join(PARQUET + CSV)} {INSTEAD}"
         check.refuse("data", rule, f"data {check.kind_of(data)}")
     mode = _mode(path)
@@ -202,18 +206,18 @@ def _read_path(data: object) -> Path:
         raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
     if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
-    return path.parent.resolve() / path.name  # a link to a file keeps its name, which says the kind
+    return path.parent.resolve() / path.name  # a link keeps its name, which has the ending
 
 
 def _mode(path: Path) -> int | None:
     try:
         return path.stat().st_mode
-    except (OSError, ValueError):  # ValueError: no path at all, as with a NUL in it
+    except (OSError, ValueError):  # ValueError: an invalid path, such as one with a NUL
         return None
 
 
-def _refuse_twice(paths: Sequence[Path]) -> None:
-    """Refuse a file that is named twice, whatever its names: its rows would count twice."""
+def _refuse_duplicates(paths: Sequence[Path]) -> None:
+    """Raise if a file is given twice, under any names: its rows would count twice."""
     known: dict[tuple[int, int], Path] = {}
     for path in paths:
         status = path.stat()
@@ -222,7 +226,7 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
 
 
 def _refuse_parts(path: Path) -> None:
-    """Refuse a packed file that ends too early: DuckDB does not look at the checksum."""
+    """Raise if a compressed file is truncated or corrupt: DuckDB ignores the checksum."""
     with suppress(EOFError, OSError, zlib.error), gzip.open(path) as file:
         while file.read(BLOCK):
             pass
@@ -230,14 +234,14 @@ def _refuse_parts(path: Path) -> None:
     check.refuse("data", "be a whole gzip file with the right checksum", f"{str(path)!r}")
 
 
-def _look(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> Look:
+def _schema(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:
     pairs = zip(names, seen.items(), strict=False)
     kinds = {name: kind for name, (seen_as, kind) in pairs if name == seen_as}
-    return Look(names, kinds, digits)
+    return FileSchema(names, kinds, digits)
 
 
 def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
-    """Return the columns among the rows of a schema: a tree, of which the root comes first."""
+    """Return the top-level columns among the rows of a schema, a tree whose root comes first."""
     columns, below = [], 0
     for row in rows[1:]:
         if below == 0:
@@ -249,7 +253,7 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
 
 
 def _connect(paths: Sequence[str]) -> Any:
-    """Return a connection to a DuckDB that reads these files only, for good."""
+    """Return a connection to DuckDB that can never read any other files."""
     ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
     connection = ibis.duckdb.connect(**CAREFUL)
     _show_bar(connection, is_terminal(sys.stdout))
@@ -265,10 +269,10 @@ def _connect(paths: Sequence[str]) -> Any:
 
 
 def _show_bar(connection: Any, wanted: bool) -> None:
-    """Have DuckDB draw a bar on the standard output, or not.
+    """Switch DuckDB's progress bar on the standard output on or off.
 
-    Left alone it draws one in a pipe, too, where Python was started without a script. In a notebook
-    it refuses to be told, if a package is missing, and has none then.
+    By default, DuckDB draws a bar even in a pipe, if Python was started without a script. In a
+    notebook without a certain package, it draws none and the setting cannot be changed.
     """
     ((shown,),) = connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()
     if shown != wanted:

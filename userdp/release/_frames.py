@@ -1,4 +1,4 @@
-"""Sources that are fetched: arrays, and frames of pandas, polars and Arrow."""
+"""Sources that are read into memory: arrays, and frames of pandas, polars and Arrow."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from userdp.release._source import Source, refuse_difference
 from userdp.release._tally import TallyInMemory
 
 CALLED = {"user": "user", "value": "value"}
-"""What refusals call columns that have no names."""
+"""What error messages call columns without names."""
 
 
 class Arrays:
-    """Two columns in memory; the second is None where only users are asked for."""
+    """Two columns in memory; the second is None if only users are needed."""
 
     def __init__(self, user: Any, value: Any, called: Mapping[str, str] = CALLED) -> None:
         self.user = user
@@ -42,10 +42,10 @@ class Arrays:
 
 
 class Frame(Source):
-    """Whatever has columns by name: a mapping, or a frame."""
+    """Data with columns by name: a mapping, or a frame."""
 
     def fetch(self) -> Any:
-        """Return what has the columns in memory."""
+        """Return the columns in memory, by name."""
         return self.data
 
     def read(self, rules: Rules | GroupRules) -> TallyInMemory | GroupsInMemory:
@@ -59,7 +59,7 @@ class Frame(Source):
         return arrays.read(rules)
 
     def groups_of(self, table: Any, rules: GroupRules) -> GroupsInMemory:
-        """Return the tally of columns that are in memory."""
+        """Return the tally of columns in memory."""
         columns = [table[name] for name in self.wanted_names]
         _refuse_indexes(columns)
         ids = read_ids(table[self.user], asked_for("user", self.user))
@@ -90,7 +90,7 @@ class ArrowTable(Frame):
 
 
 class Dataset(Frame):
-    """A dataset of Arrow, which casts what differs from file to file: that is refused."""
+    """A dataset of Arrow; types that differ between files, which Arrow would cast, are refused."""
 
     def names(self) -> Any:
         return self.data.schema.names
@@ -115,7 +115,7 @@ class Dataset(Frame):
 
 
 def _refuse_indexes(columns: Sequence[Any]) -> None:
-    """Refuse columns of pandas whose rows are not the same."""
+    """Raise if columns of pandas have different indexes."""
     of_pandas = [column for column in columns if comes_from("pandas", column)]
     indexes = [column.index for column in of_pandas if hasattr(column, "index")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):

@@ -1,8 +1,8 @@
-"""Levels: the whole numbers that stand for values, decided by their bounds alone.
+"""Levels: whole numbers that represent values, determined by the bounds alone.
 
-Every engine turns every value into a whole number of steps between the bounds. Whole numbers add up
+Every engine converts each value to a whole number of steps between the bounds. Whole numbers add up
 to the same sum in every order and on every machine, so a release depends neither on the engine nor
-on how it split the work.
+on how it splits the work.
 """
 
 from math import floor, log2, ulp
@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 from userdp import _checks as check
 
 SMALLEST_WIDTH = 1e-280
-"""Smallest width of a range: its parts of 2^-40 are still normal floats."""
+"""Smallest width of a range: 2^-40 of it is still a normal float."""
 
 LARGEST_WIDTH = 1e270
-"""Largest width of a range: sums of 2^53 values, and noise of any scale, are still floats."""
+"""Largest width of a range: sums of 2^53 values, and noise of any scale, are finite floats."""
 
 FEWEST_BITS = 8
 LEVEL_BITS = 40
 """Fewest and most bits of a level."""
 
 LEVEL_ERROR = 0.5 + 2**-10
-"""Largest distance of a value from its level, in steps: a half, and the roundings on the way."""
+"""Largest distance of a value from its level, in steps: a half, and rounding in the computation."""
 
 HALF_BITS = 20
 """Levels are added up in two halves, of 20 bits each."""
@@ -29,7 +29,7 @@ HALF_BITS = 20
 HALF = 1 << HALF_BITS
 
 MOST_RECORDS = 1 << 42
-"""Most records of one user: so many halves have a sum of at most 2^62."""
+"""Most records of one user: this many halves have a sum of at most 2^62."""
 
 
 class Grid(NamedTuple):
@@ -41,7 +41,7 @@ class Grid(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The distance of the bounds; no value between them is computed to be further up."""
+        """The distance between the bounds; no value minus `lower` is computed to be larger."""
         return self.upper - self.lower
 
     @property
@@ -56,14 +56,14 @@ class Grid(NamedTuple):
 
     @property
     def levels_a_unit(self) -> float:
-        """How many levels there are to a unit of the values."""
+        """The number of levels per unit of the values."""
         return self.top / self.width
 
     @property
     def float_error(self) -> float:
-        """Largest error, in the unit of the values, of a mean that is computed in floats.
+        """Largest error, in the unit of the values, of a mean computed in floats.
 
-        Ten roundings, of numbers no larger than the bounds.
+        It allows for ten roundings of numbers no larger than the bounds.
         """
         return 10 * ulp(max(abs(self.lower), abs(self.upper)))
 
@@ -84,7 +84,7 @@ class Window(NamedTuple):
 
 
 def read_grid(lower: object, upper: object) -> Grid:
-    """Return the levels between two bounds, or refuse the bounds."""
+    """Return the levels between two bounds; raise if the bounds are invalid."""
     low = check.real("lower", lower)
     high = check.real("upper", upper)
     if not low < high:
@@ -102,7 +102,7 @@ def read_grid(lower: object, upper: object) -> Grid:
 
 
 def origin_of(grid: Grid, centre: object) -> int:
-    """Return the level next to a centre, the middle level if there is none."""
+    """Return the level nearest to a centre; the middle level if there is none."""
     if centre is None:
         return grid.top // 2
     value = check.real("centre", centre)
@@ -117,15 +117,15 @@ def nearest(number: float) -> int:
 
 
 def steps_of(levels: int, shift: int) -> int:
-    """Return a number of levels to the nearest of steps of 2^shift."""
+    """Return a number of levels in steps of 2^shift, rounded to the nearest."""
     half_a_step = (1 << shift) // 2
     return (levels + half_a_step) >> shift
 
 
 def in_steps(high: Any, low: Any, n_levels: Any, window: Window) -> Any:
-    """Return sums of levels, less the origin, to the nearest of steps of 2^shift levels.
+    """Return sums of levels, less the origin, in steps of 2^shift levels, rounded to the nearest.
 
-    For arrays of 64-bit integers as for columns of an engine. Nothing overflows for users of at
+    For arrays of 64-bit integers and for columns of an engine. Nothing overflows for users with at
     most `MOST_RECORDS` records, if the result itself fits 64 bits.
 
     Parameters
@@ -133,9 +133,9 @@ def in_steps(high: Any, low: Any, n_levels: Any, window: Window) -> Any:
     high, low : array or column of integers
         The sums of the upper and of the lower halves of a user's levels.
     n_levels : array or column of integers
-        How many levels were added up.
+        The number of levels in each sum.
     window : Window
-        The origin, and the shift; nothing is clipped here.
+        Its origin and shift are used; nothing is clipped here.
     """
     origin_high, origin_low = divmod(window.origin, HALF)
     high = high - n_levels * origin_high
@@ -144,7 +144,7 @@ def in_steps(high: Any, low: Any, n_levels: Any, window: Window) -> Any:
     high = high + (low >> HALF_BITS)
     low = low & (HALF - 1)
     if window.shift > HALF_BITS:
-        # Of what is rounded here, the lower half decides nothing.
+        # The lower half does not affect this rounding.
         half_a_step = 1 << (window.shift - HALF_BITS - 1)
         return (high + half_a_step) >> (window.shift - HALF_BITS)
     half_a_step = (1 << window.shift) // 2
@@ -152,5 +152,5 @@ def in_steps(high: Any, low: Any, n_levels: Any, window: Window) -> Any:
 
 
 def _bits_of_floats(lower: float, upper: float) -> int:
-    """Return the largest bit width at which floats near the bounds tell the levels apart."""
+    """Return the largest bit width at which floats near the bounds distinguish the levels."""
     return floor(log2((upper - lower) / ulp(max(abs(lower), abs(upper)))))

@@ -1,8 +1,7 @@
 """The tally of a table in groups: one row per user and group, with one sum per column of values.
 
-A table is read once. The numbers of records per user and group are public; what a release needs of
-them, and of the sums, are a few questions to this tally, wherever it is: in memory, or in an engine
-(`_grouped_engines`).
+A table is read once. The numbers of records per user and group are public. A release needs only a
+few queries of the tally, which is in memory or in an engine (`_grouped_engines`).
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from userdp.release._rows import Rules, Survey
 from userdp.release._tally import Held, Integers, Tally, TallyInMemory
 
 UNLISTED = -1
-"""The place of a group that is not in the public list."""
+"""The position of a group that is not in the public list."""
 
 COUNTS_ONLY = Grid(0.0, 1.0, bits=1)
-"""Of values that are all at the lower bound, where only counts are asked for."""
+"""Levels of values that are all at the lower bound, if only counts are needed."""
 
 
 class GroupRules(NamedTuple):
@@ -59,11 +58,11 @@ class Widths(NamedTuple):
     totals: tuple[int, ...]
     """For each group, the sum of all users' half widths, in steps of the mean."""
     most: int
-    """The largest sum of one user's half widths, over the groups asked for."""
+    """The largest sum of one user's half widths, over the requested groups."""
 
 
 class Reach(NamedTuple):
-    """How far one user may move the means of some groups: numbers that depend on counts alone."""
+    """How far one user may move the means of some groups: it depends on counts alone."""
 
     rates: dict[int, int]
     """By place: the influence of one record on all means together, an integer in a public unit."""
@@ -74,7 +73,7 @@ class Reach(NamedTuple):
 
 
 class GroupTally(Held):
-    """One row per user and group: a context, after which an engine has no table of it."""
+    """One row per user and group: a context manager; on exit, an engine drops its table."""
 
     @abstractmethod
     def survey(self) -> GroupSurvey:
@@ -89,13 +88,13 @@ class GroupTally(Held):
 
     @abstractmethod
     def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
-        """Return the influence of each rank among users of the groups of `rates`; 0 if fewer."""
+        """Return the influence of each rank among users in the groups of `rates`, or 0 if fewer."""
 
     @abstractmethod
     def widths(self, reaches: list[Reach]) -> list[Widths]:
         """Return the sums of half widths, in the order of the groups of each reach.
 
-        The reaches differ in their thresholds only, and are asked for together.
+        The reaches differ only in their thresholds.
         """
 
     @abstractmethod
@@ -122,7 +121,7 @@ class GroupTally(Held):
 def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[Cells]:
     """Return the groups that are connected by users, each group once.
 
-    Users of two components are different users, so that each component has the whole budget.
+    No user is in two components, so each component has the whole budget.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components  # slow to import
@@ -139,7 +138,7 @@ def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[Cells]:
 
 
 def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey, ...]:
-    """Return the survey of each group, of rows (group, size, users with that size)."""
+    """Return the survey of each group, from rows (group, size, number of users with that size)."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(n_groups)]
     for place, size, users in sorted(rows):
         found[place].append((size, users))
@@ -151,16 +150,16 @@ def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey
 
 
 class GroupsInMemory(GroupTally):
-    """One row per user and group, in arrays that are sorted by user.
+    """One row per user and group, in arrays sorted by user.
 
     Parameters
     ----------
     ids : Ids
         The user of each record.
     places : ndarray of int64, shape (n,)
-        The place of each record's group in the list.
+        The position of each record's group in the list.
     values : sequence of ndarray of float64, shape (n,)
-        The columns of values, NaN where there is none; none at all if only counts are asked for.
+        The columns of values, NaN where one is missing; empty if only counts are needed.
     rules : GroupRules
     """
 
@@ -174,7 +173,7 @@ class GroupsInMemory(GroupTally):
         self.without_user = int(np.count_nonzero(ids.codes < 0))
         n_codes = ids.n_codes * n_groups
         names = None
-        if n_codes > 4 * codes.size:  # as sparse as this, a row per code takes too much memory
+        if n_codes > 4 * codes.size:  # so sparse that a row per code would take too much memory
             names, codes = np.unique(codes, return_inverse=True)
             n_codes = names.size
         pairs = Ids(codes, n_codes, bool((codes < 0).any()))
@@ -195,10 +194,10 @@ class GroupsInMemory(GroupTally):
         self.sizes = self.tallies[0].sizes
         users, self.places = np.divmod(pairs[rows], n_groups)
         self.first_rows = np.flatnonzero(np.diff(users, prepend=-1))
-        """Of each user, whose rows are neighbours."""
+        """The first row of each user, whose rows are adjacent."""
 
     def close(self) -> None:
-        pass  # all is in this process
+        pass  # everything is in this process
 
     def survey(self) -> GroupSurvey:
         base = int(self.sizes.max(initial=0)) + 1
@@ -255,7 +254,7 @@ class GroupsInMemory(GroupTally):
         return halves
 
     def _by_place(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
-        """Return a number of each row by its group, and 0 in groups that have none."""
+        """Return the entry of `numbers` for each row's group; 0 for groups without one."""
         kind = np.asarray([*numbers.values()]).dtype
         by_place = np.zeros(len(self.rules.groups), kind)
         by_place[[*numbers]] = [*numbers.values()]

@@ -28,7 +28,7 @@ from userdp.release._grouped import (
 from userdp.release._rows import Survey
 
 SUMS = ("high", "low", "n_levels")
-"""What is kept of each column of values: sums of halves of levels, and how many there are."""
+"""What is kept of each column of values: sums of halves of levels, and their number."""
 
 FAULTS = ("without_user", "odd_users", "without_value", "outside")
 
@@ -39,7 +39,7 @@ class GroupsInEngine(GroupTally):
     Parameters
     ----------
     kept : Kept
-        The table that `pairs_of` asks for.
+        The result of `pairs_of`.
     n_groups : int
         The length of the public list of groups.
     """
@@ -55,20 +55,16 @@ class GroupsInEngine(GroupTally):
 
     def survey(self) -> GroupSurvey:
         faults = {name: self.rows[name].sum() for name in FAULTS}
-        question = self.rows.group_by(["place", "size"]).aggregate(
-            users=self.rows.count(), **faults
-        )
-        answers = ask(question)
-        rows = [
+        query = self.rows.group_by(["place", "size"]).aggregate(users=self.rows.count(), **faults)
+        rows = ask(query)
+        counts = [
             (int(row["place"]), int(row["size"]), int(row["users"]))
-            for row in answers
+            for row in rows
             if row["size"] and row["place"] != UNLISTED
         ]
-        unlisted = sum(
-            int(row["size"] * row["users"]) for row in answers if row["place"] == UNLISTED
-        )
-        totals = {name: sum(int(row[name]) for row in answers) for name in FAULTS}
-        return GroupSurvey(surveys(rows, self.n_groups), Survey((), (), **totals), unlisted)
+        unlisted = sum(int(row["size"] * row["users"]) for row in rows if row["place"] == UNLISTED)
+        totals = {name: sum(int(row[name]) for row in rows) for name in FAULTS}
+        return GroupSurvey(surveys(counts, self.n_groups), Survey((), (), **totals), unlisted)
 
     def links(self) -> dict[tuple[int, int], int]:
         window = _of_user()
@@ -77,8 +73,8 @@ class GroupsInEngine(GroupTally):
             first=self.pairs.place.min().over(window),
             cells=self.pairs.count().over(window),
         )
-        question = rows.group_by(["first", "place"]).aggregate(cells=rows.cells.max())
-        return {(int(row["first"]), int(row["place"])): int(row["cells"]) for row in ask(question)}
+        query = rows.group_by(["first", "place"]).aggregate(cells=rows.cells.max())
+        return {(int(row["first"]), int(row["place"])): int(row["cells"]) for row in ask(query)}
 
     def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
         import ibis
@@ -86,8 +82,8 @@ class GroupsInEngine(GroupTally):
         some = self._among(rates)
         users = some.group_by("user").aggregate(influence=_influence(some, rates))
         ranked = users.mutate(place=ibis.row_number().over(order_by=ibis.desc("influence")))
-        answers = ask(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
-        found = {int(row["place"]) + 1: int(row["influence"]) for row in answers}
+        rows = ask(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
+        found = {int(row["place"]) + 1: int(row["influence"]) for row in rows}
         return [found.get(rank, 0) for rank in ranks]
 
     def widths(self, reaches: list[Reach]) -> list[Widths]:
@@ -126,7 +122,7 @@ class GroupsInEngine(GroupTally):
     def _with_halves(self, reaches: dict[str, Reach]) -> Any:
         """Return the rows of some groups, each with its half widths by name, in steps.
 
-        What differs between the reaches is their threshold.
+        The reaches differ only in their thresholds.
         """
         import ibis
 
@@ -144,7 +140,7 @@ class GroupsInEngine(GroupTally):
 
 
 def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
-    """Return the question whose answer is the tally: one row per user and group, of one scan."""
+    """Return the query of the tally: one row per user and group, from one scan."""
     import ibis
 
     columns = {}
@@ -163,26 +159,26 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         for name, half in backend.halves(level).items():
             sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
     pairs = rows.group_by(["user", "group"]).aggregate(**sums)
-    nobody = is_nobody(pairs.user)
-    odd = is_odd(pairs.user, backend) & ~nobody
+    no_user = is_nobody(pairs.user)
+    odd = is_odd(pairs.user, backend) & ~no_user
     kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
     without_value, outside = ibis.literal(0), ibis.literal(0)
     for i in range(len(rules.grids)):
         without_value = without_value + pairs.n_rows - pairs[f"n_levels_{i}"]
         outside = outside + pairs[f"outside_{i}"]
-    of_somebody = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
+    of_pairs = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
     return pairs.select(
         user=pairs.user,
         place=_place(pairs.group, rules.groups, backend),
-        without_user=ibis.ifelse(nobody, pairs.n_rows, 0),
+        without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
         odd_users=ibis.ifelse(odd, pairs.n_rows, 0),
-        **{name: ibis.ifelse(nobody, 0, column) for name, column in of_somebody.items()},
+        **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},
         **{name: pairs[name] for name in kept},
     )
 
 
 def _place(group: Any, groups: tuple[str, ...], backend: Backend) -> Any:
-    """Return the place of a group in the public list."""
+    """Return the position of a group in the public list."""
     import ibis
 
     if group.type().is_integer():
@@ -212,7 +208,7 @@ def _influence(rows: Any, rates: dict[int, int]) -> Any:
 
 
 def _by_place(rows: Any, numbers: dict[int, Any]) -> Any:
-    """Return a number of each row by its group, which is one of these."""
+    """Return the entry of `numbers` for each row's group, which must have one."""
     import ibis
 
     are_floats = any(isinstance(number, float) for number in numbers.values())

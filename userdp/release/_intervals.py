@@ -1,4 +1,4 @@
-"""Intervals: the size that bias plus noise exceeds with a given probability at most."""
+"""Intervals: the size that bias plus noise exceeds with at most a given probability."""
 
 from collections.abc import Callable
 from math import exp, hypot, sqrt
@@ -14,7 +14,7 @@ from userdp.beyond.noise import GaussianNoise, Noise
 
 
 def read_level(level: object) -> float:
-    """Return a probability between 0 and 1, or refuse it."""
+    """Return a probability; raise unless it is between 0 and 1."""
     chance = float(check.size("level", level))
     if not 0 < chance < 1:
         check.refuse_value("level", "between 0 and 1", level)
@@ -22,7 +22,7 @@ def read_level(level: object) -> float:
 
 
 def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
-    """Return the size that bias plus noise, scale times a law, exceeds with chance 1 - level."""
+    """Return the size that bias plus `scale` times noise exceeds with probability 1 - level."""
     if scale == 0:
         return bias
 
@@ -41,28 +41,29 @@ def _last_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float
 
 
 class OfPart(NamedTuple):
-    """What a part of a release may do to the whole mean, in the unit of the values."""
+    """What a part of a release contributes to the error of the mean, in the unit of the values."""
 
     scale: float
-    """Of its noise."""
+    """The scale of its noise."""
     bias: float
     most: float
-    """It is never farther off: both its release and its mean are between the bounds."""
+    """The largest error possible, as both its release and its mean are between the bounds."""
 
 
 def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
-    """Return a size that the error of a release in two parts exceeds with chance 1 - level at most.
+    """Return what the error of a two-part release exceeds with probability at most 1 - level.
 
-    Each part's release is its clipped mean t plus noise Z, projected to the bounds. These hold the
-    part's true mean f, which is at most a bias B away from t: so the release is at most |Z| away
-    from t, and at most |t + Z - f| <= B + |Z| from f; and never more than the bounds are from each
-    other. All of it counts with the part's share. So the whole is off by at most
+    Each part's release is its clipped mean t plus noise Z, projected to the bounds. The bounds
+    contain the part's true mean f, which differs from t by at most a bias B. The release therefore
+    differs from t by at most |Z|, and from f by at most |t + Z - f| <= B + |Z|, but never by more
+    than the distance between the bounds. All of this is weighted by the part's share. So the error
+    of the whole is at most
 
-    - the biases and |Z_1| + |Z_2| (as noise of one part may be cut off while that of the other is
-      not, it is not enough to look at Z_1 + Z_2); or
-    - the distance of the bounds for one part, and |t + Z - f| for the other.
+    - the biases plus |Z_1| + |Z_2| (Z_1 + Z_2 is not enough, because the noise of one part may be
+      cut off while that of the other is not); or
+    - the distance between the bounds for one part, plus |t + Z - f| for the other.
 
-    The smallest of these three is taken: they are known before there is noise.
+    The smallest of these three is returned: they are known before there is noise.
     """
     both = one.bias + other.bias + _sum_reach(law, one.scale, other.scale, level)
     last = one.most + noise_reach(law, other.scale, other.bias, level)
@@ -71,12 +72,12 @@ def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
 
 
 def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
-    """Return a size that |Z_1| + |Z_2| exceeds with chance 1 - level at most; scales are given.
+    """Return what |Z_1| + |Z_2|, of given scales, exceeds with probability at most 1 - level.
 
-    Laplace noise: |Z| is exponential. For the means a >= b the sum exceeds x with the chance
-    exp(-x/a) (a - b exp(-x d)) / (a - b), d = 1/b - 1/a. Gaussian noise: the sum is the larger of
-    |Z_1 + Z_2| and |Z_1 - Z_2|. Each is at most x with a chance p, and both are with p^2 at least
-    (Sidak, 1967).
+    For Laplace noise |Z| is exponential: with means a >= b the sum exceeds x with probability
+    exp(-x/a) (a - b exp(-x d)) / (a - b), where d = 1/b - 1/a. For Gaussian noise the sum is the
+    larger of |Z_1 + Z_2| and |Z_1 - Z_2|: if each is at most x with probability p, both are with
+    probability at least p^2 (Sidak, 1967).
     """
     if isinstance(law, GaussianNoise):
         return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))

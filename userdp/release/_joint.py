@@ -1,6 +1,6 @@
 """Several means released together: one threshold for each user's influence, one scale of noise.
 
-Each mean is counted in steps, 2^-40 of its range or more. A user whose influence on all means
+Each mean is measured in steps of 2^-40 of its range or more. A user whose influence on all means
 together exceeds the threshold is scaled down to it, in all groups by the same factor
 (thm-several-means of the book); the total of each mean then has an interval per user, whose ends
 are whole numbers of steps. The largest sum of one user's widths, found exactly, is the l1
@@ -27,26 +27,26 @@ BITS = 40
 """A range has 2^40 steps, or fewer for small budgets."""
 
 RATE_BITS = 48
-"""The influence of all records of a group is a whole number of about so many bits."""
+"""The influence of all records of a group is a whole number of about this many bits."""
 
 RANKS = (1, 1.5, 2, 3)
-"""Of the threshold: these multiples of the rank of thm-several-means are tried."""
+"""Multiples of the rank of thm-several-means that are tried for the threshold."""
 
 WHOLE = Grid(0.0, 1.0, BITS)
-"""Of values in parts of their range."""
+"""Levels of values relative to their range."""
 
 Totals = list[list[int]]
-"""By column, and in it by group."""
+"""By column, then by group."""
 
 
 class Joint(NamedTuple):
-    """What is decided for groups that are released together, by public counts alone."""
+    """Decisions for groups that are released together, from public counts alone."""
 
     law: LaplaceNoise
     bits: int
     """Each range has 2^bits steps."""
     users: dict[int, Contributions]
-    """The counts of each group, by its place in the list."""
+    """The counts of each group, by its position in the list."""
     reach: Reach
     halves: dict[int, int]
     """By group: the sum of all users' half widths, in steps."""
@@ -55,7 +55,7 @@ class Joint(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Means with noise, by the places of column and group, and what they spend together."""
+    """Means with noise, by positions of column and group, and the budget they spend together."""
 
     means: dict[tuple[int, int], float]
     spent: float
@@ -66,10 +66,10 @@ def decide_joint(
 ) -> Joint:
     """Decide the threshold, and the widths, for the smallest sum of mean absolute errors.
 
-    A user has as many records in one column as in another, so that one column decides for all. The
-    threshold of thm-several-means minimises bias plus mean noise. For the mean absolute error of
-    projected means a smaller one may be better, so that some larger ranks are tried as well. That
-    widths are rounded down to whole steps costs nothing: the noise is for the widths in use.
+    A user has equally many records in every column, so one column decides for all. The threshold
+    of thm-several-means minimises bias plus mean noise. For the mean absolute error of projected
+    means a smaller one may be better, so some larger ranks are tried as well. Rounding widths down
+    to whole steps costs nothing, because the noise is for the rounded widths.
     """
     n_means = len(users) * n_columns
     bits = BITS - shift_for(1 << (BITS - 1), n_means << BITS, law)
@@ -92,10 +92,10 @@ def _relative_error(joint: Joint) -> float:
 
 
 def known_jointly(joint: Joint, grid: Grid, place: int) -> Known:
-    """Return what is known of a mean before there is noise, from public numbers alone.
+    """Return what is known about a mean before there is noise, from public numbers alone.
 
-    Unclipped, the half widths of a group's users add up to half of the range; what they lack is how
-    far clipping can move the mean.
+    Without clipping, the half widths of a group's users add up to half of the range; the shortfall
+    is how far clipping can move the mean.
     """
     unit = grid.width / (1 << joint.bits)
     bias = ((1 << (joint.bits - 1)) - joint.halves[place]) * unit
@@ -104,10 +104,10 @@ def known_jointly(joint: Joint, grid: Grid, place: int) -> Known:
     rounding = LEVEL_ERROR * grid.step + of_steps + grid.float_error
     sensitivity = joint.moved * unit
     bound = float(joint.law.worst_case(bias, sensitivity, "bound")) + rounding
-    # Projecting cuts off what noise adds beyond a bound: by no less than from the middle of the
-    # range, on both sides (prp-several-released of the book).
-    kept_out = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
-    error = float(joint.law.mean_error(bias, sensitivity)) - kept_out + rounding
+    # Projection removes the noise beyond a bound: at least as much as it removes on both sides if
+    # the mean is the middle of the range (prp-several-released of the book).
+    removed = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
+    error = float(joint.law.mean_error(bias, sensitivity)) - removed + rounding
     scale = scale_of(joint.moved, joint.law) * unit
     return Known(1.0, bias, scale, min(bound, grid.width), min(error, grid.width), rounding)
 

@@ -1,4 +1,4 @@
-"""The private mean: records, one scan, a tally; what is public decides; draws, one result."""
+"""The private mean: one scan makes a tally, public numbers decide, and noise is drawn last."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ class Choices(NamedTuple):
     total_width: float | None
     project: bool
     is_free: bool = False
-    """Whether `best_split` decides the width, and who is released apart from the others."""
+    """Whether `best_split` decides the width, and which users are released separately."""
 
 
 class Decided(NamedTuple):
-    """What a release does for the users of a part, or for all, decided by what is public alone."""
+    """What a release does for the users of a part, or for all, decided by public numbers alone."""
 
     users: Contributions
     choices: Choices
     among: Among | None
-    """Who they are; None if they are all users."""
+    """Which users; None if all."""
     window: Window
     half_width: int
-    """S/2 in steps, as it is stated. The window is the part of it that sums can reach."""
+    """S/2 in steps, as results state it. The window is the part of it that sums can reach."""
 
     @property
     def step(self) -> float:
@@ -84,7 +84,7 @@ class Decided(NamedTuple):
 
     @property
     def centre(self) -> float:
-        """Around what means are clipped, in the unit of the values."""
+        """The value around which means are clipped."""
         grid = self.choices.grid
         return grid.lower + self.choices.origin * grid.step
 
@@ -101,15 +101,15 @@ class Decided(NamedTuple):
 
 
 Parts = tuple[Decided, ...]
-"""All that a release does: one part, or two of disjoint users, those of many records first.
+"""A whole release: one part, or two of disjoint users, those with many records first.
 
-In two parts (thm-split) the users of each are clipped, get noise for the whole budget, and are
-projected by themselves; the means are then added, weighted by the shares of records. Who is in
-which part depends on the counts alone, and these are public: neighbouring tables differ in one
-user's values, so in the total of one part only, and that part alone keeps every promise of its law.
-So the release spends the larger of what the two parts spend. With k users replaced, j of them in
-one part, it spends at most j a + (k - j) b <= k max(a, b) in eps, and, with squares of the numbers
-of users, at most k^2 max(a, b) in zCDP.
+In a release of two parts (thm-split), each part is clipped, gets noise for the whole budget, and is
+projected separately; the means are then added, weighted by the shares of records. Which part a user
+is in depends on the counts alone, and these are public. Neighbouring tables differ in one user's
+values, so in the total of one part only, and that part alone keeps every privacy guarantee of its
+law. The release therefore spends the larger of a and b, which the two parts spend. If k users are
+replaced, j of them in one part, it spends at most j a + (k - j) b <= k max(a, b) in eps and, with
+squares of the numbers of users, at most k^2 max(a, b) in zCDP.
 """
 
 
@@ -131,58 +131,59 @@ def private_mean(
 ) -> PrivateMean:
     """Release the mean of a column of records, each of which belongs to a user.
 
-    The values of each user, centred, are added up and clipped to [-S/2, S/2]; the mean of the
-    clipped sums is released with noise for that width, drawn by OpenDP without a seed. User-level
+    Each user's centred values are added up and clipped to [-S/2, S/2]; the mean of the clipped sums
+    is released with noise for that width, drawn by OpenDP without a seed. The release is user-level
     eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
-    and the centre public; private in the ways of a `GaussianNoise`, if one is given as the budget.
-    Not protected are the time taken, and whether the call is refused: that is for you to see.
+    and the centre public; if the budget is a `GaussianNoise`, it has the guarantees of that law.
+    The time taken, and whether the call raises, are not protected: keep them to yourself.
 
     Parameters
     ----------
     user, value : str or array_like, shape (n,)
         Names of two columns of `data`; or the columns themselves, as arrays or as columns of
-        pandas (with one index), polars or Arrow. The values are protected. Ids are text, bytes,
-        whole numbers, decimals, UUIDs, days, times or durations, all of one type; floats must be
-        whole numbers. Two of them are the same user if they are equal; times with a zone, if they
-        are the same instant. Other objects are refused.
+        pandas (with the same index), polars or Arrow. The values are protected. Ids are text,
+        bytes, whole numbers, decimals, UUIDs, dates, times or durations, all of one type; floats
+        must be whole numbers. Equal ids are the same user; times with a time zone are equal if they
+        are the same instant. Other objects raise an error.
     lower, upper : float, Fraction or Decimal
-        Public bounds of a value, in its unit; not computed from the values. Of a bound that floats
-        do not hold, the nearest float counts, as it does of a value.
+        Public bounds of a value, in its unit; not computed from the values. Bounds are rounded to
+        the nearest floats, as values are.
     budget : float, Fraction, Decimal, str or GaussianNoise
         eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
-        noise, which has promises of its own, of sigma at most 2^40: `GaussianNoise.zcdp` or
+        noise with its own privacy guarantees, of sigma at most 2^40: `GaussianNoise.zcdp` or
         `GaussianNoise.approximate`, of `userdp.beyond`.
     data : path or list of paths, Ibis table or frame, optional
         A Parquet or CSV file on this machine, or a list of several (read by DuckDB), each with both
-        columns, and of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
-        into a temporary table of one row a user that goes with the call; or anything with columns
-        by name. In a CSV file an id is the text that stands there: NA, nan, None and NULL are
-        people, and nobody is only who is left empty. DuckDB may make several ids of one Python
-        object. So a query of DuckDB is refused if it reads a frame of pandas, or objects or bytes
-        of polars; and a relation, if it reads a CSV file. Pass the frame or the file itself.
+        columns, of the same types; an Ibis table of DuckDB or Spark, which is read there, once,
+        into a temporary table of one row per user that is dropped after the call; or anything with
+        columns by name. In a CSV file ids are read as text: NA, nan, None and NULL are users, and
+        only an empty field is a missing user. DuckDB may turn one Python object into several ids.
+        Therefore a query of DuckDB is refused if it reads a frame of pandas, or objects or bytes of
+        polars, and so is a relation that reads a CSV file. Pass the frame or the file itself.
     objective : {"l1", "bound", "mse"}, optional
         Which worst-case error the release minimises: the mean absolute error, which the result
-        states; the paper's bias plus mean noise; or the mean square error. For "l1", and a
-        projected release whose `total_width` and `centre` are left out, the width is searched, and
-        users of many records are released apart from the others, where the counts say that this
-        promises less: see `userdp.beyond.best_split`.
+        states; the paper's bias plus mean noise; or the mean square error. For "l1", if the release
+        is projected and `total_width` and `centre` are omitted, the width is found by a search, and
+        users with many records are released separately if, by the counts, this guarantees a smaller
+        error: see `userdp.beyond.best_split`.
     total_width : float, optional
-        S, in the unit of the values; without it `userdp.beyond.threshold` for the objective, or
+        S, in the unit of the values; by default `userdp.beyond.threshold` for the objective, or
         that of `best_split`.
     centre : float, optional
-        A public guess of the mean; the middle of the bounds without it.
+        A public guess of the mean; by default the middle of the bounds.
     outside : {"refuse", "clamp", "drop"}, optional
-        What to do with values beyond the bounds. To clamp keeps the promise of privacy. To drop
-        makes the counts, which are public, depend on protected values: no `eps` is stated.
+        What to do with values beyond the bounds. "clamp" keeps the privacy guarantee. "drop" makes
+        the counts, which are public, depend on protected values, so no `eps` is stated.
     missing : {"refuse", "centre", "drop"}, optional
-        What to do with rows without a value. "centre" keeps the promise: they contribute the
-        centre, and count. To drop them, and rows without a user: no `eps` is stated.
+        What to do with rows without a value. "centre" keeps the privacy guarantee: they contribute
+        the centre, and count. "drop" drops them and rows without a user, so no `eps` is stated.
     project : bool, optional
         Whether to move the release to the nearest number between the bounds, which costs no privacy
-        and adds to no error. False if releases are to be averaged or added up: projected, each
-        leans towards the middle of the bounds. Then it is unbiased for the mean of the clipped
-        sums; and where Laplace noise leads beyond all that this mean can be, its conditional mean
-        is released, which adds to no error either: see `PrivateMean.clipped_range`.
+        and increases no error. Pass False if releases are to be averaged or added up, because
+        projected ones are biased towards the middle of the bounds. An unprojected release is
+        unbiased for the mean of the clipped sums. If Laplace noise takes it outside the range of
+        that mean (`PrivateMean.clipped_range`), the conditional mean is released, which increases
+        no error either.
 
     Returns
     -------
@@ -196,17 +197,17 @@ def private_mean(
     Raises
     ------
     FileNotFoundError, ImportError
-        If a file is not there; if the extra ``userdp[release]`` or, for files and what polars or
-        DuckDB hold, ``userdp[tables]`` is not installed.
+        If a file does not exist; if the extra ``userdp[release]`` or, for files and data of polars
+        or DuckDB, ``userdp[tables]`` is not installed.
     TypeError, ValueError
-        If rows are missing or outside, and that is to be refused; if an engine fails, where
-        nothing was released and nothing spent; if an argument is not as above.
+        If users or values are missing, or values are beyond the bounds, and that is to be refused;
+        if an engine fails, in which case nothing is released or spent; if an argument is invalid.
 
     See Also
     --------
     plan : the errors to expect, before anything is released.
     user_counts : the public counts, for `plan`.
-    private_mean_protected_counts : where the counts are to be protected as well.
+    private_mean_protected_counts : if the counts are to be protected as well.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def private_mean(
     if rules.drop_missing or rules.drop_outside:
         warnings.warn(
             f"`{choices.law.currency}` is {NOT_STATED}.", stacklevel=3
-        )  # of the caller of `discreet`
+        )  # the caller, outside the wrapper of `discreet`
     return draw(totals, parts, outside, missing)
 
 
@@ -245,39 +246,40 @@ def release_mean(
     objective: Objective = "l1",
     project: bool = True,
 ) -> PrivateMean:
-    """Release the mean of samples of which you have the users' sums already.
+    """Release the mean of samples, given each user's sum.
 
-    `private_mean` from its tally on, with the same result: the centred sums are rounded to whole
-    steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that width. User-level
-    eps-DP for replacing one user's samples, with counts, bound, S and c public; private in the ways
-    of a `GaussianNoise`, if one is given as the budget. There is no seed. Side channels, such as
-    the time taken, are not protected, and every release spends its own budget.
+    This is what `private_mean` does after its tally, with the same result: the centred sums are
+    rounded to whole steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that
+    width. The release is user-level eps-DP for replacing one user's samples, with counts, bound, S
+    and c public; if the budget is a `GaussianNoise`, it has the guarantees of that law. There is no
+    seed. Side channels, such as the time taken, are not protected, and every release spends its own
+    budget.
 
     Parameters
     ----------
     sums : array_like of float, shape (L,)
-        Each user's sum of samples, in [0, U m_l]: protected. In the order of ``users.counts``:
-        take both from one object, as below. (`user_counts` has an order of its own.)
+        Each user's sum of samples, in [0, U m_l] (protected), in the order of ``users.counts``:
+        take both from one object, as below. (`user_counts` returns another order.)
     users : Contributions
         The public counts and bound.
     budget : float, Fraction, Decimal, str or GaussianNoise
         eps, the privacy budget of the release (dimensionless, public), at least 2^-40; or a law of
         noise, `GaussianNoise` of `userdp.beyond`, of sigma at most 2^40.
     total_width : float or Fraction, optional
-        S, in the unit of the samples; without it the objective decides, as in `private_mean`.
+        S, in the unit of the samples; by default the objective decides, as in `private_mean`.
     centre : float or Fraction, optional
-        c, a public guess of the mean in [0, U]; U/2 without it.
+        c, a public guess of the mean in [0, U]; by default U/2.
     objective : {"l1", "bound", "mse"}, optional
         Which worst-case error the release minimises, as in `private_mean`.
     project : bool, optional
-        Whether to move the release to the nearest number in [0, U], which costs no privacy and adds
-        to no error. False if releases are to be averaged or added up: then it is unbiased for the
-        mean of the clipped sums, as in `private_mean`.
+        Whether to move the release to the nearest number in [0, U], which costs no privacy and
+        increases no error. Pass False if releases are to be averaged or added up: they are then
+        unbiased for the mean of the clipped sums, as in `private_mean`.
 
     Returns
     -------
     PrivateMean
-        Of samples from 0 to U.
+        For samples from 0 to U.
 
     Warns
     -----
@@ -290,7 +292,7 @@ def release_mean(
         If OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
         If `sums` is not one dataset that fits `users`; if `budget` is below 2^-40; if another
-        argument is not as above.
+        argument is invalid.
 
     Examples
     --------
@@ -334,20 +336,20 @@ def as_measurement(
     """Return `private_mean` of a table as an OpenDP Measurement, to compose with others.
 
     Call the measurement, or a composition of several, with the table itself: records are counted
-    and added up in one place, so no order of users can be mistaken. Its input domain are the tables
-    in which as many users have each number of records as in `data`: these numbers are public. Its
-    input metric is the number of users whose values differ (`change_one_distance`), its output
-    measure `max_divergence`, its output a `PrivateMean`: at distance 1 it is user-level eps-DP,
-    for replacing one user's values, in all columns. With Gaussian noise the measure is
-    `zero_concentrated_divergence`.
+    and added up in one place, so the order of users cannot be confused. Its input domain is the set
+    of tables in which equally many users have each number of records as in `data`: these numbers
+    are public. Its input metric is the number of users whose values differ (`change_one_distance`),
+    its output measure is `max_divergence`, and its output is a `PrivateMean`. At distance 1 it is
+    user-level eps-DP for replacing one user's values, in all columns. With Gaussian noise the
+    measure is `zero_concentrated_divergence`.
 
     Parameters
     ----------
     user, value : str
         Names of two columns of the table, as in `private_mean`.
     data : path or list of paths, Ibis table or frame
-        The table, as in `private_mean`. Only its users are used here: noise and thresholds are
-        decided by their numbers of records.
+        The table, as in `private_mean`. Only its users are used here: their numbers of records
+        determine noise and thresholds.
     lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit; not computed from the values.
     budget : float, Fraction, Decimal, str or GaussianNoise
@@ -356,9 +358,9 @@ def as_measurement(
     objective : {"l1", "bound", "mse"}, optional
         Which worst-case error the release minimises, as in `private_mean`.
     total_width : float, optional
-        S, in the unit of the values; without it the objective decides, as in `private_mean`.
+        S, in the unit of the values; by default the objective decides, as in `private_mean`.
     centre : float, optional
-        A public guess of the mean; the middle of the bounds without it.
+        A public guess of the mean; by default the middle of the bounds.
     project : bool, optional
         Whether to move releases to the nearest number between the bounds; if not, they are unbiased
         for the mean of the clipped sums, as in `private_mean`.
@@ -377,15 +379,15 @@ def as_measurement(
     FileNotFoundError, ImportError
         As `private_mean`.
     TypeError, ValueError
-        If an argument is not as above, or rows have no user. The measurement itself raises if it is
+        If an argument is invalid, or rows have no user. The measurement itself raises if it is
         given a table whose users have other numbers of records.
 
     Notes
     -----
-    Switches on "honest-but-curious" of OpenDP, for the whole process: the measurement is made of
-    functions that are not OpenDP's own. A refusal or a warning inside a measurement would tell
-    about values. So values beyond the bounds count as the nearer bound, and missing ones as the
-    centre, always and without a word.
+    This enables OpenDP's "honest-but-curious" feature for the whole process, because the
+    measurement consists of functions that are not OpenDP's own. An error or a warning inside a
+    measurement would reveal something about values. Values beyond the bounds therefore always count
+    as the nearer bound, and missing ones as the centre, without a warning.
 
     Examples
     --------
@@ -408,11 +410,11 @@ def as_measurement(
     moved = [part.window.moved for part in parts]
     accounts = [measurement_of(width, choices.law) for width in moved]
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
-    of_whom = dict(zip(survey.sizes, survey.users, strict=True))
+    users_by_count = dict(zip(survey.sizes, survey.users, strict=True))
     return dp.m.make_user_measurement(
-        # Measurements compose if their domains have one name: also those of several columns.
+        # Measurements compose if their domains have the same name, also for several columns.
         dp.user_domain(
-            f"tables with users in {user!r}, by their numbers of records: {of_whom}",
+            f"tables with users in {user!r}, by their numbers of records: {users_by_count}",
             lambda table: _has_users(table, user, value, choices.grid, survey),
         ),
         dp.change_one_distance(),
@@ -423,7 +425,7 @@ def as_measurement(
 
 
 def _users_in(data: Data, user: str, value: str, grid: Grid) -> Survey:
-    """Return how many users of a table have how many records: nothing of their values."""
+    """Return the number of users of a table with each count, and nothing about their values."""
     with read_tally(user, value, data, Rules(grid)) as tally:
         return _of_users(tally.survey())
 
@@ -433,7 +435,7 @@ def _of_users(survey: Survey) -> Survey:
 
 
 def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> bool:
-    """Whether this is a table of these users; of an error here OpenDP would quote the data."""
+    """Whether a table has these users; False on an error, which OpenDP would quote with data."""
     try:
         return _users_in(data, user, value, grid) == users
     except Exception:
@@ -442,7 +444,7 @@ def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> 
 
 @discreet
 def _release_table(data: Data, user: str, value: str, users: Survey, parts: Parts) -> PrivateMean:
-    """Release the mean of a table that OpenDP hands over."""
+    """Release the mean of a table that OpenDP passes on."""
     with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
         if _of_users(tally.survey()) != users:
             raise ValueError(
@@ -453,7 +455,7 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
     return draw(totals, parts, "clamp", "centre")
 
 
-# What is public alone decides
+# Decisions, from public numbers alone
 
 
 def read_choices(
@@ -464,19 +466,19 @@ def read_choices(
     centre: float | None,
     project: bool,
 ) -> Choices:
-    """Return what the caller chose, or refuse it, before any record is read."""
+    """Return the choices of the caller; raise if they are invalid, before any record is read."""
     law = read_law(budget)
     read_objective(objective)
     if total_width is not None:
         total_width = float(check.size("total_width", total_width))
     to_bounds = check.truth("project", project)
-    # What the caller fixed is not changed: apart, users have widths of their own.
+    # What the caller fixed is not changed: users released separately have their own widths.
     is_free = objective == "l1" and to_bounds and total_width is None and centre is None
     return Choices(grid, law, origin_of(grid, centre), objective, total_width, to_bounds, is_free)
 
 
 def decide(users: Contributions, choices: Choices) -> Parts:
-    """Decide who is released with whom, where the sums of users are clipped, and in which steps."""
+    """Decide which users are released together, where their sums are clipped, and the steps."""
     total_width = choices.total_width
     if choices.is_free:
         split = best_split(users, choices.law)
@@ -499,7 +501,7 @@ def _decide(
     grid = choices.grid
     largest_sum = users.max_count * grid.top
     shift = shift_for(users.total * grid.top, largest_sum, choices.law)
-    # No sum reaches farther from the origin than these.
+    # No sum is farther from the origin than these.
     lowest = steps_of(users.max_count * choices.origin, shift)
     highest = steps_of(users.max_count * (grid.top - choices.origin), shift)
     step = grid.step * (1 << shift)
@@ -508,31 +510,31 @@ def _decide(
     return Decided(users, choices, among, window, half_width)
 
 
-# One draw a part, one result
+# One draw per part, one result
 
 
 class Known(NamedTuple):
-    """What is known of the mean of a part, in the unit of the values."""
+    """What is known about the mean of a part, in the unit of the values."""
 
     share: float
-    """Of the records: with this weight the part's mean counts."""
+    """The share of the records, which is the weight of the part's mean."""
     bias: float
     noise_scale: float
     bound: float
     """Bias, mean size of the noise, and rounding."""
     error: float
-    """The mean absolute error is at most this, on every dataset."""
+    """The guarantee: the mean absolute error is at most this, on every dataset."""
     rounding: float
 
 
 def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing) -> PrivateMean:
-    """Add noise to clipped totals: last, so that whatever fails before has spent nothing."""
+    """Add noise to clipped totals: last, so that an earlier failure has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
-    said = _of_parts(parts)
-    stated = _stated(parts, said, outside, missing)
+    known = _of_parts(parts)
+    stated = _stated(parts, known, outside, missing)
     drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
-    mean = sum(of.share * released for of, (released, _) in zip(said, drawn, strict=True))
+    mean = sum(one.share * released for one, (released, _) in zip(known, drawn, strict=True))
     if choices.project:  # again, as the weights are rounded
         mean = min(max(mean, grid.lower), grid.upper)
     dropping = "drop" in (outside, missing)
@@ -546,7 +548,7 @@ def _draw(total: int, part: Decided) -> tuple[float, float]:
     law = part.choices.law
     moved = part.window.moved
     lowest, highest = part.reachable
-    # Only rounding in floats, of sums that the caller has, may lead a few steps beyond.
+    # Only float rounding, of sums that the caller passes, may exceed these, by a few steps.
     noisy = noisy_total(min(max(total, lowest), highest), moved, law)
     steps: Exact = noisy.total
     if not part.choices.project and law.integer_law == "laplace":
@@ -558,7 +560,7 @@ def _draw(total: int, part: Decided) -> tuple[float, float]:
 
 
 def known_of(parts: Parts) -> Known:
-    """Return what is known of a release before there is noise, from public numbers alone."""
+    """Return what is known about a release before there is noise, from public numbers alone."""
     return _whole(_of_parts(parts))
 
 
@@ -567,14 +569,14 @@ def _of_parts(parts: Parts) -> list[Known]:
     return [_of_part(part, part.users.total / n_records) for part in parts]
 
 
-def _whole(said: list[Known]) -> Known:
-    """Return what is known of the whole: bounds of the parts, weighted by their shares, add up."""
-    shares, *others = zip(*said, strict=True)
+def _whole(known: list[Known]) -> Known:
+    """Return what is known about the whole: the parts' bounds add up, weighted by their shares."""
+    shares, *others = zip(*known, strict=True)
     return Known(1.0, *(sum(map(mul, shares, numbers)) for numbers in others))
 
 
 def _of_part(part: Decided, share: float) -> Known:
-    """Return what is known of a part before there is noise, from public numbers alone."""
+    """Return what is known about a part before there is noise, from public numbers alone."""
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total
@@ -593,11 +595,11 @@ def _of_part(part: Decided, share: float) -> Known:
 
 
 def _projected_error(part: Decided, law: Noise) -> float:
-    """Return a bound on the mean error of a projected release around the middle, but for rounding.
+    """Bound the mean error of a projected release with the centre in the middle, but for rounding.
 
-    That of the theory, whose noise is for S or U m*, the smaller. In coarse steps it is for a width
-    that is rounded; the mean of the distance of P(t + s Z) from a number changes, with the scale s,
-    by at most E abs(Z) for each unit.
+    The bound of the theory is for noise of the smaller of S and U m*. In coarse steps the noise is
+    for a rounded width. The mean distance of P(t + s Z) from a number changes by at most E abs(Z)
+    per unit of the scale s.
     """
     users = part.users
     widest = float(users.upper) * users.max_count
@@ -606,11 +608,11 @@ def _projected_error(part: Decided, law: Noise) -> float:
     return projected_error(users, part.total_width, law) + more
 
 
-def _stated(parts: Parts, said: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
-    """Return all that a result says before there is noise."""
+def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
+    """Return all fields of a result that are known before there is noise."""
     choices = parts[0].choices
     grid = choices.grid
-    whole = _whole(said)
+    whole = _whole(known)
     return {
         "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
         "promise": _promise("drop" in (outside, missing), max(p.window.moved for p in parts)),
@@ -630,12 +632,12 @@ def _stated(parts: Parts, said: list[Known], outside: Outside, missing: Missing)
         "worst_case_bias": whole.bias,
         "worst_case_bound": whole.bound,
         "rounding": whole.rounding,
-        "parts": tuple(map(_shown, parts, said)) if len(parts) > 1 else (),
+        "parts": tuple(map(_shown, parts, known)) if len(parts) > 1 else (),
     }
 
 
 def _shown(part: Decided, of: Known) -> Part:
-    """Return what a result says of a part."""
+    """Return the description of a part in a result."""
     return Part(
         fewest=int(part.users.histogram[0][0]),
         n_users=part.users.n_users,

@@ -43,16 +43,16 @@ def private_means(
 ) -> PrivateMeans:
     """Release the means of several columns, or of several groups of records, with one budget.
 
-    User-level eps-DP for all means together, for replacing all values of one user in all columns
-    and groups. Public are each user's numbers of records in each group, the bounds and the list of
-    groups. The table is read once. If the numbers of records must stay secret, as of patients, call
-    `private_mean_protected_counts` for each group instead, each with its part of the budget.
+    All means together are user-level eps-DP for replacing all values of one user, in all columns
+    and groups. Each user's numbers of records in each group, the bounds and the list of groups are
+    public. The table is read once. If the numbers of records must stay secret, as for patients,
+    call `private_mean_protected_counts` for each group instead, each with its part of the budget.
 
-    There are two ways to spend the budget. "joint" bounds the influence of each user on all means
-    together by one threshold and adds Laplace noise of one scale, relative to the range of each
-    column (thm-several-means of the book). "divided" clips and releases each mean by itself, with
-    eps divided by the largest number of means in which one user takes part. Groups that share no
-    user, directly or through others, do not divide the budget: each has all of it, as the counts
+    There are two strategies to spend the budget. "joint" bounds the influence of each user on all
+    means together by one threshold and adds Laplace noise of one scale, relative to the range of
+    each column (thm-several-means of the book). "divided" clips and releases each mean separately,
+    with eps divided by the largest number of means in which one user takes part. Groups that share
+    no user, directly or through others, do not divide the budget: each has all of it, as the counts
     prove.
 
     Parameters
@@ -68,37 +68,37 @@ def private_means(
     group : str, optional
         The name of a column of groups, text or whole numbers. Without it there is one group.
     groups : sequence of str or int, optional
-        The public list of groups, in the order of the result. All rows must be in one of them; a
+        The public list of groups, in the order of the result. Every row must be in one of them; a
         group without rows is in the result, too.
     strategy : {"best", "joint", "divided"}, optional
-        How the budget is spent. "best" takes what promises the smaller error, summed over the means
-        and relative to their ranges, for each component of groups that share users.
+        How the budget is spent. "best" takes the strategy that guarantees the smaller error, summed
+        over the means and relative to their ranges, for each component of groups that share users.
     outside : {"refuse", "clamp"}, optional
         What to do with values beyond the bounds, as in `private_mean`.
     missing : {"refuse", "centre"}, optional
         What to do with rows without a value. "centre" counts them as the middle of the bounds.
     of : str, optional
-        What the table is, for the sentence and the JSON: "visits in week 12" (public).
+        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
 
     Returns
     -------
     PrivateMeans
-        Each mean is projected to its bounds and has a certificate of its own.
+        Each mean is projected to its bounds and has a guarantee of its own.
 
     Raises
     ------
     FileNotFoundError, ImportError
         As `private_mean`.
     TypeError, ValueError
-        If rows are missing, outside or of a group that is not in the list, and that is to be
-        refused; if an engine fails, where nothing was released and nothing spent; if an argument is
-        not as above.
+        If users or values are missing, or values are beyond the bounds, and that is to be refused;
+        if a row's group is not in the list; if an engine fails, in which case nothing is released
+        or spent; if an argument is invalid.
 
     See Also
     --------
-    plan_means : both ways to spend a budget, before anything is released.
+    plan_means : the errors of both strategies, before anything is released.
     divide_budget, account : for releases at several times.
-    private_mean_protected_counts : where the numbers of records are to be protected, too.
+    private_mean_protected_counts : if the numbers of records are to be protected, too.
 
     Examples
     --------
@@ -147,10 +147,10 @@ def plan_means(
     group: str | None = None,
     groups: Sequence[str | int] | None = None,
 ) -> MeansPlan:
-    """Say what `private_means` promises, by either way to spend the budget; nothing is spent.
+    """Return the errors that `private_means` guarantees by each strategy; nothing is spent.
 
-    From public information only: each user's numbers of records in each group, the bounds and the
-    list of groups. No value is read.
+    It uses public information only: each user's numbers of records in each group, the bounds and
+    the list of groups. No value is read.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def plan_means(
     values : mapping of str to two floats
         The names of the columns of values, each with its public bounds, in its unit.
     data : path or list of paths, Ibis table or frame
-        The table; its columns of values need not be there.
+        The table; its columns of values need not exist.
     eps : float, Fraction, Decimal or str, or several
         Privacy budgets (dimensionless, public), each for all means together.
     group : str, optional
@@ -205,7 +205,7 @@ def plan_means(
     return MeansPlan(rows=tuple(rows), group=group)
 
 
-# What is asked for
+# Arguments
 
 
 def _read_table(values: Any, group: Any, groups: Any) -> Table:
@@ -268,7 +268,7 @@ def _refuse(survey: GroupSurvey, outside: Any, missing: Any) -> None:
 
 
 def _totals(tally: GroupTally, part: Component, table: Table) -> Any:
-    """Return all that noise is added to."""
+    """Return the totals to which noise is added."""
     if part.joint is not None:
         return joint_totals(tally, part.joint, table.grids)
     found = {}
@@ -311,7 +311,7 @@ def _mean(
     strategy: str,
     spent: float | None,
 ) -> GroupMean:
-    """Return a mean with all that is known of it."""
+    """Return a mean with all that is known about it."""
     i, j = place
     names = ("joint", "divided") if strategy == "joint" else ("divided", "joint")
     known, other = (part.known[place].get(name) for name in names)
@@ -336,7 +336,7 @@ def _mean(
 
 
 def _empty(place: Place, table: Table) -> GroupMean:
-    """Return what is published for a group without records, which is public: there is no mean."""
+    """Return the entry of a group without records, which is public: it has no mean."""
     i, j = place
     grid = table.grids[i]
     return GroupMean(
@@ -358,7 +358,7 @@ def _empty(place: Place, table: Table) -> GroupMean:
 
 
 def _forecasts(part: Component, table: Table, law: LaplaceNoise) -> Iterator[MeansForecast]:
-    """Return what is promised for each mean of a component."""
+    """Return the guarantees for each mean of a component."""
     for (i, j), known in part.known.items():
         errors = {name: one.error for name, one in known.items()}
         divided = errors.get("divided")

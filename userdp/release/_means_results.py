@@ -1,4 +1,4 @@
-"""Results of several means: each with a certificate of its own, and one budget for all."""
+"""Results of several means: each with a guarantee of its own, and one budget for all."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class GroupMean:
     """"joint" or "divided", as in `private_means`; "disjoint" if no user takes part in another
     mean, so that the mean has the whole budget; "empty" if there are no records."""
     eps: float
-    """What is spent on the draw of this mean: on all means together, if it is joint."""
+    """The budget spent on the draw of this mean; on that of all means together, if it is joint."""
     worst_case_error: float | None
-    """The certificate: on no dataset with these counts is the mean absolute error larger. None if
-    there are no records."""
+    """The guarantee: the mean absolute error is at most this, on every dataset with these counts.
+    None if there are no records."""
     other_error: float | None
-    """What the other strategy, divided or joint, would have promised; None if there is none."""
+    """The guarantee of the other strategy, divided or joint; None if there is none."""
     worst_case_bias: float
     """How far clipping can move the mean."""
     noise_scale: float
@@ -56,7 +56,7 @@ class GroupMean:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of these records with at least this probability.
 
-        On every dataset with these counts: it is wide enough for the largest bias.
+        This holds on every dataset with these counts: it is wide enough for the largest bias.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class GroupMean:
         Raises
         ------
         TypeError, ValueError
-            If `level` is no number between 0 and 1.
+            If `level` is not a number between 0 and 1.
         """
         chance = read_level(level)
         if self.mean is None:
@@ -95,16 +95,16 @@ class PrivateMeans(Release):
 
     means: tuple[GroupMean, ...]
     of: str
-    """What the table is, in the words of who released it."""
+    """What the table holds, in the words of its publisher."""
     group: str | None
     """The name of the column of groups."""
     outside: Outside
     missing: Missing
-    """What was to be done with values beyond the bounds, and with rows without a value."""
+    """How values beyond the bounds, and rows without a value, were treated."""
 
     @classmethod
     def of_means(cls, means: tuple[GroupMean, ...], **stated: Any) -> Self:
-        """Return the result whose means these are."""
+        """Return the result with these means."""
         return cls(
             means=means,
             mean=np.array([one.mean for one in means], np.float64),
@@ -125,8 +125,8 @@ class PrivateMeans(Release):
         level : float, optional
             The probability, between 0 and 1: of each interval by itself, or that all of them hold.
         simultaneous : bool, optional
-            Whether it is for all together. Then the chances to miss, one for each mean with
-            records, add up to 1 - level.
+            Whether `level` is for all intervals together. The probabilities that one misses its
+            mean, for each mean with records, then add up to 1 - level.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class PrivateMeans(Release):
         Raises
         ------
         TypeError, ValueError
-            If `level` is no number between 0 and 1.
+            If `level` is not a number between 0 and 1.
         """
         chance = read_level(level)
         if simultaneous:
@@ -143,7 +143,7 @@ class PrivateMeans(Release):
         return [one.interval(chance) for one in self.means]
 
     def public(self) -> dict[str, Any]:
-        """Return all that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, texts and lists."""
         ends = zip(self.means, self.interval(), self.interval(simultaneous=True), strict=True)
         means = [
             asdict(one) | {"interval_95": by_itself, "simultaneous_interval_95": with_others}
@@ -161,7 +161,7 @@ class PrivateMeans(Release):
         users: str = "users",
         records: str = "records",
     ) -> str:
-        """Return what to print beside the means, for readers who know nothing of privacy.
+        """Return text to print beside the means, for readers who know nothing about privacy.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class PrivateMeans(Release):
         Raises
         ------
         TypeError
-            If one of these is no text.
+            If an argument is not text.
         """
         return means_sentence(self, unit, users, records)
 
@@ -192,9 +192,9 @@ class PrivateMeans(Release):
 
 
 class MeansForecast(NamedTuple):
-    """What is promised for a mean by each strategy: on no dataset is its mean error larger.
+    """The guarantees of each strategy for a mean: its mean absolute error is at most this.
 
-    None for a group without records.
+    They hold on every dataset with these counts, and are None for a group without records.
     """
 
     eps: float
@@ -205,9 +205,9 @@ class MeansForecast(NamedTuple):
     n_records: int
     joint: float | None
     divided: float | None
-    """The same number, if no user takes part in another mean."""
+    """The same number as `joint`, if no user takes part in another mean."""
     best: str
-    """What promises less for its component of groups together, relative to the ranges."""
+    """The strategy with the smaller error, relative to the ranges, summed over its component."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""How several means read: as tables, and as lines to publish."""
+"""Wording of several means: as tables, and as lines to publish."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _numbers(one: Any) -> list[str]:
 
 
 def below_means(result: Any) -> Rows:
-    """Return what is said of all means of a table together."""
+    """Return the rows about all means of a table together."""
     rows = [["budget of all means", spent(result)]]
     if result.of:
         rows.insert(0, ["of", result.of])
@@ -99,7 +99,7 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
     words = read_words("", users, records)
     by_group = f" by {result.group}" if result.group else ""
     table = f" ({result.of})" if result.of else ""
-    # Here a missing value counts as the middle of its bounds, whatever these are.
+    # Here missing values count as the middle of the bounds of their column.
     rules = of_which(result.outside, result.missing).replace(
         FIXED_BEFORE, "the middle of the bounds"
     )
@@ -121,7 +121,7 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
 
 
 def _sharing(result: Any, users: str) -> str:
-    """Say whether means share the budget."""
+    """Return a sentence on whether means share the budget."""
     strategies = {one.strategy for one in result.means if one.mean is not None}
     if strategies & {"joint", "divided"}:
         return "All means share one budget. "
@@ -133,10 +133,10 @@ def _line(one: Any, unit: str, users: str, records: str) -> str:
         return f"no {records}"
     read_words(unit, users, records)
     mean, low, high = in_words(one.mean, one.interval(), one.worst_case_error)
-    of_whom = f"{one.n_records:,} {records} of {one.n_users:,} {users}"
+    counts = f"{one.n_records:,} {records} of {one.n_users:,} {users}"
     error = at_most(one.worst_case_error)
     bound = ", a bound of the values" if one.mean in (one.lower, one.upper) else ""
     return (
-        f"{mean}{unit and f' {unit}'}{bound} ({of_whom}; mean error up to {error}; 95 %: {low} to "
+        f"{mean}{unit and f' {unit}'}{bound} ({counts}; mean error up to {error}; 95 %: {low} to "
         f"{high})"
     )

@@ -1,17 +1,17 @@
-"""Noise for the world: whole numbers that fit, drawn by OpenDP at one place for every release.
+"""Noise for publication: whole numbers of 64 bits, drawn by OpenDP in one place for every release.
 
 The demonstrations of `userdp.mechanisms` add floating-point noise to floating-point sums; which
-numbers can come out then depends on the data, in the last digits. Here the statistic is a whole
-number, or several, and so is the noise (the discrete Laplace or Gaussian law, sampled exactly from
-the operating system's entropy, which takes no seed). What is computed from the result afterwards is
+outputs are possible then depends on the data, in the last digits. Here the statistic is a whole
+number, or several, and so is the noise (discrete Laplace or Gaussian, sampled exactly from the
+operating system's entropy, which takes no seed). Whatever is computed from the result afterwards is
 post-processing.
 
 Everything fits 64 bits. OpenDP adds noise in integers from -2^63 to 2^63 - 1. A total is at most
-2^62 in size, and the scale of the noise at most 2^56 steps, so that the sum leaves these integers
-only where the noise exceeds 2^62, 64 scales: with probability exp(-64) at most. `shift_for` chooses
-steps as coarse as that needs, from public numbers alone, and all releases call it. Where the noise
-does leave these integers, OpenDP cuts it off, which is post-processing: privacy does not rest on
-what has no room.
+2^62 in size, and the scale of the noise is at most 2^56 steps, so the sum leaves these integers
+only if the noise exceeds 2^62, which is 64 scales: with probability at most exp(-64). `shift_for`
+chooses steps that are coarse enough for this, from public numbers alone, and all releases call it.
+If the noise does leave these integers, OpenDP cuts it off, which is post-processing: privacy does
+not depend on the noise fitting.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from userdp.beyond.noise import Budget, GaussianNoise, LaplaceNoise, Noise, read
 from userdp.release._quiet import NOTHING_SPENT, discreet
 
 TOTAL_BITS = 61
-"""Largest bit width of a sum of clipped sums: rounding each of them makes it one more at most."""
+"""Largest bit width of a sum of clipped sums; rounding each of them adds at most one bit."""
 
 SCALE_BITS = 56
 """Largest bit width of the scale of the noise, in steps."""
 
 MOST_STEPS = 64
-"""How often a scale is moved to the next float; two are enough with the OpenDP that was tested."""
+"""Most steps of a scale to the next float; two are enough with the tested OpenDP."""
 
 LARGEST_SCALE = 2**40
-"""Largest scale of noise for sensitivity 1: one step still fits `SCALE_BITS`, with room to clip."""
+"""Largest scale of noise for sensitivity 1: one step fits `SCALE_BITS`, with bits to spare."""
 
 
 LARGE_BUDGET = 10
@@ -49,22 +49,22 @@ LARGE_BUDGET = 10
 
 
 class Noisy(NamedTuple):
-    """A whole number with noise, and what it cost."""
+    """A whole number with noise, and the budget that it spent."""
 
     total: int
     spent: float
-    """By OpenDP's own account, in the currency of the law: at most what the law spends."""
+    """By OpenDP's accounting, in the currency of the law: at most what the law spends."""
 
 
 class NoisyVector(NamedTuple):
-    """Whole numbers with noise, and what they cost together."""
+    """Whole numbers with noise, and the budget that they spent together."""
 
     total: npt.NDArray[np.int64]
     spent: float
 
 
 def read_law(budget: Budget) -> Noise:
-    """Return a law of noise that OpenDP draws: Laplace noise for a budget, or the given law."""
+    """Return a law of noise that OpenDP can draw: Laplace for a budget, or the given law."""
     law = read_budget(budget)
     if law.integer_law is None:
         rule = "a privacy budget, or a law that OpenDP can draw (userdp.beyond.GaussianNoise)"
@@ -78,38 +78,38 @@ def read_law(budget: Budget) -> Noise:
 
 
 def warn_if_large(argument: str, law: Noise) -> None:
-    """Warn the caller of a public function of an eps that protects little."""
+    """Warn the caller of a public function if its eps protects little."""
     if law.currency == "eps" and law.spends > LARGE_BUDGET:
-        said = upwards(float(law.spends))
+        digits = upwards(float(law.spends))
         warnings.warn(
-            f"`{argument}` of eps = {said} protects little: where the data of one user are "
-            f"replaced, an outcome may become e^{said} times as likely (e^{LARGE_BUDGET} is more "
+            f"`{argument}` of eps = {digits} protects little: where the data of one user are "
+            f"replaced, an outcome may become e^{digits} times as likely (e^{LARGE_BUDGET} is more "
             "than 22,000).",
-            stacklevel=4,  # of the caller of `discreet`
+            stacklevel=4,  # the caller, outside the wrapper of `discreet`
         )
 
 
 def shift_for(largest_total: int, largest_moved: int, law: Noise) -> int:
-    """Return the smallest shift with which sums and noise fit 64 bits, in steps of 2^shift levels.
+    """Return the smallest shift such that sums and noise, in steps of 2^shift levels, fit 64 bits.
 
     Parameters
     ----------
     largest_total : int
-        The largest size of a sum of all users' sums of levels.
+        The largest absolute value of the total of all users' sums of levels.
     largest_moved : int
-        The most, in levels, by which one user can move that sum.
+        The most, in levels, by which one user can move that total.
     law : Noise
         The noise for sensitivity 1.
     """
     too_long = largest_total.bit_length() - TOTAL_BITS
-    # In coarser steps the ends of an interval are rounded: it may be one step wider.
+    # In coarser steps the ends of an interval are rounded, so it may be one step wider.
     widest = (1 << SCALE_BITS) / Fraction(law.scale) - 1
     too_wide = int(ceil(largest_moved / widest) - 1).bit_length()
     return max(0, too_long, too_wide)
 
 
 def scale_of(moved: int, law: Noise) -> float:
-    """Return the scale of whole-number noise, in steps, but for a rounding upwards."""
+    """Return the scale of whole-number noise, in steps, before OpenDP rounds it up."""
     if not moved:
         return 0.0
     if not law.rounding:
@@ -125,9 +125,9 @@ def whole_law(moved: int, law: Noise) -> Noise:
 
 
 def noisy_total(total: int, moved: int, law: Noise) -> Noisy:
-    """Return a total with OpenDP's noise: with the next, where its answers enter releases.
+    """Return a total with OpenDP's noise, which enters releases only here and in `noisy_vector`.
 
-    `moved` is the most that one user can move the total; the law is for that.
+    `moved` is the most by which one user can move the total; the noise is scaled to it.
     """
     measurement = measurement_of(moved, law)
     return Noisy(measurement(total), float(measurement.map(moved)))
@@ -136,29 +136,30 @@ def noisy_total(total: int, moved: int, law: Noise) -> Noisy:
 def noisy_vector(total: npt.NDArray[np.int64], moved: int, law: Noise) -> NoisyVector:
     """Return a vector of totals with OpenDP's noise.
 
-    `moved` is the most by which one user moves it: in Euclidean length for Gaussian noise, and for
-    Laplace noise in the sum over the coordinates.
+    `moved` is the most by which one user can move it: in the Euclidean norm for Gaussian noise, and
+    in the l1 norm for Laplace noise.
     """
     measurement = measurement_of(moved, law, vector=True)
     return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(moved)))
 
 
 def averaged_beyond(total: int, lowest: int, highest: int, beyond: Exact) -> Exact:
-    """Replace a noisy total outside an interval by its conditional mean: it stays unbiased.
+    """Replace a noisy total outside an interval by its conditional mean, so it stays unbiased.
 
     For discrete Laplace noise on a total in the interval, whose ends are public. Below the interval
-    the noisy total is ``lowest - 1 - G``, with G geometric, whatever the total is: the law has no
-    memory. So its mean there is ``lowest - beyond``; above, ``highest + beyond``. That is
-    post-processing, and no error with a convex loss grows (Jensen, given which side it is).
+    the noisy total is ``lowest - 1 - G``, with G geometric, for any total, because the distribution
+    is memoryless. Its mean there is therefore ``lowest - beyond``, and above the interval it is
+    ``highest + beyond``. This is post-processing, and it increases no expected convex loss (by
+    Jensen's inequality, given the side).
 
     Parameters
     ----------
     total : int
         A total with noise.
     lowest, highest : int
-        The ends: no total without noise is outside, on any dataset.
+        The ends: on every dataset, the total without noise is between them.
     beyond : float or Fraction
-        How far a total that is outside is from the nearer end, on average: `mean_beyond`.
+        The mean distance from the nearer end of a total that is outside: `mean_beyond`.
 
     Returns
     -------
@@ -173,15 +174,15 @@ def averaged_beyond(total: int, lowest: int, highest: int, beyond: Exact) -> Exa
 
 
 def mean_beyond(scale: float) -> float:
-    """Return 1 / (1 - q), the mean of discrete Laplace noise of a scale where it is at least 1.
+    """Return 1 / (1 - q), the mean of discrete Laplace noise of a scale, given that it is positive.
 
-    The law has P(n) proportional to q^abs(n), with q = exp(-1 / scale); without noise q is 0.
+    P(n) is proportional to q^abs(n), with q = exp(-1 / scale); without noise q is 0.
     """
     return -1 / expm1(-1 / scale) if scale else 1.0
 
 
 def measurement_of(moved: int, law: Noise, *, vector: bool = False) -> Any:
-    """Return OpenDP's noise for a whole number, or several, that one user can move by so much."""
+    """Return OpenDP's noise for a whole number, or several, that one user can move by `moved`."""
     if law.integer_law == "gaussian":
         return discrete_gaussian(moved, law, vector=vector)
     return discrete_laplace(moved, law.spends, vector=vector)
@@ -189,13 +190,13 @@ def measurement_of(moved: int, law: Noise, *, vector: bool = False) -> Any:
 
 @discreet
 def discrete_laplace(moved: int, budget: Fraction, *, vector: bool = False) -> Any:
-    """Return OpenDP's discrete Laplace measurement, with the smallest scale that keeps a budget.
+    """Return OpenDP's discrete Laplace measurement, with the smallest scale within a budget.
 
     Parameters
     ----------
     moved : int
-        The most by which one user can change the whole number that is to be released; of a vector
-        of whole numbers, the sum of these changes.
+        The most by which one user can change the whole number to be released; for a vector of whole
+        numbers, in the l1 norm.
     budget : Fraction
         Privacy budget (dimensionless, public).
     vector : bool, optional
@@ -234,17 +235,17 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
     Parameters
     ----------
     moved : int
-        The most by which one user can change the whole number that is to be released; of a vector
-        of whole numbers, the Euclidean length of that change.
+        The most by which one user can change the whole number to be released; for a vector of whole
+        numbers, in the Euclidean norm.
     law : GaussianNoise
-        The noise for sensitivity 1 (public); its promises are kept.
+        The noise for sensitivity 1 (public); its privacy guarantees are kept.
     vector : bool, optional
         Whether a vector is to be released, with independent noise in each coordinate.
 
     Returns
     -------
     opendp.Measurement
-        From whole numbers to some with noise; ``map(moved)``, in zCDP, is at most 1 / (2 sigma^2).
+        From whole numbers to ones with noise; ``map(moved)``, in zCDP, is at most 1 / (2 sigma^2).
 
     Raises
     ------
@@ -271,12 +272,12 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
 def _least(
     make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: dict[str, Fraction]
 ) -> Any:
-    """Return the noise of the smallest scale from the given one on that keeps a budget."""
+    """Return the noise of the smallest scale, from the given one up, that is within a budget."""
     ((currency, most),) = budget.items()
     for _ in range(MOST_STEPS):
         noise = make(*space, scale=scale)
         cost = noise.map(moved)
-        # The map rounds upwards, so that a rounded scale may cost a little more than was asked.
+        # The map rounds up, so a rounded scale may cost slightly more than the budget.
         if cost < inf and Fraction(cost) <= most:
             return noise
         scale, last = nextafter(scale, inf), scale
@@ -287,9 +288,9 @@ def _least(
 
 
 def load_opendp() -> Any:
-    """Import OpenDP, and switch on what releases need of it.
+    """Import OpenDP, and enable the features that releases need.
 
-    Each release does so before it reads anything protected: without OpenDP it could not end well.
+    Each release does so before it reads anything protected, because it would fail without OpenDP.
     """
     dp = check.load("opendp.prelude", "Releases need OpenDP", "release")
     dp.enable_features("contrib")

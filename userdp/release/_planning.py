@@ -1,4 +1,4 @@
-"""Before a release: what its table holds, and the error to expect for each budget and strategy."""
+"""Before a release: what a table holds, and the error to expect for each budget and strategy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
     "l1 optimum": ("l1", LaplaceNoise),
     "l1 optimum, staircase": ("l1", StaircaseNoise),
 }
-"""What each strategy makes small (nothing: it does not clip), and its noise."""
+"""The error that each strategy minimises (None: it does not clip), and its noise."""
 
 RELEASED = "l1 release"
 """What `private_mean` does for "l1": the l1 optimum, projected; in two parts if that is better."""
@@ -52,26 +52,26 @@ RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "l1": (RELEASED, "smallest mean distance from the truth"),
     "mse": ("mse optimum", "smallest mean square distance from the truth"),
 }
-"""What to release if this error matters, with the noise that `private_mean` draws; and why."""
+"""The strategy to use if this error matters, with the noise of `private_mean`; and why."""
 
 POWERS = -498.0, 1023.0
-"""Between these powers of two lie the budgets whose noise floats hold, squared too."""
+"""Powers of two between which lie the budgets whose noise, also squared, is a finite float."""
 
 
 MOST_STEPS = 64
-"""How often a budget is increased by a part in 10^12; mostly once is enough. And how often it is
-halved at most, until the release promises too little."""
+"""Most increases of a budget by a part in 10^12, where one is usually enough; and most halvings
+until the guarantee is too large."""
 
 BISECTIONS = 9
-"""So many bring a budget and one of half of it within 0.14 %."""
+"""This many bring a budget and one half as large within 0.14 % of each other."""
 
 
 class ProtectedTally(NamedTuple):
-    """How many rows are not as they should be: computed from protected values."""
+    """Numbers of rows, users and invalid rows: computed from protected values."""
 
     rows: int
     users: int
-    """How many have rows."""
+    """Users with rows."""
     without_user: int
     without_value: int
     outside: int
@@ -79,22 +79,22 @@ class ProtectedTally(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What a strategy promises at a budget, for every dataset with the counts of the plan."""
+    """What a strategy guarantees at a budget, for every dataset with the counts of the plan."""
 
     eps: float
     strategy: str
     total_width: float
-    """S: each user's sum, centred, is clipped to [-S/2, S/2]. Of two parts, the larger S."""
+    """S: each user's centred sum is clipped to [-S/2, S/2]. For two parts, the larger S."""
     bound: float
-    """The certificate of the paper: largest bias, plus the mean size of the noise."""
+    """The guarantee of the paper: the largest bias plus the mean size of the noise."""
     l1: float
     """The mean absolute error on the worst dataset."""
     floor: float
-    """Some dataset costs every private mechanism at least this mean absolute error."""
+    """Lower bound: each private mechanism has at least this mean absolute error on some dataset."""
 
 
 class CappedForecast(NamedTuple):
-    """What a release with protected counts promises for a cap, if the counts are as guessed."""
+    """What a release with protected counts guarantees for a cap, if the counts are as guessed."""
 
     eps: float
     cap: int
@@ -102,8 +102,8 @@ class CappedForecast(NamedTuple):
     weight: float
     """The assumed sum of the users' weights."""
     error: float
-    """The mean absolute error over the noise, on every dataset of this weight: how far the release
-    is from the mean in which nobody counts for more than the cap."""
+    """The guarantee of the mean absolute error over the noise, on every dataset of this weight: how
+    far the release is from the mean in which no user counts for more than the cap."""
     moved: float
     """How far that mean can be from the mean of all records, if the counts are as guessed."""
 
@@ -118,13 +118,13 @@ class Advice(NamedTuple):
     total_width: float
     """S, as in `Forecast`."""
     guarantee: float
-    """No dataset with the counts of the plan has a larger error of this kind."""
+    """The error of this kind is at most this, on every dataset with the counts of the plan."""
     floor: float
-    """No private mechanism promises less than this, for an error of the same kind.
+    """The lower bound: no private mechanism guarantees less, for an error of the same kind.
 
-    The bound of `userdp.beyond.minimax_certificate`, where it is larger than that in `Forecast`."""
+    The bound of `userdp.beyond.minimax_certificate`, if it is larger than that in `Forecast`."""
     factor: float
-    """How many times the floor the guarantee is: no mechanism promises less by a larger factor.
+    """The guarantee divided by the floor: no mechanism's guarantee is smaller by a larger factor.
 
     Infinite for budgets of thousands, whose floor is below all floats."""
 
@@ -139,7 +139,7 @@ class Plan:
         The public counts, with the width of the range as their bound.
     rows : tuple of Forecast
         One for each budget and strategy, in the unit of the values; `pandas.DataFrame(plan.rows)`
-        makes a frame of them. There is no staircase noise for an eps above 1400.
+        converts them to a frame. There is no staircase noise for an eps above 1400.
     capped : tuple of CappedForecast
         One for each budget and cap, if caps were given.
     """
@@ -150,15 +150,15 @@ class Plan:
 
     @discreet
     def smallest_eps(self, error: float, objective: Objective = "l1") -> float:
-        """Return the smallest budget for which the recommended release certifies an error.
+        """Return the smallest budget for which the recommended release guarantees an error.
 
-        For "l1" it is found to within 1 %, from what `userdp.beyond.best_split` promises; for the
-        others to within a part in 10^11.
+        For "l1" it is found to within 1 %, from the guarantee of `userdp.beyond.best_split`; for
+        the others to within a part in 10^11.
 
         Parameters
         ----------
         error : float
-            The error to keep to on every dataset, in the unit of the values (squared for "mse").
+            The largest error allowed on any dataset, in the unit of the values (squared for "mse").
         objective : {"bound", "l1", "mse"}, optional
             Which error.
 
@@ -201,35 +201,35 @@ class Plan:
     def recommend(
         self, objective: Objective = "l1", *, error: float | None = None
     ) -> tuple[Advice, ...]:
-        """Return what to release at each budget, or at the smallest one that certifies an error.
+        """Return what to release at each budget, or at the smallest one that guarantees an error.
 
-        Of all clippings, and of all estimators with Laplace noise that are not projected, the
-        recommended one has the smallest worst case; nothing is said of the average. For "l1", the
-        default of `private_mean`, the release is projected, its width is searched, and users of
-        many records are released apart from the others where that promises less;
-        `userdp.beyond.best_split` has the details.
+        Of all clippings, and of all unprojected estimators with Laplace noise, the recommended one
+        has the smallest worst-case error; this says nothing about the average. For "l1", the
+        default of `private_mean`, the release is projected, its width is found by a search, and
+        users with many records are released separately if that guarantees a smaller error; see
+        `userdp.beyond.best_split` for details.
 
-        The floor of each budget is certified, which takes about a second, and at most some
-        seconds: `minimax_certificate` returns the proof. A terminal shows a bar if there are
-        several budgets. For hundreds of them, look at the floors in `rows`: they are a little
-        lower, and there at once.
+        The floor of each budget is certified, which takes about a second, and at most a few
+        seconds: `minimax_certificate` returns the proof. A terminal shows a progress bar if there
+        are several budgets. For hundreds of them, use the floors in `rows`, which are slightly
+        lower but available at once.
 
         Parameters
         ----------
         objective : {"bound", "l1", "mse"}, optional
             Which error matters: see `userdp.beyond.worst_case_error`.
         error : float, optional
-            The error to keep to on every dataset: then one advice, for `smallest_eps` of it.
+            The largest error allowed on any dataset; then one advice is for its `smallest_eps`.
 
         Returns
         -------
         tuple of Advice
-            Of texts and floats; `_asdict` makes a dictionary of one.
+            Fields are texts and floats; `_asdict` converts one to a dictionary.
 
         Raises
         ------
         TypeError, ValueError
-            If `objective` is no such name; as `smallest_eps`.
+            If `objective` is not such a name; as `smallest_eps`.
 
         Examples
         --------
@@ -240,7 +240,7 @@ class Plan:
         strategy, why = RECOMMENDED[read_objective(objective)]
         planned = dict.fromkeys(row.eps for row in self.rows)
         budgets = [*planned] if error is None else [self.smallest_eps(error, objective)]
-        made = []
+        recommended = []
         with progress(len(budgets)) as tick:
             for eps in budgets:
                 width = float(threshold(self.users, eps, objective))
@@ -249,13 +249,13 @@ class Plan:
                 if objective == "l1":
                     width, reason = _released(self.users, eps, why)
                 floor = _certified_floor(self.users, eps)
-                if objective == "mse":  # no mean square is below the square of the mean
+                if objective == "mse":  # a mean square is at least the square of the mean
                     floor *= floor
                 factor = guarantee / floor if floor else inf
                 advice = Advice(eps, strategy, objective, reason, width, guarantee, floor, factor)
-                made.append(advice)
+                recommended.append(advice)
                 tick()
-        return tuple(made)
+        return tuple(recommended)
 
     def __repr__(self) -> str:
         """Return a table in plain text, and a second one of caps, if any were given."""
@@ -276,7 +276,7 @@ class Plan:
 
 @discreet
 def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.NDArray[np.int64]:
-    """Return how many records each user has: what `plan` starts from.
+    """Return the number of records of each user, the input of `plan`.
 
     Parameters
     ----------
@@ -289,14 +289,14 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     Returns
     -------
     ndarray of int64, shape (L,)
-        Counts, the largest first, without the names of the users: not in the order of any sums.
-        Public, by assumption: whoever publishes them, or a release that rests on them, tells how
+        Counts, the largest first, without the ids of the users: not in the order of any sums. They
+        are public by assumption: publishing them, or a release that relies on them, reveals how
         many records each user has.
 
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, but for OpenDP, which is not needed; if rows have no user.
+        As `private_mean`, except that OpenDP is not needed; if rows have no user.
 
     Examples
     --------
@@ -321,17 +321,17 @@ def plan(
     cap: int | Iterable[int] | None = None,
     weight: float | None = None,
 ) -> Plan:
-    """Say what a private mean will cost in error, for each budget and strategy.
+    """Return the errors to expect of a private mean, for each budget and strategy.
 
-    From public information only: the numbers of records of the users, and the range of a value.
-    Privacy is user-level, for replacing all values of one user. With a cap, also for
+    It uses public information only: the numbers of records of the users, and the range of a value.
+    Privacy is user-level, for replacing all values of one user. With a cap, it also covers
     `private_mean_protected_counts`, where the counts are protected: then do not pass those of the
-    table itself, but a guess, or those of a similar, older table that are public.
+    table itself, but a guess, or the public counts of a similar, older table.
 
     Parameters
     ----------
     counts : array_like of int, shape (L,)
-        Numbers of records m_l of the users: public.
+        Numbers of records m_l of the users (public).
     lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit.
     eps : float, Fraction, Decimal or str, or several
@@ -339,13 +339,13 @@ def plan(
     cap : int, or several, optional
         The largest weight of a user, with protected counts: see `Plan.capped`.
     weight : float, optional
-        A guess of the sum of the users' weights, for every cap; without it the sum of the counts,
-        each at most the cap.
+        A guess of the sum of the users' weights, for every cap; by default the sum of the counts,
+        each limited to the cap.
 
     Returns
     -------
     Plan
-        Its rows compare strategies; `Plan.recommend` says which one to take.
+        Its rows compare strategies; `Plan.recommend` returns the one to use.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def plan(
 
     See Also
     --------
-    private_mean : makes the release.
+    private_mean : the release itself.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def protected_tally(
 ) -> ProtectedTally:
     """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
 
-    It spends no budget and has no noise; the numbers are computed from protected values.
+    It spends no budget and adds no noise; the numbers are computed from protected values.
 
     Parameters
     ----------
@@ -412,8 +412,7 @@ def protected_tally(
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, but for OpenDP, which is not needed, and for rows that are not as they
-        should be.
+        As `private_mean`, except that OpenDP is not needed and invalid rows do not raise.
 
     Examples
     --------
@@ -423,7 +422,7 @@ def protected_tally(
     rules = Rules(read_grid(lower, upper))
     with read_tally(user, value, data, rules) as tally:
         found = tally.survey()
-    refuse_rows(found, "clamp", "drop")  # floats that are no ids
+    refuse_rows(found, "clamp", "drop")  # floats that are not ids
     rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
     faults = found.without_user, found.without_value, found.outside
     return ProtectedTally(rows, sum(found.users), *faults)
@@ -443,10 +442,10 @@ def _capped_in_digits(row: CappedForecast) -> list[str]:
 
 
 def _certified_floor(users: Contributions, eps: float) -> float:
-    """Return the larger of the certified floor and the closed one.
+    """Return the larger of the certified floor and the closed-form one.
 
-    They may be the same bound, of which the certificate's is rounded down; and beyond the budgets
-    that have a certificate, the closed bound is all that there is.
+    They may be the same bound, which the certificate rounds down; and for budgets too large for a
+    certificate, there is only the closed form.
     """
     certified = float(minimax_certificate(users, eps).bound)
     return max(certified, minimax_lower_bound(users, eps))
@@ -460,13 +459,13 @@ def _guarantee(users: Contributions, eps: Epsilon, objective: Objective) -> floa
 
 
 def _smallest_of_release(users: Contributions, high: float, error: float) -> float:
-    """Return the smallest budget, up to one that is enough, for which a release keeps to an error.
+    """Return the smallest budget, at most `high`, for which a release guarantees an error.
 
-    The least error of all widths, and of a ladder of widths, falls as the budget grows; that of the
-    release lies between them, and the two are 0.5 % of the budget apart (prp-projected-width of the
-    book). So where the release errs more, all budgets that are 0.5 % smaller do, and halving may
-    forget them, although the error of the release itself may jump up by a little: with the budget
-    the l1 threshold moves, too.
+    The least error of all widths, and that of a ladder of widths, decrease as the budget grows; the
+    error of the release lies between them, and the two are 0.5 % of the budget apart
+    (prp-projected-width of the book). So if the error is too large at a budget, it is at all
+    budgets that are 0.5 % smaller, and bisection may discard them, although the error of the
+    release itself may increase slightly with the budget, because the l1 threshold moves, too.
     """
     for _ in range(MOST_STEPS):
         low = high / 2
@@ -488,7 +487,7 @@ def _smallest_of_release(users: Contributions, high: float, error: float) -> flo
 
 
 def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]:
-    """Return the widest S of a release for "l1", and why it is as it is."""
+    """Return the largest S of a release for "l1", and the reason for the advice."""
     split = best_split(users, eps)
     if split.heavy_from is not None:
         why += f"; users of at least {split.heavy_from} records apart from the others"
@@ -496,7 +495,7 @@ def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]
 
 
 def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
-    """Return one budget, or several in an order of their own, as a list."""
+    """Return one budget, or an ordered collection of several, as a list."""
     if isinstance(eps, bytes | bytearray | Mapping | Set):
         check.refuse_type("eps", "a budget, or a list of budgets", eps)
     if not isinstance(eps, Iterable) or isinstance(eps, str):
@@ -508,7 +507,7 @@ def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
 
 
 def _caps(cap: int | Iterable[int] | None) -> list[int]:
-    """Return one cap, or several in an order of their own, as a list."""
+    """Return one cap, or an ordered collection of several, as a list."""
     if cap is None:
         return []
     if isinstance(cap, str | bytes | bytearray | Mapping | Set):
@@ -527,12 +526,12 @@ def _caps(cap: int | Iterable[int] | None) -> list[int]:
 def _capped(
     users: Contributions, grid: Grid, eps: Epsilon, cap: int, weight: float | None
 ) -> CappedForecast:
-    """Return what a release with protected counts promises, and how far its mean may be."""
+    """Return the guarantee of a release with protected counts, and how far its mean may be off."""
     sizes, n_users = users.histogram
     weights = np.minimum(sizes, cap)
     total = int(np.sum(weights * n_users))
-    # A mean of averages between the bounds, of which each counts by its share: so if those that
-    # count for more are at one bound, and the others at the other, nothing moves farther.
+    # Both means average the users' averages, with different weights. They differ most if the users
+    # with more weight than before are at one bound, and the others are at the other.
     more = np.maximum(weights / total - sizes / users.total, 0) * n_users
     assumed = float(total if weight is None else weight)
     error = error_at_weight(grid, eps, cap, assumed)
@@ -541,7 +540,7 @@ def _capped(
 
 
 def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
-    """Return what each strategy promises at one budget."""
+    """Return what each strategy guarantees at one budget."""
     budget = float(read_eps(eps))
     floor = minimax_lower_bound(users, eps)
     for strategy, (objective, noise) in STRATEGIES.items():

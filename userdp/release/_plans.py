@@ -1,7 +1,7 @@
 """What a query of DuckDB reads: Python objects are refused, however they are wrapped.
 
-DuckDB makes text or addresses of objects, so that one person may have several ids, and a cast or a
-hash hides it: what a query reads decides, not what it returns.
+DuckDB converts objects to text or addresses, so one person may have several ids, and a cast or a
+hash hides this. What a query reads is therefore checked, not what it returns.
 """
 
 import json
@@ -11,24 +11,23 @@ from typing import Any, NoReturn
 from userdp.release._columns import asked_for
 
 ARROW_SCANS = ("arrow_scan", "arrow_scan_dumb")
-"""Functions that read Arrow data: these hold no Python objects, but bytes may be addresses."""
+"""Functions that read Arrow data, which hold no Python objects; but bytes may be addresses."""
 
 PYTHON_SCANS = (*ARROW_SCANS, "pandas_scan", "python_map_function")
-"""All functions that DuckDB's Python package adds to read what Python holds."""
+"""All functions that DuckDB's Python package adds to read data in Python."""
 
 
 def plan_query(query: str) -> str:
-    """Return a query for the plan of a query, as JSON, before DuckDB optimises it."""
+    """Return a query that yields the plan of another as JSON, before DuckDB optimises it."""
     quoted = query.replace("'", "''")
     return f"SELECT system.main.json_serialize_plan('{quoted}')"
 
 
 def plan_reads_objects(plan: Any) -> bool:
-    """Whether a query of this plan may read Python objects, or what was made of them.
+    """Whether a query with this plan may read Python objects, or data derived from them.
 
-    DuckDB has no plan for frames of pandas and for CSV files. Of polars' objects it reads
-    addresses, as bytes. And a result that is fetched already (a chunk) does not show what it was
-    made of.
+    DuckDB has no plan for frames of pandas and for CSV files. It reads polars' objects as bytes,
+    which are addresses. A result that is fetched already (a chunk) does not show its origin.
     """
     if plan["error"]:
         return True
@@ -60,9 +59,9 @@ def _steps_of(plan: Any) -> Iterator[Any]:
 
 
 def refuse_objects(name: str, kind: object) -> NoReturn:
-    """Refuse users that are bytes in DuckDB: they may be addresses of objects.
+    """Raise because users are bytes in DuckDB, which may be addresses of objects.
 
-    DuckDB reads objects of polars as bytes, and once they are in a table nobody can tell.
+    DuckDB reads objects of polars as bytes; in a table they look like any other bytes.
     """
     raise TypeError(
         f"`user` must not be bytes in an engine, got {asked_for('user', name)} of type {kind}: "
@@ -72,7 +71,7 @@ def refuse_objects(name: str, kind: object) -> NoReturn:
 
 
 def refuse_scan() -> NoReturn:
-    """Refuse a query of DuckDB that may read Python objects."""
+    """Raise because a query of DuckDB may read Python objects."""
     raise TypeError(
         "`data` must not have DuckDB read a frame that may hold Python objects, of which it can "
         "make several ids for one person: a frame of pandas, one of polars with bytes or objects, "

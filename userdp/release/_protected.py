@@ -33,8 +33,8 @@ from userdp.release._sources import Data, check_value, read_tally
 from userdp.release._wording import Missing, Outside
 
 AVERAGE_BITS = 24
-"""Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. How many there are is
-protected, so that no shift may depend on it; sums over more are cut off."""
+"""Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. The number of records
+is protected, so no shift may depend on it; sums over more records are cut off."""
 
 LARGEST_CAP = 2**31
 
@@ -50,9 +50,9 @@ COUNTS_PROTECTED = (
 class ProtectedCountsMean(Release):
     """A private mean whose counts are protected, and what is known of its error.
 
-    It estimates the mean of the users' averages, each weighed by its number of records, at most
-    `cap`. Its certificate, `worst_case_error`, is for the smallest total weight of
-    `weight_interval`; `worst_case_error_at` has it for others. All of it may be published.
+    It estimates the mean of the users' averages, each weighted by its number of records, at most
+    `cap`. Its guarantee, `worst_case_error`, is for the smallest total weight of `weight_interval`;
+    `worst_case_error_at` computes it for others. All of it may be published.
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
@@ -63,7 +63,7 @@ class ProtectedCountsMean(Release):
     """The public bounds of a value."""
     outside: Outside
     missing: Missing
-    """What was to be done with values beyond the bounds, and with rows without a value."""
+    """How values beyond the bounds, and rows without a value, were treated."""
     centre: float
     reach: float
     """The average of every user is clipped to `centre` +- `reach`."""
@@ -77,7 +77,7 @@ class ProtectedCountsMean(Release):
     weight_scale: float
     """The scales of the Laplace noise of the two."""
     step: float
-    """Of the noisy sum: it is a whole number of these."""
+    """The step of the noisy sum, which is a whole number of steps."""
     rounding: float
     """The most that the use of whole numbers moves the mean."""
 
@@ -88,7 +88,7 @@ class ProtectedCountsMean(Release):
 
     @property
     def furthest(self) -> float:
-        """How far the centre is from the further bound."""
+        """How far the centre is from the farther bound."""
         return max(self.centre - self.lower, self.upper - self.centre)
 
     @discreet
@@ -98,8 +98,8 @@ class ProtectedCountsMean(Release):
         Parameters
         ----------
         weight : float
-            The sum of the users' weights, at least 1: protected, so put a guess, or the lower end
-            of `weight_interval`. The bound falls with the weight.
+            The sum of the users' weights, at least 1. It is protected, so pass a guess, or the
+            lower end of `weight_interval`. The bound decreases with the weight.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class ProtectedCountsMean(Release):
         share = share[(1 - share) * n >= 1]
         error = float(noisy_error(self.worst_case_bias, self.sum_scale / n))
         error += self.furthest * scale
-        # Twice the chance of noise so far below zero, as noise in whole numbers has jumps.
+        # Twice the probability of noise so far below zero, because whole-number noise has jumps.
         bounds = error / (1 - share) + width * np.exp(-share / scale)
         return min(float(bounds.min()) + self.rounding, width)
 
@@ -136,9 +136,9 @@ class ProtectedCountsMean(Release):
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the weighted mean of the clipped averages: for the noise only.
 
-        On every dataset with a user, with the probability and the ends of `interval`.
+        It holds on every dataset with a user; `level` and the ends are as in `interval`.
         """
-        chance = (1 + read_level(level)) / 2  # each of the two noises may miss with half the rest
+        chance = (1 + read_level(level)) / 2  # each of the totals may miss with half of 1 - level
         weights = [max(weight, 1.0) for weight in self.weight_interval(chance)]
         reach = self.sum_scale * log(1 / (1 - chance)) + self.step
         sums = [self.noisy_sum - reach, self.noisy_sum + reach]
@@ -152,8 +152,9 @@ class ProtectedCountsMean(Release):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the weighted mean with at least this probability.
 
-        On every dataset with a user: it is wide enough for the largest bias by clipping, but not
-        for what the cap does: where nobody has more records than that, it is for the mean itself.
+        This holds on every dataset with a user. The interval is wide enough for the largest bias by
+        clipping, but not for the effect of the cap: if no user has more records than the cap, it is
+        for the mean itself.
 
         Parameters
         ----------
@@ -168,14 +169,14 @@ class ProtectedCountsMean(Release):
         Raises
         ------
         TypeError, ValueError
-            If `level` is no number between 0 and 1.
+            If `level` is not a number between 0 and 1.
         """
         low, high = self.noise_interval(level)
         bias = self.worst_case_bias
         return max(low - bias, self.lower), min(high + bias, self.upper)
 
     def public(self) -> dict[str, Any]:
-        """Return all that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, texts and lists."""
         return super().public() | {"of": OF}
 
 
@@ -196,18 +197,18 @@ def private_mean_protected_counts(
 ) -> ProtectedCountsMean:
     """Release the mean of a column of records, with the users' numbers of records protected too.
 
-    The average of each user, less the centre, is clipped to +-reach and weighed by its number of
-    records, at most `cap`; released are the sum of these and the sum of weights, with independent
-    noise of scales 2 reach cap / eps and 2 cap / eps, and their quotient, moved to the bounds.
-    User-level eps-DP for replacing all records of one user by any others, in any number, and for
-    adding or removing a user, with bounds, centre, reach and cap public. Not protected are the time
-    taken, and whether the call is refused.
+    The average of each user, less the centre, is clipped to +-reach and weighted by its number of
+    records, at most `cap`. The sum of these and the sum of weights are released, with independent
+    noise of scales 2 reach cap / eps and 2 cap / eps, and so is their quotient, moved to the
+    bounds. The release is user-level eps-DP for replacing all records of one user by any others, in
+    any number, and for adding or removing a user, with bounds, centre, reach and cap public. The
+    time taken, and whether the call raises, are not protected.
 
     Parameters
     ----------
     user, value : str or array_like, shape (n,)
-        Names of two columns of `data`, or the columns themselves, as in `private_mean`. Both are
-        protected: the numbers of records as the values are.
+        Names of two columns of `data`, or the columns themselves, as in `private_mean`. Both the
+        values and the numbers of records are protected.
     lower, upper : float, Fraction or Decimal
         Public bounds of a value, in its unit; not computed from the values.
     eps : float, Fraction, Decimal or str
@@ -217,14 +218,14 @@ def private_mean_protected_counts(
     data : path or list of paths, Ibis table or frame, optional
         Where the columns are, as in `private_mean`.
     centre : float, optional
-        A public guess of the mean; the middle of the bounds without it.
+        A public guess of the mean; by default the middle of the bounds.
     reach : float, optional
-        A public guess of how far averages are from the centre; without it no average is clipped.
+        A public guess of how far averages are from the centre; by default no average is clipped.
     outside : {"refuse", "clamp", "drop"}, optional
-        What to do with values beyond the bounds. All keep the promise of privacy.
+        What to do with values beyond the bounds. All options keep the privacy guarantee.
     missing : {"refuse", "centre", "drop"}, optional
-        What to do with rows without a value; "drop" also leaves out rows without a user. All keep
-        the promise of privacy.
+        What to do with rows without a value; "drop" also leaves out rows without a user. All
+        options keep the privacy guarantee.
 
     Returns
     -------
@@ -238,11 +239,11 @@ def private_mean_protected_counts(
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`; if `cap` is no integer from 1 to 2^31, or `reach` not positive.
+        As `private_mean`; if `cap` is not an integer from 1 to 2^31, or `reach` is not positive.
 
     See Also
     --------
-    plan : with `cap`, the error to expect of several caps, before anything is spent.
+    plan : with `cap`, the error to expect for several caps, before anything is spent.
 
     Examples
     --------
@@ -268,11 +269,11 @@ def private_mean_protected_counts(
 
 
 class _Decided(NamedTuple):
-    """What a release does, decided by what is public alone."""
+    """What a release does, decided by public numbers alone."""
 
     grid: Grid
     law: LaplaceNoise
-    """Of each of the two totals."""
+    """The noise of each of the two totals."""
     cap: int
     window: Window
     """Where averages are clipped, in steps."""
@@ -284,7 +285,7 @@ class _Decided(NamedTuple):
 
     @property
     def moved(self) -> int:
-        """The size, in steps, of the largest weighted average: what its noise is made for."""
+        """The largest size of a weighted average, in steps, to which its noise is scaled."""
         return self.window.highest * self.cap
 
 
@@ -293,18 +294,18 @@ def _decide(
 ) -> _Decided:
     """Decide where averages are clipped, and in which steps.
 
-    Each total is asked for half of the budget. Of a user whose weight goes from n to n', both at
-    most `cap`, the weighted average y moves by at most `highest` (n + n'). So the log ratio of the
-    two totals is at most eps / (2 cap) times (n + n') + |n - n'| = 2 max(n, n'): at most eps.
+    Each total gets half of the budget. If the weight of a user changes from n to n', both at most
+    `cap`, the weighted average y moves by at most `highest` (n + n'). So the log ratio of the two
+    totals is at most eps / (2 cap) times (n + n') + |n - n'| = 2 max(n, n'): at most eps.
     """
     law = LaplaceNoise(budget / 2)
-    a_record = LaplaceNoise(budget / 2 / cap)
-    if a_record.scale > LARGEST_SCALE:
+    per_record = LaplaceNoise(budget / 2 / cap)
+    if per_record.scale > LARGEST_SCALE:
         rule = f"at least 2^-39 times cap={cap}, for noise that fits 64 bits"
         check.refuse_value("eps", rule, float(budget))
     origin = origin_of(grid, centre)
     furthest = max(origin, grid.top - origin)
-    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, a_record))
+    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, per_record))
     step = grid.step * (1 << shift)
     steps = -(-furthest >> shift)
     if reach is not None:
@@ -313,9 +314,9 @@ def _decide(
 
 
 def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
-    """Return what a release that clips no average certifies at a total weight, before there is one.
+    """Return the guarantee of a release that clips no average, at a total weight, before the draw.
 
-    Its certificate depends on what is public and on the weight, and not on what is drawn.
+    It depends on public numbers and on the weight, and not on the noise.
     """
     how = _decide(grid, read_eps(eps), cap, None, None)
     nothing = Noisy(0, 0.0)
@@ -325,13 +326,13 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 def _result(
     how: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
 ) -> ProtectedCountsMean:
-    """Say what is known of two noisy totals: post-processing, with public numbers only."""
+    """Return what is known from two noisy totals: post-processing, with public numbers only."""
     grid = how.grid
     centre = grid.lower + how.window.origin * grid.step
     mean = centre + total.total * how.step / max(weight.total, 1)
     reach = how.window.highest * how.step
     noise = how.cap * float(how.law.scale)
-    made = ProtectedCountsMean(
+    result = ProtectedCountsMean(
         mean=min(max(mean, grid.lower), grid.upper),
         eps=2 * max(total.spent, weight.spent),
         rho=None,
@@ -350,8 +351,8 @@ def _result(
         sum_scale=reach * noise,
         weight_scale=noise,
         step=how.step,
-        # Of each value's level; and of each user's sum, and of its weighted average.
+        # Rounding of each value's level, of each user's sum, and of its weighted average.
         rounding=LEVEL_ERROR * grid.step + (1 + 2**-10) * how.step + grid.float_error,
     )
-    fewest, _ = made.weight_interval()
-    return replace(made, worst_case_error=made.worst_case_error_at(max(fewest, 1.0)))
+    fewest, _ = result.weight_interval()
+    return replace(result, worst_case_error=result.worst_case_error_at(max(fewest, 1.0)))

@@ -1,8 +1,8 @@
-"""Refusals that tell nothing: whose words they are decides whether they are repeated.
+"""Error messages that reveal no data: those of other libraries are not repeated.
 
-A message of this house begins with the name of an argument and what it must be, and then shows
-settings, types and shapes only (`_checks`). The words of others, of a library or an engine, may
-quote the records that they stumbled over: they are not repeated, and not attached either.
+A message of this package begins with the name of an argument and what it must be, and then shows
+settings, types and shapes only (`_checks`). The message of a library or an engine may quote the
+records on which it failed, so it is neither repeated nor attached.
 """
 
 import re
@@ -18,10 +18,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 OURS = re.compile(r"`\w+`( and `\w+`)? must ")
-"""How a message of this house begins."""
+"""How a message of this package begins."""
 
 NOTHING_SPENT = "Nothing was released, and no budget is spent."
-"""What is said where the way to the noise is broken off: the draw comes last."""
+"""Part of messages of failures before the noise is drawn: the draw comes last."""
 
 SEEDS = ("rng", "seed", "random_state")
 """Names by which other libraries take a seed; no function here has such a parameter."""
@@ -32,17 +32,17 @@ NO_SEED = (
 )
 
 FAILED = "readable by its engine, which failed"
-"""What is said of an engine or a library that stumbles over data."""
+"""The rule in the message if an engine or a library fails on data."""
 
 KINDS = (TypeError, ValueError, FileNotFoundError)
-"""What it comes with."""
+"""Exception types whose own message may be shown."""
 
 
 def discreet(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function whose errors quote no data: every entry of `userdp.release` is one.
+    """Return a function whose errors quote no data: every entry point of `userdp.release` is one.
 
     Nor does an error keep data alive. The frames of its traceback hold local variables, among them
-    totals without noise; so no frame is left but that of `guarded`, which deletes its arguments.
+    totals without noise, so only the frame of `guarded` is left, which deletes its arguments.
     """
     parameters = signature(function)
 
@@ -57,7 +57,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
                 return function(*args, **kwargs)
             except BaseException as error:
                 refusal = _without_data(error, function.__qualname__)
-        # Outside of the handlers: the error itself, and what hangs on it, is not attached.
+        # Raise outside the handlers, so that neither the error nor its context is attached.
         del args, kwargs
         raise refusal
 
@@ -65,7 +65,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _no_call(words: str, given: Mapping[str, object]) -> str:
-    """Return Python's words, which name the argument that is missing or unknown; or on seeds."""
+    """Return Python's message, which names the missing or unknown argument, or one on seeds."""
     for name in SEEDS:
         if name in given:
             return f"`{name}` must {NO_SEED}"
@@ -73,9 +73,9 @@ def _no_call(words: str, given: Mapping[str, object]) -> str:
 
 
 def _without_data(error: BaseException, name: str) -> BaseException:
-    """Return what the caller of a function may see of an error: words, and no frames."""
+    """Return what the caller of a function may see of an error: a message, and no frames."""
     if isinstance(error, Warning) or not isinstance(error, Exception):
-        # A warning is about settings; the others stop the program, as Ctrl-C does.
+        # A warning is about settings; the other kinds stop the program, as Ctrl-C does.
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)
     kind = type(error)
@@ -93,7 +93,7 @@ def _without_data(error: BaseException, name: str) -> BaseException:
 def quietly(
     call: Callable[[], T], rule: str = FAILED, explain: Callable[[str], None] | None = None
 ) -> T:
-    """Return the result of a call into an engine; its errors become one that quotes no data.
+    """Return the result of a call into an engine; replace its errors by one that quotes no data.
 
     `explain` takes the name of the error's type, and raises an error of its own if it knows a cause
     that the user can remove.
@@ -104,9 +104,9 @@ def quietly(
         stopped = True
         failed = ""
     except Exception as error:
-        stopped = str(error) == "Query interrupted"  # so DuckDB says that it was stopped
+        stopped = str(error) == "Query interrupted"  # DuckDB's message after Ctrl-C
         failed = type(error).__name__
-    # Outside of the handler: the engine's error is not even attached.
+    # Raise outside the handler, so that the engine's error is not even attached.
     if stopped:
         raise KeyboardInterrupt(NOTHING_SPENT)
     if explain is not None:
@@ -118,7 +118,7 @@ def quietly(
 
 
 def unquoted(name: str, given: object, rule: str, read: Callable[[], T]) -> T:
-    """Return what is read of an array; of one that is refused no entry is quoted."""
+    """Return what is read from an array; if that fails, the message quotes no entry."""
     try:
         return read()
     except Exception as error:
@@ -130,5 +130,5 @@ def unquoted(name: str, given: object, rule: str, read: Callable[[], T]) -> T:
 
 
 def _plain(kind: type[Exception]) -> type[Exception]:
-    """Return what stands for an error of any kind."""
+    """Return the type that replaces an error of any kind."""
     return TypeError if issubclass(kind, TypeError) else ValueError

@@ -1,4 +1,4 @@
-"""A relation of DuckDB: two columns of it are fetched, through Arrow."""
+"""A relation of DuckDB, whose columns are fetched through Arrow."""
 
 import json
 from typing import Any
@@ -21,11 +21,11 @@ KEPT = (
     *("date", "timestamp", "timestamp with time zone"),
     *("timestamp_s", "timestamp_ms", "timestamp_ns"),
 )
-"""Types of DuckDB whose entries reach Arrow as they are: others may lose a zone or a digit."""
+"""Types of DuckDB whose entries reach Arrow unchanged: others may lose a time zone or a digit."""
 
 
 class Relation(Frame):
-    """A query of DuckDB, whose connection does not serve several threads at once."""
+    """A query of DuckDB, whose connection is not thread-safe."""
 
     fold = True
 
@@ -56,9 +56,9 @@ class Relation(Frame):
 
 
 def _plan_of(relation: Any) -> Any:
-    """Return the plan, by way of a view, as a relation does not lead to its connection.
+    """Return the plan of a relation through a view, because its connection is not accessible.
 
-    Its `explain` is text that leaves out the last branches of a wide plan.
+    Its `explain` is text that omits the last branches of a wide plan.
     """
     view = f"userdp_view_{uuid4().hex}"
     try:

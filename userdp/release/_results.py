@@ -33,41 +33,42 @@ class Clip(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Users of a release in two parts, and what theirs adds to bias and noise of the whole mean."""
+    """One of two parts of a release, and what it adds to bias and noise of the whole mean."""
 
     fewest: int
-    """Each of them has at least so many records, and fewer than those of the part before."""
+    """Each of its users has at least this many records, and fewer than those of the part before."""
     n_users: int
     n_records: int
     total_width: float
     """S of these users."""
     noise_scale: float
-    """In the unit of the values, as it enters the mean of all records; `worst_case_bias` too."""
+    """In the unit of the values, as it enters the mean of all records; so is `worst_case_bias`."""
     worst_case_bias: float
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Release:
-    """What all releases have: a private mean, its promise, and a certificate of its error.
+    """Base class of all releases: a private mean, its privacy guarantee, and that of its error.
 
-    Errors are on the worst of all datasets with the same counts, in the unit of the values. All of
-    it may be published, if a budget is stated.
+    Errors are on the worst dataset with the same counts, in the unit of the values. All of it may
+    be published, if a budget is stated.
 
     Attributes
     ----------
     mean : float or ndarray of float64, shape (d,)
         The release.
     eps : float or None
-        The budget spent, by OpenDP's account (its last digits may be below what was asked for);
-        None where none can be stated, and for Gaussian noise.
+        The budget spent, by OpenDP's accounting (its last digits may be below the requested one);
+        None if none can be stated, and for Gaussian noise.
     rho : float or None
-        The same of Gaussian noise, in zCDP; for its (eps, delta) see `delta`.
+        The same for Gaussian noise, in zCDP; for its (eps, delta) see `delta`.
     sigma : float or None
-        Standard deviation of Gaussian noise for sensitivity 1, as asked for.
+        Standard deviation of Gaussian noise for sensitivity 1, as requested.
     promise : str
-        What `eps` or `rho` promises, or why there is none.
+        What `eps` or `rho` guarantees, or why there is none.
     worst_case_error : float
-        The certificate: on no dataset is the mean error larger, with bias, noise and rounding.
+        The guarantee: on every dataset, the mean error, with bias, noise and rounding, is at most
+        this.
     """
 
     kind: ClassVar[str]
@@ -83,13 +84,13 @@ class Release:
     def delta(self, eps: Epsilon) -> float:
         """Return a delta for which the release is (eps, delta)-private.
 
-        With Gaussian noise the smallest known; of Laplace noise 0, if no less than `self.eps` is
-        asked for. 1, which promises nothing, if none can be stated.
+        For Gaussian noise it is the smallest known; for Laplace noise it is 0 if `eps` is at least
+        `self.eps`. It is 1, which guarantees nothing, if none can be stated.
 
         Parameters
         ----------
         eps : float, Fraction, Decimal or str
-            The other number of the promise.
+            The eps of (eps, delta)-privacy.
 
         Returns
         -------
@@ -98,38 +99,38 @@ class Release:
         Raises
         ------
         TypeError, ValueError
-            If `eps` is no positive and finite number.
+            If `eps` is not a positive and finite number.
         """
-        asked = read_eps(eps)
+        target = read_eps(eps)
         if self.eps is not None:
-            return chance_beyond(Fraction(self.eps), asked)
+            return chance_beyond(Fraction(self.eps), target)
         if self.rho is None or self.sigma is None:
             return 1.0
         if self.rho == 0:
             return 0.0
-        return GaussianNoise(self.sigma).delta(asked)
+        return GaussianNoise(self.sigma).delta(target)
 
     @discreet
     def interval(self, level: float = 0.95) -> Any:
         """Return an interval that holds the mean of the records with at least this probability.
 
-        On every dataset with these counts: it is wide enough for the largest bias.
+        This holds on every dataset with these counts: it is wide enough for the largest bias.
         """
         raise NotImplementedError
 
     def public(self) -> dict[str, Any]:
-        """Return all that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, texts and lists."""
         return plain({"kind": self.kind} | asdict(self) | {"interval_95": self.interval()})
 
     def public_json(self) -> str:
-        """Return the same as JSON, by the schema of `json_schema`."""
+        """Return the same as JSON, with the schema of `json_schema`."""
         return json.dumps(self.public(), allow_nan=False)
 
     @discreet
     def public_sentence(
         self, unit: str = "", *, users: str = "users", records: str = "records"
     ) -> str:
-        """Return what to print under the number, for readers who know nothing of privacy.
+        """Return text to print below the number, for readers who know nothing about privacy.
 
         Parameters
         ----------
@@ -141,12 +142,13 @@ class Release:
         Returns
         -------
         str
-            What the number is the mean of and how far off it may be, and what protects the users.
+            It states what the number is the mean of, how far off it may be, and what protects the
+            users.
 
         Raises
         ------
         TypeError
-            If one of these is no text.
+            If an argument is not text.
         """
         return sentence(self, unit, users, records)
 
@@ -161,12 +163,12 @@ class Release:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class PrivateMean(Release):
-    """A private mean, what is known of its error, and how it was made.
+    """A private mean, what is known about its error, and how it was computed.
 
-    Errors and intervals are about the mean of the records used, on the worst of all datasets with
-    the same counts, in the unit of the values: as `outside` and `missing` say, with a value beyond
-    the bounds moved to the nearer one, and the centre in place of a missing one. How far that moves
-    the mean, nothing here counts. All of it may be published if `eps` is stated.
+    Errors and intervals are about the mean of the records used, on the worst dataset with the same
+    counts, in the unit of the values. As `outside` and `missing` state, a value beyond the bounds
+    may be moved to the nearer one, and a missing one replaced by the centre; how far this moves the
+    mean is not included. All of it may be published if `eps` is stated.
     """
 
     kind: ClassVar[str] = "private mean"
@@ -177,47 +179,48 @@ class PrivateMean(Release):
     """The public bounds of a value."""
     outside: Outside
     missing: Missing
-    """What was to be done with values beyond the bounds, and with rows without a value."""
+    """How values beyond the bounds, and rows without a value, were treated."""
     project: bool
     """Whether the release was moved to the nearest number between the bounds.
 
-    If not, it is unbiased for the mean of the clipped sums. Laplace noise that leads beyond the
-    `clipped_range` is replaced by its mean there: then the release is beyond by `noise_scale`, and
-    about half a step of the whole numbers more."""
+    If not, it is unbiased for the mean of the clipped sums. If Laplace noise takes it outside the
+    `clipped_range`, the release is replaced by its mean there, which is outside by `noise_scale`
+    plus about half a step of the whole numbers."""
     n_records: int
     n_users: int
     objective: Objective
     centre: float
     """The means of users are clipped to intervals around this value."""
     total_width: float
-    """S: a user's sum, centred, is clipped to [-S/2, S/2]. Of a release in parts, the largest S."""
+    """S: each user's centred sum is clipped to [-S/2, S/2]. With several parts, the largest S."""
     clips: tuple[Clip, ...]
-    """Where the mean of a user is clipped, by the number of records, the largest first."""
+    """To what the mean of a user is clipped, by the number of records, the largest first."""
     noise_scale: float
-    """The scale of the Laplace noise, what one user can move the mean over the budget; or the
-    standard deviation of Gaussian noise. Of a release in parts, the sum of theirs."""
+    """The scale of the Laplace noise, which is the mean's sensitivity divided by the budget; or the
+    standard deviation of Gaussian noise. For a release in parts, the sum over the parts."""
     worst_case_bias: float
     """How far clipping can move the mean.
 
-    If the release is projected, its expectation moves on, by at most half of `noise_scale`."""
+    If the release is projected, its expectation moves further, by at most half of `noise_scale`."""
     worst_case_bound: float
-    """The certificate of the paper: bias, plus the mean size of the noise, plus `rounding`; at
-    least `worst_case_error`, which is the mean absolute error.
+    """The guarantee of the paper: bias, plus the mean size of the noise, plus `rounding`; at least
+    `worst_case_error`, which is for the mean absolute error.
 
-    If the release is projected, an upper bound, and at most the distance of the bounds."""
+    If the release is projected, an upper bound, and at most the distance between the bounds."""
     rounding: float
     """The most that the use of whole numbers adds to an error."""
     parts: tuple[Part, ...] = ()
-    """Two, if users of many records were released apart from the others, each part with the whole
-    budget and projected to the bounds by itself, and the means were added; otherwise none."""
+    """Two, if users with many records were released separately, each part with the whole budget and
+    projected to the bounds by itself, and the means were added; otherwise none."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of the records with at least this probability.
 
-        On every dataset with these counts: it is wide enough for the largest bias. If the release
-        is projected, so is the interval, which cannot lose the mean by it. Without projection, one
-        with Laplace noise that is beyond the `clipped_range` has the interval of its nearer end.
+        This holds on every dataset with these counts: it is wide enough for the largest bias. If
+        the release is projected, so is the interval, which cannot lose the mean by this. An
+        unprojected release with Laplace noise that is outside the `clipped_range` has the interval
+        of its nearer end.
 
         Parameters
         ----------
@@ -232,20 +235,20 @@ class PrivateMean(Release):
         Raises
         ------
         TypeError, ValueError
-            If `level` is no number between 0 and 1.
+            If `level` is not a number between 0 and 1.
         """
         return self._interval(level, biased=True)
 
     @discreet
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval for the mean of the clipped users: it allows for the noise only.
+        """Return an interval for the mean of the clipped sums: it allows for the noise only.
 
-        It has the probability and the ends of `interval`.
+        `level` and the ends are as in `interval`.
         """
         return self._interval(level, biased=False)
 
     def public(self) -> dict[str, Any]:
-        """Return all that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, texts and lists."""
         everything = super().public() | {"clips": [clip._asdict() for clip in self.clips]}
         del everything["parts"]
         if self.parts:
@@ -260,16 +263,17 @@ class PrivateMean(Release):
         return lowest / self.n_records, highest / self.n_records
 
     def _interval(self, level: float, *, biased: bool) -> tuple[float, float]:
-        """Return an interval for what is off the mean of clipped sums by the bias, or by nothing.
+        """Return an interval for the mean or, if not `biased`, for the mean of the clipped sums.
 
-        Let t be that mean, f at most B away from it, Y = t + Z and P(|B + Z| > r) the rest
-        of the level, so that |Y - f| <= r at the level: Y +- r holds f, and so does the part of it
-        between the bounds. Where noise beyond the clipped range [a, b] was averaged, Y is not
-        known, but its nearest point y in [a, b] is. Either Y = y; or, say, Y > b = y, and then
-        y - r < Y - r <= f <= t + B <= b + B: so y +- max(r, B) holds f. Ends in whole steps differ
-        from a and b by `rounding` at most, which therefore counts twice.
+        Let t be the mean of the clipped sums, f at most B away from it (B = 0 if not `biased`),
+        Y = t + Z and P(|B + Z| > r) = 1 - level, so that |Y - f| <= r with at least this level:
+        Y +- r contains f, and so does the part of it between the bounds. If noise beyond the
+        clipped range [a, b] was averaged, Y is not known, but the nearest point y of [a, b] is.
+        Either Y = y; or, say, Y > b = y, and then y - r < Y - r <= f <= t + B <= b + B, so
+        y +- max(r, B) contains f. Ends in whole steps differ from a and b by at most `rounding`,
+        which therefore counts twice.
 
-        Of a release in parts, see `parts_reach`.
+        For a release in parts, see `parts_reach`.
         """
         chance = read_level(level)
         bias = self.worst_case_bias if biased else 0.0
@@ -293,7 +297,7 @@ class PrivateMean(Release):
         return nearest - reach, nearest + reach
 
     def _of_parts(self, *, biased: bool) -> list[OfPart]:
-        """Return what each part may do to the mean, with its bias or without."""
+        """Return what each part contributes to the error, with its bias or without."""
         width = self.upper - self.lower
         return [
             OfPart(

@@ -1,4 +1,4 @@
-"""Rows: which of them count, what a scan finds of them, and what is refused."""
+"""Rows: which of them count, what a scan finds, and which are refused."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Rules(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """How many users have how many rows that count, and how many rows are not as they should be."""
+    """Numbers of users by their number of rows that count, and numbers of invalid rows."""
 
     sizes: tuple[int, ...]
     """Different numbers of rows that count, each at least 1, the smallest first."""
     users: tuple[int, ...]
-    """How many users have so many."""
+    """Number of users with each of these numbers of rows."""
     without_user: int = 0
     odd_users: int = 0
-    """Rows whose user is a float that is no whole number, or is not held exactly."""
+    """Rows whose user is a float that is not a whole number, or not represented exactly."""
     without_value: int = 0
     """Rows with a user, and without a value."""
     outside: int = 0
@@ -40,12 +40,12 @@ class Survey(NamedTuple):
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How many rows of each user count, shape (L,), the largest first."""
+        """Each user's number of rows that count, shape (L,), the largest first."""
         return np.repeat(np.array(self.sizes[::-1], np.int64), self.users[::-1])
 
 
 def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
-    """Return which rows count, or refuse a choice."""
+    """Return which rows count; raise if a choice is invalid."""
     if not isinstance(outside, str) or outside not in get_args(Outside):
         check.refuse_value("outside", "'refuse', 'clamp' or 'drop'", outside)
     if not isinstance(missing, str) or missing not in get_args(Missing):
@@ -54,7 +54,7 @@ def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
 
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
-    """Refuse rows that are not as they should be. Their number is protected: it is not told."""
+    """Raise if there are invalid rows. Their number is protected, so the message omits it."""
     if survey.odd_users:
         refuse_odd()
     if survey.without_user and missing != "drop":
@@ -76,7 +76,7 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
 
 
 def refuse_odd() -> NoReturn:
-    """Refuse floats that are not valid ids."""
+    """Raise because floats are not valid ids."""
     raise TypeError(
         "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
         "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
@@ -85,10 +85,10 @@ def refuse_odd() -> NoReturn:
 
 
 def users_of(survey: Survey, grid: Grid) -> Contributions:
-    """Return the public counts of a table, with the width of its values; refuse a table of nobody.
+    """Return the public counts of a table, with the width of its range; raise if it has no users.
 
-    Counts are limited so that the sum of a user's levels fits its integers. No array has an entry a
-    user: the histogram says as much.
+    Counts are limited so that the sum of a user's levels fits its integers. No array has one entry
+    per user, because the histogram is enough.
     """
     refuse_nobody(survey)
     if survey.sizes[-1] > MOST_RECORDS:
@@ -99,6 +99,6 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
 
 
 def refuse_nobody(survey: Survey) -> None:
-    """Refuse a table in which no row counts."""
+    """Raise if no row counts."""
     if not survey.sizes:
         raise ValueError("`user` must have rows that count: there are none.")

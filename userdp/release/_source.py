@@ -1,4 +1,4 @@
-"""What every kind of source has: columns by name, checks, and one way to a tally."""
+"""Base class of sources: columns by name, checks, and a method that returns the tally."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ class Source(ABC):
     """Columns of data of one kind: of users, of values (none, one or several), and of groups."""
 
     fold = False
-    """Whether capital letters make no other name, as to DuckDB, which takes the first of two."""
+    """Whether names ignore case, as in DuckDB, which takes the first of two that are equal."""
 
     def __init__(
         self, user: str, value: str | Sequence[str] | None, data: Any, group: str | None = None
@@ -41,17 +41,17 @@ class Source(ABC):
         return getattr(self.data, "columns", self.data)
 
     def check(self) -> None:
-        """Refuse names, and types where they are known, before a row is read."""
+        """Raise if names are invalid, or types that are known, before a row is read."""
         self.check_names(self.names())
 
     @abstractmethod
     def read(self, rules: Rules | GroupRules) -> Tally | GroupTally:
-        """Return the tally: a context, to be left soon."""
+        """Return the tally, a context manager to be closed soon."""
 
     def check_names(self, columns: Iterable[str], owner: str = "") -> None:
-        """Refuse names that no column of `owner` has, or more than one.
+        """Raise if a wanted name is that of no column of `owner`, or of more than one.
 
-        The names that are there are not told: they may be users, or the first record of a file
+        The message does not list existing names: they may be users, or the first record of a file
         without a heading.
         """
         there = list(columns)
@@ -68,7 +68,7 @@ class Source(ABC):
 
 
 def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:
-    """Refuse a column whose type is not the same for all owners: casts make two users one."""
+    """Raise if a column has different types in different owners: a cast may merge two users."""
     (first, kind), *others = kinds.items()
     for owner, other in others:
         if other != kind:

@@ -1,4 +1,4 @@
-"""Which kind of source data are: chosen once, checked, and read."""
+"""The kind of source of the data: chosen once, checked, and read."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -16,19 +16,19 @@ from userdp.release._tables import IbisTable
 from userdp.release._tally import Tally
 
 Data = str | PathLike[str] | Any
-"""A file or a list of files, an Ibis table, or a frame: whatever has columns by name."""
+"""A file or a list of files, an Ibis table, or a frame: anything with columns by name."""
 
 WITH_ARROW = {
     "polars": "Frames and columns of polars",
     "_duckdb": "Relations of DuckDB",
 }
-"""What hands its entries over through PyArrow, by the library that it comes from."""
+"""Data that are read through PyArrow, by the library from which they come."""
 
 
 def read_groups(
     user: str, values: Sequence[str], group: str | None, data: Any, rules: GroupRules
 ) -> GroupTally:
-    """Return the tally of columns of `data` in groups: a context, to be left soon."""
+    """Return the tally of columns of `data` in groups, a context manager to be closed soon."""
     if data is None:
         check.refuse_type("data", "the table that has the columns", data)
     _load_arrow(data)
@@ -41,10 +41,9 @@ def read_groups(
 
 
 def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
-    """Return the tally of two arrays, or of two columns of `data`: a context, to be left soon.
+    """Return the tally of two arrays, or two columns of `data`: a context manager, closed soon.
 
-    `value` may be None where only the users are asked for. What becomes of the data later does not
-    matter.
+    `value` may be None if only the users are needed. Later changes of the data have no effect.
     """
     source = source_of(user, value, data)
     source.check()
@@ -64,7 +63,7 @@ def source_of(user: Any, value: Any, data: Any) -> Arrays | Source:
 
 
 def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
-    """Return the kind of data whose columns have these names, of which no two are the same."""
+    """Return the class of data with these names of columns; raise if two are the same."""
     known: list[str] = []
     for argument, columns in names.items():
         for name in columns:
@@ -79,7 +78,7 @@ def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
 
 
 def _kind_of(data: Any) -> type[Source]:
-    """Return the kind that data are of: the one choice between kinds."""
+    """Return the class of data; only here it is chosen."""
     if isinstance(data, str | PathLike | list | tuple):
         return CsvFiles if is_csv(data) else ParquetFiles
     if comes_from("ibis", data):
@@ -106,13 +105,13 @@ def _kind_of(data: Any) -> type[Source]:
 
 
 def check_value(value: Any) -> None:
-    """Refuse a release without values, which only counts may be without."""
+    """Raise if there are no values, which only functions of counts do not need."""
     if value is None:
         check.refuse_type("value", "a column, or the name of one in `data`", value)
 
 
 def _load_arrow(*given: Any) -> None:
-    """Import PyArrow where it is needed, or say what to install, before anything is read."""
+    """Import PyArrow if needed, or raise with what to install, before anything is read."""
     for thing in given:
         for library, what in WITH_ARROW.items():
             if comes_from(library, thing):
@@ -120,7 +119,7 @@ def _load_arrow(*given: Any) -> None:
 
 
 def _is_connection(data: Any) -> bool:
-    """Whether it leads to tables of DuckDB or Ibis, and is none itself."""
+    """Whether this is a connection to tables of DuckDB or Ibis, and not a table."""
     leads_to_tables = callable(getattr(data, "table", None)) and not hasattr(data, "columns")
     return leads_to_tables and (comes_from("ibis", data) or comes_from("_duckdb", data))
 

@@ -1,4 +1,4 @@
-"""How several means share a budget: decided for each component of groups, by public counts."""
+"""How several means share a budget: decided for each component of groups, from public counts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from userdp.release._rows import Survey, users_of
 Strategy = Literal["best", "joint", "divided"]
 
 Place = tuple[int, int]
-"""A mean: the place of its column, and that of its group."""
+"""A mean: the position of its column, and that of its group."""
 
 OfMeans = dict[Place, dict[str, Known]]
-"""What is known of each mean before there is noise, by strategy."""
+"""What is known about each mean before there is noise, by strategy."""
 
 
 class Table(NamedTuple):
-    """The means that are asked for: all of it is public."""
+    """The requested means: all of it is public."""
 
     columns: tuple[str, ...]
     grids: tuple[Grid, ...]
@@ -38,18 +38,18 @@ class Table(NamedTuple):
 
 
 class Component(NamedTuple):
-    """What is decided for groups that share users."""
+    """Decisions for groups that share users."""
 
     shares: int
-    """By how many the budget is divided, if it is: no user takes part in more means.
+    """By how many the budget is divided, if it is: the most means in which one user takes part.
 
-    0 of a group without records, where nothing is drawn."""
+    0 for a group without records, for which nothing is drawn."""
     users: dict[int, Contributions]
     """The public counts of each group that has records. (The bound of the values is not used.)"""
     joint: Joint | None
-    """If the means are released together; else each is released by itself."""
+    """If the means are released together; otherwise None, and each is released separately."""
     alone: dict[Place, Parts]
-    """What is done for each mean that is released by itself, as `private_mean` does."""
+    """The parts of each mean if it is released separately, as `private_mean` does."""
     known: OfMeans
 
 
@@ -104,5 +104,5 @@ def _decide_alone(counts: Survey, grid: Grid, law: LaplaceNoise) -> Parts:
 
 
 def _relative(known: OfMeans, table: Table, strategy: str) -> float:
-    """Return the sum of errors, in parts of the ranges."""
+    """Return the sum of errors, relative to the ranges."""
     return sum(of[strategy].error / table.grids[i].width for (i, _), of in known.items())

@@ -40,7 +40,7 @@ class IbisTable(Source):
         kind = self.table[self.user].type()
         if kind.is_binary():
             refuse_objects(self.user, kind)
-        self.records()  # refuses values that are no numbers
+        self.records()  # raises if values are not numbers
 
     def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
         records = self.records()
@@ -59,18 +59,18 @@ class IbisTable(Source):
         disconnect: Callable[[], None] | None = None,
         explain: Callable[[str], None] | None = None,
     ) -> TallyInEngine | GroupsInEngine:
-        """Have the tally of records made."""
+        """Return the tally of records."""
 
-        def keep(question: Callable[..., Any]) -> Kept:
-            query = partial(question, records, rules, self.backend)
-            return Kept(query, self.backend, disconnect, explain)
+        def keep(query_of: Callable[..., Any]) -> Kept:
+            make_query = partial(query_of, records, rules, self.backend)
+            return Kept(make_query, self.backend, disconnect, explain)
 
         if isinstance(rules, GroupRules):
             return GroupsInEngine(keep(pairs_of), len(rules.groups))
         return TallyInEngine(keep(tally_of))
 
     def check_users(self) -> None:
-        """Refuse users of other types than these: a time of day may have a zone that Ibis hides."""
+        """Raise if users are of another type: a time of day may have a zone that Ibis hides."""
         kind = self.table[self.user].type()
         is_number = kind.is_integer() or kind.is_floating() or kind.is_decimal()
         is_time = kind.is_date() or kind.is_timestamp()
@@ -79,7 +79,7 @@ class IbisTable(Source):
             refuse_kind("user", f"{asked_for('user', self.user)} of type {kind}")
 
     def records(self) -> Any:
-        """Return a table of users and values; of zeros where no values are asked for."""
+        """Return a table of users and values, which are zeros if no values are needed."""
         columns = {"user": self.table[self.user]}
         numbers = [self.numbers(name).cast(FLOAT) for name in self.values]
         if self.in_groups:
@@ -91,7 +91,7 @@ class IbisTable(Source):
         return self.table.select(**columns, value=numbers[0])
 
     def groups(self) -> Any:
-        """Return a column of groups, text as bytes; of empty text where there is no such column."""
+        """Return a column of groups, text as bytes; of empty text if there is no such column."""
         if self.group is None:
             import ibis
 
@@ -103,7 +103,7 @@ class IbisTable(Source):
         return column if kind.is_integer() else self.backend.as_bytes(column)
 
     def numbers(self, value: str) -> Any:
-        """Return a column that an engine casts to the nearest floats."""
+        """Return a column whose entries an engine casts to the nearest floats."""
         column = self.table[value]
         kind = column.type()
         if kind.is_decimal():

@@ -1,9 +1,8 @@
-"""The tally of a table: one row a user, with what a release needs of that user's records.
+"""The tally of a table: one row per user, with what a release needs of that user's records.
 
 A table is read once. Its tally has each user's number of records and the sum of their levels, and
-how many rows are not as they should be. All questions after that go to the tally, wherever it is:
-in memory (`TallyInMemory`), in an engine (`_engines`), or in sums that the caller has
-(`TallyOfSums`).
+the numbers of invalid rows. All later queries go to the tally, which is in memory
+(`TallyInMemory`), in an engine (`_engines`), or in sums that the caller passes (`TallyOfSums`).
 """
 
 from abc import ABC, abstractmethod
@@ -23,34 +22,34 @@ ROWS_AT_A_TIME = 2**15
 """Temporary arrays of this length stay in the processor's cache."""
 
 ROWS_THAT_FIT = 2**22
-"""So many levels of 40 bits have a sum of at most 2^62."""
+"""This many levels of 40 bits have a sum of at most 2^62."""
 
 
 class Among(NamedTuple):
-    """Users by their number of rows that count, which is public.
+    """Users selected by their number of rows that count, which is public.
 
-    The others are left out before sums become steps: in these steps, theirs need not fit 64 bits.
+    The others are left out before sums become steps, in which theirs need not fit 64 bits.
     """
 
     fewest: int
-    """They have at least so many each."""
+    """Each has at least this many rows."""
     below: int
-    """They have fewer than so many each."""
+    """Each has fewer than this many rows."""
 
     def has(self, sizes: Any) -> Any:
-        """Whether users are among these: of an array, or of a column of an engine."""
+        """Whether users are among these, for an array or a column of an engine."""
         return (sizes >= self.fewest) & (sizes < self.below)
 
 
 class Weighted(NamedTuple):
-    """Two totals over users of at most `cap` rows each."""
+    """Two totals over users, each of whom counts for at most `cap` rows."""
 
     total: int
     weight: int
 
 
 class Held(ABC):
-    """A context that holds something until it is left: `close` lets go of it."""
+    """A context manager that calls `close` on exit."""
 
     def __enter__(self) -> Self:
         return self
@@ -60,26 +59,26 @@ class Held(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is held outside of this process."""
+        """Free what is held outside this process."""
 
 
 class Tally(Held):
-    """One row a user, made of records: a context, after which an engine has no table of it.
+    """One row per user, from records: a context manager; on exit, an engine drops its table.
 
-    (Spark frees the memory of such a table by and by.)
+    (Spark frees the memory of such a table later.)
     """
 
     @abstractmethod
     def survey(self) -> Survey:
-        """Return how many users have how many rows, and how many rows have a fault."""
+        """Return the number of users with each number of rows, and the numbers of invalid rows."""
 
     @abstractmethod
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
+        """Add up the clipped sums of all users, or of some, in steps from the origin."""
 
     @abstractmethod
     def weighted_total(self, window: Window, cap: int) -> Weighted:
-        """Add up all users' averages in steps from the origin, clipped, each with its weight.
+        """Add up all users' weighted clipped averages, in steps from the origin, and their weights.
 
         The weight of a user is its number of rows, at most `cap`.
         """
@@ -91,8 +90,8 @@ class TallyOfSums:
     Parameters
     ----------
     sums : ndarray of float64, shape (L,)
-        Each user's sum of values; no NaN. One beyond what the bounds allow is moved to the nearest
-        that they do.
+        Each user's sum of values; no NaN. Sums beyond what the bounds allow are moved to the
+        nearest one that they do allow.
     counts : ndarray of int64, shape (L,)
         Each user's number of values.
     grid : Grid
@@ -105,18 +104,18 @@ class TallyOfSums:
         self.sums = np.clip(sums, counts * grid.lower, counts * grid.upper)
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        """Add up users' sums in steps from the origin, each clipped; of all users, or of some."""
+        """Add up the clipped sums of all users, or of some, in steps from the origin."""
         centre = self.grid.lower + window.origin * self.grid.step
         step = self.grid.step * (1 << window.shift)
         chosen = slice(None) if among is None else among.has(self.counts)
         sums = self.sums[chosen] - self.counts[chosen] * centre
         steps = np.floor(sums / step + 0.5).astype(np.int64)
-        # As whole numbers: the ends of the window may be between two floats.
+        # Clip whole numbers: the ends of the window may be between two floats.
         return int(np.clip(steps, window.lowest, window.highest).sum())
 
 
 class TallyInMemory(Tally):
-    """One row for each code of a user, in arrays.
+    """One row per code of a user, in arrays.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ class TallyInMemory(Tally):
     def __init__(self, ids: Ids, values: Floats, rules: Rules) -> None:
         self.rules = rules
         self.some_missing = ids.some_missing
-        # Of each code: levels, sums of both their halves, and rows that count without a value.
+        # Per code: number of levels, sums of both halves, and rows that count without a value.
         self.n_levels = np.zeros(ids.n_codes, np.int64)
         self.high = np.zeros(ids.n_codes, np.int64)
         self.low = np.zeros(ids.n_codes, np.int64)
@@ -145,7 +144,7 @@ class TallyInMemory(Tally):
         self.sizes = self.n_levels + self.blanks
 
     def close(self) -> None:
-        pass  # all is in this process
+        pass  # everything is in this process
 
     def survey(self) -> Survey:
         found = _survey_of(self.sizes)
@@ -167,36 +166,36 @@ class TallyInMemory(Tally):
         return Weighted(int(clipped.sum()), int(weights.sum()))
 
     def _steps(self, window: Window, chosen: Any = slice(None)) -> Integers:
-        """Return each user's sum of levels, less the origin, in steps; of all, or of the chosen."""
+        """Return each user's sum of levels, less the origin, in steps; for all or the chosen."""
         sums = self.high[chosen], self.low[chosen]
         steps: Integers = in_steps(*sums, self.n_levels[chosen], window)
         return steps
 
     def _add(self, codes: npt.NDArray[np.intp], values: Floats) -> None:
-        """Add records, so few that 64-bit integers hold the sums of their levels."""
+        """Add records, few enough that 64-bit integers hold the sums of their levels."""
         sums = np.zeros(self.high.size, np.int64)
         for begin in range(0, values.size, ROWS_AT_A_TIME):
             part = slice(begin, begin + ROWS_AT_A_TIME)
             some_codes = codes[part]
             some_values = values[part]
             if not self._are_clean(some_codes, some_values):
-                some_codes, some_values = self._set_right(some_codes, some_values)
-            # Counted and added up at once, while the codes are in the processor's cache.
+                some_codes, some_values = self._count_invalid(some_codes, some_values)
+            # Count and add up at once, while the codes are in the processor's cache.
             np.add.at(self.n_levels, some_codes, 1)
             np.add.at(sums, some_codes, _levels(some_values, self.rules.grid))
         self.high += sums >> HALF_BITS
         self.low += sums & (HALF - 1)
 
     def _are_clean(self, codes: npt.NDArray[np.intp], values: Floats) -> bool:
-        """Whether all records have a user, and a value between the bounds: then none is NaN."""
+        """Whether all records have a user, and a value between the bounds (so none is NaN)."""
         grid = self.rules.grid
         inside = grid.lower <= values.min() and values.max() <= grid.upper
         return bool(inside and (not self.some_missing or codes.min() >= 0))
 
-    def _set_right(
+    def _count_invalid(
         self, codes: npt.NDArray[np.intp], values: Floats
     ) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Count records that are not as they should be; return those that have a level."""
+        """Count invalid records; return the records that have a level."""
         known = codes >= 0
         self.without_user += int(np.count_nonzero(~known))
         codes = codes[known]

@@ -1,7 +1,7 @@
-"""Why DuckDB cannot read a file of text: the causes that a user can name and remove.
+"""Why DuckDB cannot read a CSV file: the causes that a user can remove.
 
-Looked at only where DuckDB failed, or did not find a column. A refusal says which file it is and
-what is wrong with its form; it quotes no row and no name of a column that was not asked for.
+A file is inspected only if DuckDB failed, or did not find a column. The message names the file and
+what is wrong with its form; it quotes no row and no name of a column that was not requested.
 """
 
 import codecs
@@ -18,7 +18,7 @@ from userdp.release._columns import HOLD, asked_for
 from userdp.release._quiet import NOTHING_SPENT
 
 BLOCK = 1 << 20
-"""Bytes that are decoded together."""
+"""Bytes that are decoded at a time."""
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -31,7 +31,7 @@ AS_NUMBERS = (
 
 
 def refuse_words(values: Iterable[str], paths: Iterable[Path]) -> None:
-    """Refuse entries of a column of values that are not numbers."""
+    """Raise because entries of a column of values are not numbers."""
     columns = " or ".join(asked_for("value", name) for name in values)
     where = ", ".join(repr(str(path)) for path in paths)
     raise ValueError(
@@ -41,7 +41,7 @@ def refuse_words(values: Iterable[str], paths: Iterable[Path]) -> None:
 
 
 def refuse_form(path: Path) -> None:
-    """Refuse a file that is not in UTF-8, is not separated by commas, or has ragged rows."""
+    """Raise if a file is not in UTF-8, is not separated by commas, or has ragged rows."""
     if not _is_utf8(path):
         got = f"another encoding in {str(path)!r}, perhaps Latin-1 or UTF-16"
         check.refuse("data", "be text in UTF-8", f"{got}. Convert the file, {INSTEAD}")
@@ -59,7 +59,7 @@ def refuse_form(path: Path) -> None:
 
 
 def refuse_separator(path: Path, heading: Sequence[str]) -> None:
-    """Refuse a file whose heading is one name with other separators in it."""
+    """Raise if the heading of a file is one name that contains another separator."""
     if len(heading) != 1:
         return
     for separator, words in SEPARATORS.items():

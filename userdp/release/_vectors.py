@@ -1,4 +1,4 @@
-"""From users' sums of vectors to a release meant for the world, with Gaussian noise."""
+"""The private mean of vectors, from users' sums, with Gaussian noise that is safe to publish."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ PROMISE = "user-level, for replacing one user's samples; public: counts, ball an
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class ReleaseInBall(Release):
-    """A private mean of vectors, and what may be said about it in public.
+    """A private mean of vectors, and what is known about its error.
 
-    Errors are lengths. `rho` is the budget spent in zCDP, by OpenDP's own account: at most
+    Errors are lengths. `rho` is the budget spent in zCDP, by OpenDP's accounting: at most
     1 / (2 sigma^2). All of it may be published.
     """
 
@@ -57,7 +57,7 @@ class ReleaseInBall(Release):
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return a box that holds the mean of the samples with at least this probability.
 
-        On every dataset with these counts: it is wide enough for the largest bias.
+        This holds on every dataset with these counts: it is wide enough for the largest bias.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class ReleaseInBall(Release):
         Raises
         ------
         TypeError, ValueError
-            If `level` is no number between 0 and 1.
+            If `level` is not a number between 0 and 1.
         """
         # The square of the length of standard noise is twice a gamma variable.
         length = sqrt(2 * gammainccinv(self.mean.size / 2, 1 - read_level(level)))
@@ -88,10 +88,10 @@ def release_mean_in_ball(
 
     The mechanism of `userdp.beyond.mean_in_ball` with Gaussian noise: each user's sum is clipped to
     the length T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each
-    coordinate of the total. Private in the ways of the law, user-level, for replacing one user's
-    samples, with counts, diameter and law public. There is no seed. Side channels, such as the time
-    taken and whether the call is refused, are not protected, and every release spends its own
-    budget.
+    coordinate of the total. The release has the privacy guarantees of the law, user-level, for
+    replacing one user's samples, with counts, diameter and law public. There is no seed. Side
+    channels, such as the time taken and whether the call raises, are not protected, and every
+    release spends its own budget.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def release_mean_in_ball(
     ImportError
         If OpenDP is not installed: the extra ``userdp[release]``.
     TypeError, ValueError
-        If `sums` is not one dataset that fits `users`, or `law` no `GaussianNoise`; if its sigma is
-        above 2^40.
+        If `sums` is not one dataset that fits `users`, or `law` is not a `GaussianNoise`; if its
+        sigma is above 2^40.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def release_mean_in_ball(
     if law.sigma > LARGEST_SCALE:
         check.refuse("law", "be of a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
     check.instance("users", users, Contributions)
-    read_grid(0.0, float(users.upper))  # refuses bounds that floats are too coarse for
+    read_grid(0.0, float(users.upper))  # raises if floats are too coarse for the bounds
     load_opendp()
     rule = "be one vector of real numbers a user, shape (L, d), of length at most R m_l"
     vectors = unquoted("sums", sums, rule, lambda: _read_dataset(sums, users))
@@ -167,9 +167,9 @@ def release_mean_in_ball(
 def whole_vectors(vectors: Floats, reach: int) -> npt.NDArray[np.int64]:
     """Clip vectors, shape (L, d), to the length `reach` and round them to whole numbers.
 
-    In whole numbers, and so exactly, none is longer. Clipped to one less, a vector is computed to
-    be longer than that by a factor below 1 + (d + 8) 2^-53, so by less than one where
-    reach (d + 8) <= 2^52; rounding towards zero makes no coordinate larger.
+    In whole numbers, and so exactly, none is longer. Vectors are clipped to a length of one less;
+    in floats they may exceed this by a factor below 1 + (d + 8) 2^-53, so by less than one if
+    reach (d + 8) <= 2^52, and rounding towards zero makes no coordinate larger.
     """
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     shorter = vectors / np.maximum(length / (reach - 1), 1.0)
@@ -178,9 +178,9 @@ def whole_vectors(vectors: Floats, reach: int) -> npt.NDArray[np.int64]:
 
 
 def _steps_in_radius(n_users: int, d: int, law: GaussianNoise) -> int:
-    """Return how many steps there are in the radius: a power of two.
+    """Return the number of steps in the radius: a power of two.
 
-    At most 40 bits, and so few that `whole_vectors` is exact, and that sums and noise fit.
+    It has at most 40 bits, and few enough that `whole_vectors` is exact, and sums and noise fit.
     """
     bits = min(RADIUS_BITS, 52 - (d + 8).bit_length())
     most = 1 << bits

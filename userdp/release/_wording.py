@@ -1,6 +1,6 @@
-"""Wording: how a release reads as a sentence, as a table, in HTML and in JSON.
+"""Wording of a release: as a sentence, as a table, in HTML and in JSON.
 
-Functions take any result: those of one kind are found by its `kind`.
+Functions take any result; the wording of one kind is found by its `kind`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts pu
 NOTHING = "nothing is learnt: the release is the same, whatever the data are"
 NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
 
-MENDED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
-"""Suffix that names the table an error is of, where rows were mended."""
+REPLACED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
+"""Suffix that says to which values an error refers, if some were replaced."""
 
 FIXED_BEFORE = "a number that was fixed before"
 
@@ -49,7 +49,7 @@ Rows = Sequence[Sequence[str]]
 
 
 class Words(NamedTuple):
-    """What the readers of a number call things."""
+    """The terms that the readers of a number use."""
 
     unit: str
     """With a space before it, or empty."""
@@ -58,7 +58,7 @@ class Words(NamedTuple):
 
 
 def sentence(result: Any, unit: str, users: str, records: str) -> str:
-    """Say what a number is the mean of and how far off it may be, and what protects the users."""
+    """Return what a number is the mean of, how far off it may be, and what protects the users."""
     words = read_words(unit, users, records)
     wording = WORDINGS[result.kind]
     protected = wording.protects.format(words.records)
@@ -66,7 +66,7 @@ def sentence(result: Any, unit: str, users: str, records: str) -> str:
 
 
 def read_words(unit: str, users: str, records: str) -> Words:
-    """Return words for a sentence, or refuse what is no text."""
+    """Return words for a sentence; raise if one is not text."""
     for name, word in {"unit": unit, "users": users, "records": records}.items():
         if not isinstance(word, str):
             check.refuse_kind(name, "text", word)
@@ -74,12 +74,12 @@ def read_words(unit: str, users: str, records: str) -> Words:
 
 
 def summary(result: Any) -> list[list[str]]:
-    """Return the rows of a small table: a name, and what is to be said of it."""
+    """Return the rows of a small table, each a name and its description."""
     return [[name, text] for name, text in WORDINGS[result.kind].summary(result).items()]
 
 
 def plain(everything: dict[str, Any]) -> dict[str, Any]:
-    """Return numbers, texts and lists only, as JSON has them."""
+    """Return only numbers, texts and lists, as in JSON."""
     read: dict[str, Any] = json.loads(json.dumps(everything, default=np.ndarray.tolist))
     return read
 
@@ -96,7 +96,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def privacy(result: Any, words: Words, protected: str) -> str:
-    """Say what protects each user, and how well, in words."""
+    """Return in words what protects each user, and how well."""
     spent = result.eps if result.rho is None else result.rho
     if spent is None:
         return f"A budget of privacy is {result.promise}."
@@ -152,19 +152,19 @@ def _mean_in_ball_of(result: Any, words: Words) -> str:
 
 
 def _some(n: int, words: str) -> str:
-    """Return a number of users or records, of one with the usual word in the singular."""
+    """Return a number of users or records; for one, the default word is in the singular."""
     if n == 1 and words in ("users", "records"):
         return f"one {words.removesuffix('s')}"
     return f"{n:,} {words}"
 
 
 def _counted(n: int, word: str) -> str:
-    """Return a number and a word of a table, which has an s but for one."""
+    """Return a number and a word, with an s unless the number is one."""
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def _clipped_to(result: Any) -> str:
-    """Return the intervals of the most and the fewest records; once if all counts are equal."""
+    """Return the intervals of the most and the fewest records; one if all counts are equal."""
     tightest, *others = result.clips
     words = f"{tightest.lower:.4g} to {tightest.upper:.4g}"
     if not others:
@@ -177,21 +177,21 @@ def _clipped_to(result: Any) -> str:
 
 
 def mended(outside: Outside, missing: Missing) -> str:
-    """Say of which table an error is, where rows were mended."""
-    return MENDED.get(outside, "") + MENDED.get(missing, "")
+    """Return to which values an error refers, if some were replaced."""
+    return REPLACED.get(outside, "") + REPLACED.get(missing, "")
 
 
 def of_which(outside: Outside, missing: Missing) -> str:
-    """Say in a sentence of which table a mean is, where rows were mended or dropped."""
+    """Return, for a sentence, how values that were replaced or dropped enter a mean."""
     rules = (("outside", outside), ("missing", missing))
     texts = [IN_WORDS[rule] for rule in rules if rule in IN_WORDS]
     return f" ({'; '.join(texts)})" if texts else ""
 
 
 def in_words(mean: float, interval: tuple[float, float], error: float) -> list[str]:
-    """Return a mean and the ends of its interval to a tenth of the error: the rest is noise.
+    """Return a mean and the ends of its interval to a tenth of the error: further digits are noise.
 
-    The ends are moved outwards, so that what is said of them holds.
+    The ends are rounded outwards, so that statements about them hold.
     """
     if error == 0:
         return [f"{mean:.6g}", downwards(interval[0]), upwards(interval[1])]
@@ -201,7 +201,7 @@ def in_words(mean: float, interval: tuple[float, float], error: float) -> list[s
 
 
 def at_most(error: float) -> str:
-    """Return an error to two digits, upwards."""
+    """Return an error with two digits, rounded up."""
     if error == 0:
         return "0"
     return f"{to_unit(error, place_of(error, 2)):,f}"
@@ -229,7 +229,7 @@ def _mean_summary(result: Any) -> dict[str, str]:
 
 
 def _noise(result: Any) -> str:
-    """Say the scale of the noise, or those of two parts."""
+    """Return the scale of the noise, or those of two parts."""
     if not result.parts:
         return f"{result.noise_scale:.4g}"
     of_each = " and ".join(
@@ -241,7 +241,7 @@ def _noise(result: Any) -> str:
 
 
 def _unbiased(result: Any) -> str:
-    """Say what becomes of the noise if the release is not projected."""
+    """Return what happens to the noise if the release is not projected."""
     if result.project:
         return ""
     if result.sigma is not None:
@@ -286,7 +286,7 @@ def _in_ball_summary(result: Any) -> dict[str, str]:
 
 
 def spent(result: Any) -> str:
-    """Say what was spent, and what that promises."""
+    """Return what was spent, and what that guarantees."""
     if result.eps is not None:
         return f"eps = {upwards(result.eps)}, {result.promise}"
     if result.rho is not None:
@@ -295,10 +295,10 @@ def spent(result: Any) -> str:
 
 
 class Wording(NamedTuple):
-    """What is said of a release of one kind."""
+    """The wording of releases of one kind."""
 
     protects: str
-    """What of a user is protected, with a place for what records are called."""
+    """What is protected, with a placeholder for the name of records."""
     sentence: Callable[[Any, Words], str]
     summary: Callable[[Any], dict[str, str]]
 
@@ -317,7 +317,7 @@ WORDINGS = {
 
 
 def readable(number: float, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Return four digits of a number, or all before its point."""
+    """Return a number with four digits, or with all digits before its point."""
     if 1e4 <= abs(number) < 1e12:
         return f"{to_unit(number, Decimal(1), rounding):,f}"
     if number == 0 or not isfinite(number):

@@ -1,0 +1,71 @@
+"""Formulas are text: they are copied as TeX, and a search within the page finds them."""
+
+import pytest
+from browser import TYPESET, UNFOLD, every_chapter, on_the_built_pages
+
+pytestmark = on_the_built_pages
+
+COPY = """(node) => new Promise((done) => {
+  getSelection().selectAllChildren(node);
+  const read = ({clipboardData}) => done(clipboardData.getData("text/plain"));
+  document.addEventListener("copy", read, {once: true});
+  document.execCommand("copy");
+})"""
+
+
+@pytest.fixture
+def setup_page(page, book):
+    page.goto(f"{book}/book/setup.html")
+    page.wait_for_function(TYPESET)
+    return page
+
+
+def test_a_paragraph_is_copied_with_the_tex_of_its_formulas(setup_page):
+    paragraph = setup_page.locator("article p", has_text="In general there are")
+    text = paragraph.evaluate(COPY)
+    assert r"In general there are $L$ users. User $\ell$ holds $m_\ell$ samples" in text
+    setup_page.keyboard.press("Escape")
+    formula = paragraph.locator(".math").nth(2)
+    assert formula.evaluate(COPY) == r"$m_\ell$"
+
+
+def test_a_formula_of_its_own_is_copied_between_lines(setup_page):
+    around = setup_page.locator("section:has(> div.math)").first
+    tex = around.locator("> div.math").first.get_attribute("data-tex")
+    assert f"\n$${tex}$$\n" in around.evaluate(COPY)
+
+
+def test_prose_is_copied_as_it_is(setup_page):
+    plain = setup_page.locator("article p:not(:has(.math))").first
+    assert plain.evaluate(COPY).strip() == plain.inner_text().strip()
+
+
+@pytest.mark.parametrize("words", ["L = 3", "N = 7", "U = 65"])
+def test_a_search_within_the_page_finds_a_formula(setup_page, words):
+    assert setup_page.evaluate("(words) => window.find(words)", words)
+    found = "getSelection().anchorNode.parentElement.closest('.searchable') !== null"
+    assert setup_page.evaluate(found)
+
+
+# What no scrolling, and no Tab, would bring to sight.
+CUT_OFF = """[...document.querySelectorAll('.bd-article *, footer *')].filter((node) =>
+    !node.closest('mjx-assistive-mml, .searchable, .visually-hidden') && node.checkVisibility() &&
+    node.clientWidth > 1 && node.scrollWidth > node.clientWidth + 1 &&
+    ['hidden', 'clip'].includes(getComputedStyle(node).overflowX) &&
+    (!node.matches('span.math') || node.firstChild.offsetWidth > node.clientWidth + 1))
+  .map((node) => node.outerHTML.slice(0, 200))"""
+
+
+@every_chapter
+def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, name):
+    """At 320 pixels, which is 1280 at a zoom of 400 %, and with text of twice the size."""
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.goto(f"{book}/{name}.html")
+    page.wait_for_function(TYPESET)
+    page.evaluate(UNFOLD)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.evaluate(CUT_OFF) == []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.add_style_tag(content="html { font-size: 200% !important }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate(CUT_OFF) == []
