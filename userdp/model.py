@@ -462,7 +462,7 @@ def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
     array = check.floats("sums", sums)
     if array.ndim == 0 or array.shape[-1] != users.n_users:
-        rule = f"have one entry a user ({users.n_users}) along its last axis"
+        rule = f"have one entry per user ({users.n_users}) along its last axis"
         check.refuse("sums", rule, f"sums of shape {array.shape}")
     largest = users.largest_sums.astype(np.float64)
     outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)

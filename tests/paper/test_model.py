@@ -209,10 +209,10 @@ NO_SUMS = {
     ],
     "of more users": [
         [1.0, 2.0, 3.0],
-        "have one entry a user (2) along its last axis, got sums of",
+        "have one entry per user (2) along its last axis, got sums of",
     ],
-    "of nobody": [1.0, "have one entry a user (2) along its last axis, got sums of shape ()."],
-    "of one user each": [[[1], [2]], "have one entry a user (2) along its last axis, got sums of"],
+    "of nobody": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
+    "of one user each": [[[1], [2]], "have one entry per user (2) along its last axis, got sums of"],
 }
 
 

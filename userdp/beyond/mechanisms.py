@@ -345,7 +345,7 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
     check.instance("users", users, Contributions)
     array = check.reals("weights", weights)
     if array.shape != (users.n_users,):
-        rule = f"have shape ({users.n_users},), one a user"
+        rule = f"have shape ({users.n_users},), one per user"
         check.refuse("weights", rule, f"weights of shape {array.shape}")
     check.refuse_entries("weights", "at least 0", array, array < 0)
     if not array.any():

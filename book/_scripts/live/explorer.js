@@ -53,7 +53,7 @@ const USERS = `
   <fieldset data-kind="counts">
     <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
     <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
-    <label class="file">or a CSV, with one row a user or one row a sample, also pasted or dropped
+    <label class="file">or a CSV, with one row per user or one row per sample, also pasted or dropped
       here; it stays in your browser
       <input id="file" type="file" accept=".csv,.tsv,.txt,text/csv"></label>
     <p class="given" role="status"></p>

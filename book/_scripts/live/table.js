@@ -80,7 +80,7 @@ function ways({ names, rows }) {
 /** A way, to be chosen from several: with the first entries of a column. */
 function offered({ names, rows }, { kind, column }) {
   if (kind === "rows") return `rows, counted by “${names[column]}”`;
-  if (kind === "numbers") return "every number, one a user";
+  if (kind === "numbers") return "every number, one per user";
   const first = rows.slice(0, MOST_SHOWN).map(({ cells }) => shown(cells[column]));
   return `column “${names[column]}”: ${first.join(", ")}${rows.length > MOST_SHOWN ? ", …" : ""}`;
 }

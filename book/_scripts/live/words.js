@@ -65,7 +65,7 @@ function summary({ users, unit, eps, width, curves, floor }) {
     `${bias} of it from clipping, and ${noise} from the noise. ` +
     `Without clipping it is ${measured(laplace.value, unit)}. ` +
     `AKMV errs by ${measured(akmv.value, unit)} if every reading is ${top}. ` +
-    `And no private method of any kind can promise less than ${measured(floor.value, unit)}.`;
+    `And no private method of any kind can guarantee less than ${measured(floor.value, unit)}.`;
 }
 
 function rankInWords({ users, unit, eps, width }) {
@@ -102,7 +102,7 @@ function errorInWords({ users, unit, eps, objective, width, curves: [best, ...ot
     return `${ratio === "1" ? "" : `${ratio} times `}as large with ${name}`;
   });
   return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
-    `no private mechanism can promise less than ${measured(floor.value, unit)}.`;
+    `no private mechanism can guarantee less than ${measured(floor.value, unit)}.`;
 }
 
 function ending(k) {

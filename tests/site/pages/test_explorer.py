@@ -378,7 +378,7 @@ def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
     choose(page, "7,31\n7,28\n8,44\n")  # without a head, and with numbers for users
     page.locator("#way").select_option("rows, counted by “column 1”")
     expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “column 1”.")
-    page.locator("#way").select_option("every number, one a user")
+    page.locator("#way").select_option("every number, one per user")
     said = "Read: 6 users with 125 samples, every number one user."
     expect_counts(page, [7, 31, 7, 28, 8, 44], said)
 

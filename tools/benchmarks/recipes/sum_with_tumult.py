@@ -8,7 +8,7 @@ from tmlt.analytics import AddRowsWithID, MaxRowsPerID, PureDPBudget, QueryBuild
 
 def bounded_sum(users, values, total_width, eps):
     """Release the sum; `users` are numbered from 0, in an array as long as that of the values."""
-    sums = np.bincount(users, weights=values)  # one row a user
+    sums = np.bincount(users, weights=values)  # one row per user
     table = pd.DataFrame({"user": np.arange(sums.size), "value": sums})
     budget = PureDPBudget(eps / 2)
     session = Session.from_dataframe(

@@ -68,7 +68,7 @@ def bounded_sum(groups, users, values, total_width, eps):
     """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
     size, half = int(users.max()) + 1, total_width / 2
     at, which = np.unique(groups * size + users, return_inverse=True)
-    sums = np.bincount(which, weights=values)  # one row a user
+    sums = np.bincount(which, weights=values)  # one row per user
     return evaluate(
         at // size,
         at % size,
