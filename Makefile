@@ -186,6 +186,7 @@ clean: ## remove the built book and the environments
 # Stamps, so that the environment is rebuilt only when its inputs change. Python compiles what it
 # imports, once; compiling everything that is installed would take 200 MB.
 unexport PYTHONDONTWRITEBYTECODE
+NO_INDEX = { echo "pip could not install everything: it needs a network, and an index of packages that it can reach."; exit 1; }
 ADD = $(PIP) install --no-compile --require-hashes --no-build-isolation -r
 $(READY): requirements/book.lock pyproject.toml
 	@$(NEED_PYTHON)
@@ -196,8 +197,8 @@ $(READY): requirements/book.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@# First the build tool for source packages; pip would download it again, without a hash.
 	@sed -n '/^setuptools==/,/# via/p' requirements/book.lock > $(VENV)/builder.txt
-	@$(ADD) $(VENV)/builder.txt
-	@$(ADD) requirements/book.lock
+	@$(ADD) $(VENV)/builder.txt || $(NO_INDEX)
+	@$(ADD) requirements/book.lock || $(NO_INDEX)
 	@.binder/slim $(BIN)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@# Matplotlib's first import builds a font cache and reports it on stderr; do this here.
@@ -206,10 +207,10 @@ $(READY): requirements/book.lock pyproject.toml
 
 $(TESTS): requirements/tests.lock $(READY)
 	@echo "Adding what tests and linters need to the environment (once, a minute)."
-	@$(ADD) requirements/tests.lock
+	@$(ADD) requirements/tests.lock || $(NO_INDEX)
 	@touch $@
 
 $(EXTRAS): requirements/extras.lock $(TESTS)
 	@echo "Adding Spark and other libraries to the environment (once, some minutes)."
-	@$(ADD) requirements/extras.lock
+	@$(ADD) requirements/extras.lock || $(NO_INDEX)
 	@touch $@

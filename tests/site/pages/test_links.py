@@ -99,7 +99,18 @@ SOUGHT = {
     "Which epsilon should I choose?": "decide",
     "errors in the paper": "errata",
     "What is the licence?": "cite",
+    "confidence interval": "decide",
+    "report a bug": "CONTRIBUTING",
+    "runtime benchmark": "record",
+    "download data": "record",
+    "python version": "index",
+    "pandas": "decide",
+    "csv": "decide",
+    "threshold": "optimum",
+    "notation m_l": "notation",
+    "colab": "index",
 }
+"""Also questions no page has all words of: then those with most come first."""
 
 
 @pytest.mark.parametrize("words", SOUGHT)
@@ -107,7 +118,7 @@ def test_search_finds_the_page_first(page, book, words):
     page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
     expect(page.locator(".search-summary, #search-summary")).to_contain_text("found")
     first = page.locator("#search-results li a").first.get_attribute("href")
-    assert f"book/{SOUGHT[words]}.html" in first
+    assert f"{SOUGHT[words]}.html" in first
 
 
 @pytest.mark.parametrize("words", ["Theorem III.1", "figure 2", "clipping"])
