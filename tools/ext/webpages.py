@@ -45,7 +45,8 @@ def configure(app, config):
         if address.startswith("file:"):  # a clone, as nox tries it: buttons are as on GitHub
             options["repository_provider"] = "github"
         options |= config.repository_options
-    options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}"
+    book = f'<p class="on-paper">{config.html_title}</p>'
+    options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}{book}"
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = config.html_context["base"] = url.rstrip("/") + "/"
     config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)
