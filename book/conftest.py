@@ -10,7 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from jupyter_client import KernelManager
 
 from tools import pictures
 from tools.ext.contents import parts
@@ -29,8 +28,6 @@ del sys, drawn
 """
 TAKE = "__import__('drawn').taken()"
 RECORDING = pytest.StashKey[bool]()
-# Two kernels that start at the same time may choose the same port; files are their own.
-KernelManager.transport.default_value = "ipc"
 
 
 def pytest_collection_modifyitems(items):
