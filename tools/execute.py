@@ -42,22 +42,28 @@ ANY_PYTHON = {
 """What a chapter says of its kernel: which version ran it is no property of the chapter."""
 
 
-def execute(path, settings=()):
+def run(path, settings):
     """Return a chapter with the outputs that it has now, in a kernel with these settings."""
-    for start in range(STARTS):
+    return nbclient.execute(
+        nbformat.read(path, as_version=4),
+        cwd=path.parent,
+        timeout=600,
+        coalesce_streams=True,
+        record_timing=False,
+        # Without a log level each kernel warns of its connection.
+        extra_arguments=["--log-level=ERROR", *settings],
+    )
+
+
+def execute(path, settings=()):
+    """Return the same, and start the kernel again if it does not respond."""
+    for _ in range(STARTS - 1):
         try:
-            return nbclient.execute(
-                nbformat.read(path, as_version=4),
-                cwd=path.parent,
-                timeout=600,
-                coalesce_streams=True,
-                record_timing=False,
-                # Without a log level each kernel warns of its connection.
-                extra_arguments=["--log-level=ERROR", *settings],
-            )
+            return run(path, settings)
         except RuntimeError as error:
-            if start == STARTS - 1 or "respond" not in str(error):
+            if "respond" not in str(error):
                 raise
+    return run(path, settings)
 
 
 def pictures(chapter):
@@ -105,8 +111,8 @@ if __name__ == "__main__":
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first: what takes long is not left for the end, when the other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
-    run = execute if storing else partial(execute, settings=[VECTOR])
-    made = thread_map(run, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
+    call = partial(execute, settings=[] if storing else [VECTOR])
+    made = thread_map(call, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
     cache = get_cache(CACHE)
     cache.clear_cache()
     for path, chapter in zip(chapters, made, strict=True):
