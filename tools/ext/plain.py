@@ -20,6 +20,8 @@ SILENT = (nodes.comment, nodes.target, nodes.title, nodes.colspec, addnodes.inde
 SILENT += (addnodes.toctree, nodes.substitution_definition, nodes.meta, nodes.raw, nodes.image)
 AROUND = {nodes.strong: "**", nodes.emphasis: "*", nodes.title_reference: "*"}
 BELOW = {nodes.superscript: "sup", nodes.subscript: "sub"}
+LISTS = {"record", "reference"}
+"""Pages that a link leads to for what it names: their own titles would say less."""
 CELL = 10_000
 """MyST-NB counts the lines of a notebook's first cell from here, of its second from twice that."""
 
@@ -65,8 +67,9 @@ class Writer:
             to = f"../_downloads/{node['filename']}" if "filename" in node else ""
         if to and (self.address or re.match(r"\w+:", to)):
             return f"[{inner}]({urljoin(self.address, to)})"
-        title = self.titles.get(PurePosixPath(to.partition("#")[0]).stem, "")
-        named = not title or title in inner or re.search(r"\d", inner)
+        page = PurePosixPath(to.partition("#")[0]).stem
+        title = self.titles.get(page, "")
+        named = not title or title in inner or re.search(r"\d", inner) or page in LISTS
         return inner if named else f"{inner} (see *{title}*)"
 
     def heading(self, node):

@@ -120,14 +120,14 @@ def opening(app, name, title):
 
 
 def cited(env, docname):
-    """Return a cell with the works that a page cites, in the order of their names."""
+    """Return a cell with the works that a page cites, or none."""
     domain = env.get_domain("cite")
-    keys = {key for ref in domain.citation_refs if ref.docname == docname for key in ref.keys}
-    works = {c.key: c.formatted_entry.text.render_as("markdown") for c in domain.citations}
-    lines = sorted(f"- {works[key]}" for key in keys)
-    return [
-        nbformat.v4.new_markdown_cell("\n".join(["## References", "", *lines]), id="works-cited")
-    ] * bool(lines)
+    refs = (ref for ref in domain.citation_refs if ref.docname == docname)
+    keys = {target.key for ref in refs for target in ref.targets}
+    works = {work.key: work.formatted_entry.text for work in domain.citations}
+    lines = sorted(f"- {' '.join(works[key].render_as('markdown').split())}" for key in keys)
+    text = "\n".join(["## References", "", *lines])
+    return [nbformat.v4.new_markdown_cell(text, id="works-cited")] if lines else []
 
 
 def keep(app, tree, docname):
