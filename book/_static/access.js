@@ -33,9 +33,17 @@ function repair() {
 const FORMULA = ".math, mjx-container[display]";
 const SCROLLING = `:is(pre, .output, .admonition, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
 
+/* Boxes and formulas within a line scroll only if something in them is too wide: a letter that leans over
+   its end is not. */
+function isWide(node) {
+  if (node.matches("span.math")) return node.firstElementChild.offsetWidth > node.clientWidth + 1;
+  return node.scrollWidth > node.clientWidth + (node.matches(".admonition") ? 1 : 0);
+}
+
 function reach() {
   each(SCROLLING, (node) => {
-    const scrolls = node.scrollWidth > node.clientWidth;
+    const scrolls = isWide(node);
+    node.classList.toggle("scrolls", scrolls && node.matches("span.math, .admonition"));
     if (scrolls && node.tabIndex !== 0) node.tabIndex = 0;
     if (node.matches(FORMULA)) nameFormula(node, scrolls);
   });

@@ -2,10 +2,16 @@
    first. Below are the words of such questions; the longest that fit decide. */
 var Scorer = (() => {
   const ABOUT = {
+    "bug report": "CONTRIBUTING",
+    budget: "book/decide",
     cite: "book/cite",
+    clip: "book/lemma",
+    contribute: "CONTRIBUTING",
     epsilon: "book/decide",
     "errors paper": "book/errata",
     licence: "book/cite",
+    median: "book/frontier",
+    notation: "book/notation",
     production: "book/trust",
     "release mean table": "book/decide",
   };
@@ -15,7 +21,7 @@ var Scorer = (() => {
   const first = ABOUT[fitting.sort((one, other) => other.length - one.length)[0]];
 
   return {
-    score: ([page, , , , score]) => (page === first ? score + 200 : score),
+    score: ([page, , , , score]) => (page === first ? score + 10_000 : score),
     // The others are Sphinx's own.
     objNameMatch: 11,
     objPartialMatch: 6,

@@ -1,11 +1,14 @@
-/* The search: if no page has all words, it lists those with most of them; and it lists a page once, not
-   for its entries in the index and again for its text. Loaded on the page of the search alone. */
+/* The search: if no page has all words, it lists those with most of them; the page that a question is about
+   comes first in any case (scorer.js); and a page is listed once, not for its entries in the index and
+   again for its text. Loaded on the page of the search alone. */
 "use strict";
+
+const ABOUT = 10_000;
 
 /* Results as Sphinx has them: [page, title, anchor, description, score, file], the best last. */
 function withMost(search, [query, terms, excluded, highlighted, names]) {
   const all = search(query, terms, excluded, highlighted, names);
-  if (all.length || terms.size < 2) return all;
+  if (terms.size < 2) return all;
   const found = new Map();
   for (const term of terms) {
     for (const result of search(term, new Set([term]), excluded, highlighted, new Set())) {
@@ -15,7 +18,8 @@ function withMost(search, [query, terms, excluded, highlighted, names]) {
       found.set(result[5], known);
     }
   }
-  return [...found.values()].map((result) => result.slice(0, 6)).sort((one, other) => one[4] - other[4]);
+  const some = [...found.values()].map((result) => result.slice(0, 6)).sort((one, other) => one[4] - other[4]);
+  return all.length ? [...all, ...some.filter(([, , , , score]) => score >= ABOUT)] : some;
 }
 
 document.addEventListener("DOMContentLoaded", () => {

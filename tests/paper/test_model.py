@@ -212,7 +212,7 @@ NO_SUMS = {
         "have one entry per user (2) along its last axis, got sums of",
     ],
     "of nobody": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
-    "of one user each": [[[1], [2]], "have one entry per user (2) along its last axis, got sums of"],
+    "of one user each": [[[1], [2]], "have one entry per user (2) along its last axis, got"],
 }
 
 

@@ -1,7 +1,7 @@
 """Formulas are text: they are copied as TeX, and a search within the page finds them."""
 
 import pytest
-from browser import TYPESET, UNFOLD, every_chapter, on_the_built_pages
+from browser import PAINTED, TYPESET, UNFOLD, every_chapter, on_the_built_pages
 
 pytestmark = on_the_built_pages
 
@@ -63,9 +63,11 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
     page.goto(f"{book}/{name}.html")
     page.wait_for_function(TYPESET)
     page.evaluate(UNFOLD)
+    page.evaluate(PAINTED)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert page.evaluate(CUT_OFF) == []
     page.set_viewport_size({"width": 1280, "height": 800})
     page.add_style_tag(content="html { font-size: 200% !important }")
+    page.evaluate(PAINTED)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.evaluate(CUT_OFF) == []

@@ -109,6 +109,8 @@ SOUGHT = {
     "threshold": "optimum",
     "notation m_l": "notation",
     "colab": "index",
+    "median": "frontier",
+    "budget": "decide",
 }
 """Also questions no page has all words of: then those with most come first."""
 
