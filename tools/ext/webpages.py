@@ -50,6 +50,7 @@ def configure(app, config):
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = config.html_context["base"] = url.rstrip("/") + "/"
     config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)
+    config.nb_execution_cache_path = str(ROOT / "_build" / ".jupyter_cache")  # of the PDF, too
     if pdf := os.getenv("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
