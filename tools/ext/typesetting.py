@@ -75,7 +75,7 @@ class Typesetting(SphinxPostTransform):
             depth = DEEPEST if self.env.toc_secnumbers.get(name) else -1
             put_before(chapter, depth, titles.get(name, ""))
         # The landing page is a chapter: all that stands before the first other page.
-        page = self.document[0]
+        page = next(self.document.findall(nodes.section))
         end = page.first_child_matching_class(nodes.compound)
         page[1:end] = [nodes.section("", page[0].deepcopy(), *page[1:end])]
         put_before(page[1], -1)
