@@ -201,9 +201,7 @@ class FloorCertificate:
         for dataset in self.datasets:
             _require(len(dataset) == len(self.groups), "have each group in each dataset")
             for group, arrangement in zip(self.groups, dataset, strict=True):
-                _require(
-                    len(arrangement) == len(group.levels), "give the users of each level"
-                )
+                _require(len(arrangement) == len(group.levels), "give the users of each level")
                 _require(sum(arrangement) == group.n_blocks, "have each block at one level")
         _require(len(self.datasets) == len(self.weights), "weigh each dataset")
         levels = [*chain(*(group.levels for group in self.groups))]
