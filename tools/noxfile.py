@@ -191,8 +191,8 @@ def data(session: nox.Session) -> None:
 
 PACKAGES = ROOT / "_build" / "packages"
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
-RELEASE, SHOWN, PLAN, _, SPARK, COUNTS = BLOCKS
-ROWS = "SELECT id % 90 AS user, id % 65e0 AS value FROM range(2000) AS t(id)"
+RELEASE, SHOWN, GROUPS, WEEKS, PLAN, _, SPARK, COUNTS = BLOCKS
+ROWS = "SELECT id % 90 AS user, id % 65e0 AS value, 1 + id % 12 AS month FROM range(2000) AS t(id)"
 SESSION = f"""
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
@@ -203,8 +203,9 @@ EXAMPLES = {
     "frame": "import pandas, userdp",
     "progress": "import tqdm, userdp",
     "release": COUNTS,
-    "release,tables": f"import duckdb; duckdb.sql('{ROWS}').write_parquet('trips.parquet')\n"
-    f"{RELEASE}{SHOWN}{PLAN}",
+    "release,tables": "import duckdb\n"
+    + "".join(f"duckdb.sql('{ROWS}').write_parquet('{x}.parquet')\n" for x in ("trips", "week-1"))
+    + "".join([RELEASE, SHOWN, GROUPS, WEEKS, PLAN]),
     "release,spark": SESSION + SPARK,
     "diffprivlib": "import diffprivlib, userdp",
     "pydp": "import pydp, userdp",
