@@ -590,8 +590,10 @@ Definition product (bits a b : Z) : Z := Z.shiftr (a * b) bits.
 Definition low_square (bits a : Z) : Z := product bits a a.
 Definition high_square (a : Z) : Z := product 104 a a + 1.
 (* Bounds of the powers of a number, from one of it. *)
-Definition low_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a) unit.
-Definition high_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a + 1) unit.
+Definition low_step (a b : Z) : Z := product 104 b a.
+Definition high_step (a b : Z) : Z := product 104 b a + 1.
+Definition low_power (a : Z) (n : nat) : Z := iter n (low_step a) unit.
+Definition high_power (a : Z) (n : nat) : Z := iter n (high_step a) unit.
 Definition low_exp (bits : Z) (h : nat) (n d : Z) : Z :=
   let D := d * 2 ^ Z.of_nat h in iter h (low_square bits) (2 ^ bits * (D - n) / D).
 Definition high_exp (n d : Z) : Z := iter 50 high_square (unit * (d * 2 ^ 50) / (d * 2 ^ 50 + n) + 1).
@@ -708,7 +710,7 @@ Proof.
 move=> a0 b0 ax xb; have u0 := unit0 R; have i0 : 0 <= (of_Z R unit)^-1 by rewrite invr_ge0 ltW.
 have x0 : 0 <= x by apply: le_trans ax; rewrite divr_ge0 ?of_Z_ge0 // ltW.
 elim: n => [|n [l0 h0 le_l le_h]]; first by rewrite expr0 divff ?gt_eqF.
-rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr !product_unit.
+rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr /low_step /high_step !product_unit.
 move: (low_power a n) (high_power b n) (x ^+ n) (exprn_ge0 n x0) l0 h0 le_l le_h => l h y y0 l0 h0 le_l le_h.
 have la0 : Z.le 0 (l * a) by exact: Z.mul_nonneg_nonneg.
 have hb0 : Z.le 0 (h * b) by exact: Z.mul_nonneg_nonneg.
@@ -758,6 +760,28 @@ Definition weights (power : nat -> Z) : Q := sum L.+1 (weight power).
 Definition middles : seq Q := [seq middle n | n <- iota 0 L.+1].
 Definition weighed (ms : seq Q) (power : nat -> Z) : Q := sum L.+1 (fun n => weight power n * nth 0 ms n)%Q.
 
+(* Powers are computed once, one from the other. *)
+Definition powers (step : Z -> Z) : nat -> Z :=
+  let s := traject step unit (L + k).+1 in fun n => nth Z0 s n.
+
+Lemma nth_powers step n : (n <= L)%N ->
+  powers step (n - k + (k - n)) = iter (n - k + (k - n)) step unit.
+Proof.
+move=> nL; rewrite /powers (set_nth_default unit) ?size_traject ?nth_traject // ltnS leq_add ?leq_subr //.
+  exact: leq_trans (leq_subr k n) nL.
+exact: leq_trans (leq_subr k n) nL.
+Qed.
+
+Lemma weights_powers step : weights (powers step) = weights (fun n => iter n step unit).
+Proof.
+congr add_all; apply/eq_in_map => n; rewrite mem_iota ltnS => /= nL; by rewrite /weight nth_powers.
+Qed.
+
+Lemma weighed_powers ms step : weighed ms (powers step) = weighed ms (fun n => iter n step unit).
+Proof.
+congr add_all; apply/eq_in_map => n; rewrite mem_iota ltnS => /= nL; by rewrite /weight nth_powers.
+Qed.
+
 (* Bounds of exp (- (eps / 4)). *)
 Definition quarter : Z := Zpos (4 * Qden eps).
 Definition low_q : Z := low_exp 104 50 (Qnum eps) quarter.
@@ -765,7 +789,7 @@ Definition high_q : Z := high_exp (Qnum eps) quarter.
 
 Definition akmv_ok : bool :=
   let q := low_q in let q' := high_q in
-  let low := low_power q in let high := high_power q' in let y := said_akmv c in
+  let low := powers (low_step q) in let high := powers (high_step q') in let y := said_akmv c in
   let weighed := weighed middles in
   [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_share c) eps k, Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
       every L (fun l => Qle_bool 0 (s l) && Qle_bool (s l) (akmv_U c * size_of counts l)),
@@ -840,7 +864,8 @@ Theorem akmv_sound R c : akmv_ok c -> akmv_says R c.
 Proof.
 (* The error is a weighed mean over the cells, of numbers from 0 on.  Powers of exp (- eps / 4) are enclosed
    by whole numbers, so each weight lies between two that are computed, and so does the mean. *)
-rewrite /akmv_ok /akmv_says; set low := low_power _; set high := high_power _.
+rewrite /akmv_ok /akmv_says /= !weights_powers !weighed_powers.
+set low := fun n => iter n (low_step _) unit; set high := fun n => iter n (high_step _) unit.
 set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
 set m := users (counts := counts).
 case/and5P => N0 /(to_lt R) U0 /(is_rank_within_sound R) [e0 kc] small /and5P [/andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z]].

@@ -181,15 +181,19 @@ def page_collections(folder: Path = BOOK) -> list[Collection]:
 
 def literals(page: str, arguments: list[ast.expr]) -> list[list[Any]]:
     """Return the values of arguments that are literals, or those that are named above."""
-    source = ", ".join(map(ast.unparse, arguments))
     builtins = {"__builtins__": {"max": max, "range": range, "round": round}}
-    try:
-        return [[*eval(f"({source},)", builtins)]]  # of the book's own pages
+    try:  # of the book's own pages
+        return [[eval(ast.unparse(argument), builtins) for argument in arguments]]
     except NameError:
-        key = f"{page}: {source}"
-    if key not in NAMED:
-        raise ValueError(f"NAMED in tools/bridge.py must say which users these are: {key!r}.")
-    return NAMED[key]()
+        name = key(page, arguments)
+    if name not in NAMED:
+        raise ValueError(f"NAMED in tools/bridge.py must say which users these are: {name!r}.")
+    return NAMED[name]()
+
+
+def key(page: str, arguments: list[ast.expr]) -> str:
+    """Return what arguments on a page are called in `NAMED`."""
+    return f"{page}: {', '.join(map(ast.unparse, arguments))}"
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,7 @@ def in_a_form(eps: Fraction, rng: Random) -> Any:
     """Return a budget as a Fraction, or in another exact form, if it has one."""
     forms: list[Any] = [eps, eps]
     if eps.denominator == 1:
-        forms.append(int(eps))
+        forms += 3 * [int(eps)]
     decimal = Decimal(eps.numerator) / Decimal(eps.denominator)
     if Fraction(decimal) == eps:
         forms += [decimal, str(decimal)]
@@ -278,14 +282,14 @@ def some_question(rng: Random, in_floats: bool) -> Question:
     if not in_floats:
         return Question.of(users, upper, in_a_form(eps, rng))
     # What is meant by a float, and what it is, are two numbers; others are only close to it.
-    eps *= 1 + rng.choice([0, 0, 0, 1, -1]) * Fraction(1, 10 ** rng.randint(5, 13))
+    near = eps * (1 + rng.choice([0, 0, 0, 1, -1]) * Fraction(1, 10 ** rng.randint(5, 13)))
     kind: Callable[[Any], Any] = rng.choice([float, float, np.float64, np.float32])
     uppers = [float(upper), float(upper), np.float32(float(upper)), int(upper) + 1]
     return rng.choice(
         [
-            Question.of(users, rng.choice(uppers), kind(float(eps))),
+            Question.of(users, rng.choice(uppers), kind(float(near))),
             Question.of(users, rng.choice(uppers), in_a_form(eps, rng)),
-            Question.of(users, upper, kind(float(eps))),
+            Question.of(users, upper, kind(float(near))),
         ]
     )
 
@@ -385,7 +389,7 @@ class Clipping:
     def ask(cls, asked: Question, rng: Random) -> Clipping:
         """Draw intervals, and ask for bias, sensitivity and error."""
         asked = asked.first(600)
-        return cls.of(asked, some_intervals(asked, rng, Fraction))
+        return cls.of(asked, some_intervals(asked, rng, Fraction, 100))
 
     @classmethod
     def of(cls, asked: Question, ends: list[list[Fraction]]) -> Clipping:
@@ -402,17 +406,18 @@ class Clipping:
 
 
 def some_intervals(
-    asked: Question, rng: Random, form: Callable[[Fraction], Any]
+    asked: Question, rng: Random, form: Callable[[Fraction], Any], most: int
 ) -> list[list[Fraction]]:
     """Draw intervals, one a user or one a sample, with ends of a form; return what these are.
 
-    Of many users, those with equal counts have the same: Coq then reads them once.
+    If there were more of them than `most`, users with equal counts have the same: Coq then reads
+    them once.
     """
     total = sum(asked.counts)
-    n = total if total <= 100 and rng.random() < 0.7 else len(asked.counts)
+    n = total if total <= most and rng.random() < 0.7 else len(asked.counts)
     ends = [[asked.upper * Fraction(rng.randint(0, 12), 12) for _ in range(2)] for _ in range(n)]
     intervals = [sorted(Fraction(form(end)) for end in pair) for pair in ends]
-    if n <= 100:
+    if n <= most:
         return intervals
     return [intervals[asked.counts.index(count)] for count in asked.counts]
 
@@ -442,7 +447,7 @@ class Rounded:
     def ask(cls, asked: Question, rng: Random) -> Rounded:
         """Draw intervals that floats hold, and ask twice."""
         asked = Question.of(asked.collection.first(130), float(asked.upper), asked.given_eps)
-        intervals = some_intervals(asked, rng, float)
+        intervals = some_intervals(asked, rng, float, 20)
         ends = [[float(end) for end in pair] for pair in intervals]
         answers = clipping_answers(asked.users(), asked.given_eps, *zip(*ends, strict=True))
         return cls(Clipping.of(asked, intervals), *map(Fraction, answers))
