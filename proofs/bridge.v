@@ -182,7 +182,8 @@ Definition is_rank_within (share eps : Q) (n : nat) : bool :=
   let k := whole n in
   [&& Qle_bool 0 share, Qle_bool share 1, less 0 eps
     & within (share * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
-        less (share * (k * eps)) (k * eps - 2) & less (share * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
+        less (share * (k * eps)) (k * eps - 2)
+        & less (share * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
 Definition rank_ok (c : rank_case) : bool :=
   is_rank_within (rank_share c) (rank_eps c) (N.to_nat (rank_k c)).
 
@@ -287,8 +288,8 @@ Definition clipping_ok : bool :=
   let Nn := total counts in let W := (said_sensitivity c * Nn)%Q in
   let widths := for_each (fun a b => b - a)%Q in
   [&& less 0 Nn, less 0 (clipping_eps c),
-      all (fun r => all_samples r.1 r.2.1 r.2.2 (fun a b => [&& Qle_bool 0 a, Qle_bool a b & Qle_bool b U]))
-        of_users,
+      all (fun r => all_samples r.1 r.2.1 r.2.2
+        (fun a b => [&& Qle_bool 0 a, Qle_bool a b & Qle_bool b U])) of_users,
       all (Qle_bool ^~ W) widths, has (Qeq_bool ^~ W) widths,
       Qeq_bool (said_bias c * Nn) (max (over (fun a _ => a)) (over (fun _ b => U - b)))%Q,
       Qeq_bool (said_printed c * Nn) (over (fun a b => max a (U - b)))%Q
@@ -298,7 +299,8 @@ End Clippings.
 Lemma to_over (R : realFieldType) counts (s : nat -> BinNums.N * (seq Q * seq Q)) f :
   (forall l, (s l).1 = nth 0%num counts l) ->
   $(add_all [seq of_samples r.1 r.2.1 r.2.2 f | r <- [seq s l | l <- iota 0 (size counts)]])
-  = \sum_(l < size counts) \sum_(j < count counts l) $(f (end_of (s l).2.1 j) (end_of (s l).2.2 j)) :> R.
+  = \sum_(l < size counts) \sum_(j < count counts l)
+      $(f (end_of (s l).2.1 j) (end_of (s l).2.2 j)) :> R.
 Proof.
 move=> e; rewrite -map_comp -/(sum _ _) to_sum; apply: eq_bigr => l _.
 by rewrite /= e to_samples.
@@ -341,8 +343,8 @@ Qed.
 (* The same intervals in doubles. *)
 (* begin bridge-rounded *)
 Definition roundings : Q := 1 # 2^48.
-Record rounded_case := Rounded { in_fractions : clipping_case; rounded_bias : Q; rounded_printed : Q;
-  rounded_sensitivity : Q; rounded_error : Q }.
+Record rounded_case := Rounded { in_fractions : clipping_case; rounded_bias : Q;
+  rounded_printed : Q; rounded_sensitivity : Q; rounded_error : Q }.
 Definition rounded_says (R : realFieldType) (c : rounded_case) : Prop :=
   let x := in_fractions c in let near y x : Prop := `|$y - $x| <= $roundings * $x :> R in
   clipping_says R x /\
@@ -360,7 +362,8 @@ Definition rounded_ok (c : rounded_case) : bool :=
 Theorem rounded_sound R c : rounded_ok c -> rounded_says R c.
 (* end bridge-rounded-sound *)
 Proof.
-by case/andP => /(clipping_sound R) ok /and4P [b p d e]; split=> //; split; rewrite -toM; exact: to_within.
+case/andP => /(clipping_sound R) ok /and4P [b p d e]; split=> //.
+by split; rewrite -toM; exact: to_within.
 Qed.
 
 (* The best clipping. *)
@@ -436,7 +439,8 @@ Qed.
 
 (* The same in doubles. *)
 (* begin bridge-floats *)
-(* The exact numbers that were given, at least one of them a double; and what is said, but for rounding. *)
+(* The exact values of the numbers that userdp was given, at least one of them a double; and its
+   results, which may be rounded. *)
 Definition ulp : Q := 1 # 2^52.
 Record floats_case := Floats { floats_counts : seq BinNums.N; floats_U : Q; floats_eps : Q;
   floats_share : Q; floats_rank : BinNums.N; floats_threshold : Q; floats_low : seq Q;
@@ -465,7 +469,8 @@ Definition floats_ok (c : floats_case) : bool :=
   [&& is_rank_within (floats_share c) eps (N.to_nat (floats_rank c)),
       within (ulp * T) (floats_threshold c) T,
       all (fun r => within (ulp * U) r.2.1 (max (middle r.1) 0)
-                 && within (ulp * U) r.2.2 (min (end_ r.1) U)) (rows counts (floats_low c) (floats_high c)),
+                 && within (ulp * U) r.2.2 (min (end_ r.1) U))
+        (rows counts (floats_low c) (floats_high c)),
       less 0 (total counts)
     & within (ulp * E) (floats_optimum c) E].
 
@@ -484,7 +489,8 @@ Proof.
 case: c => counts U eps share k T low high E; rewrite /floats_ok /floats_says /=.
 case/and5P => /(is_rank_within_sound R) [e0 kc] /(to_within R) TE ends N0 /(to_within R) EE.
 set T' := (U * size_of _ _)%Q in TE ends; set E' := (_ * most _ _)%Q in EE.
-have T'E : $T' = v (users (counts := counts)) $U (N.to_nat k) :> R by rewrite toM to_size /v nth_in_order.
+have T'E : $T' = v (users (counts := counts)) $U (N.to_nat k) :> R.
+  by rewrite toM to_size /v nth_in_order.
 have E'E : $E' = E_OPT (users (counts := counts)) $U $eps :> R.
   rewrite toM to_div toM to_total to_most /E_OPT /M size_sort; congr (_ / _ * _).
   by apply: eq_bigr => i _; rewrite to_div two nth_in_order.
@@ -520,13 +526,16 @@ Definition satisfied (c : multipliers_case) : bool :=
   let counts := program_counts c in let L := size counts in
   let U := program_U c in let S := said_width c in
   let of_users := entries 0%Q L in let lambda := of_users (said_lambda c) in
-  let users := zip (zip (sizes_of L counts) (of_users (said_alpha c))) (zip lambda (of_users (said_mu c))) in
+  let users := zip (zip (sizes_of L counts) (of_users (said_alpha c)))
+    (zip lambda (of_users (said_mu c))) in
   [&& Qle_bool 0 S, Qle_bool 0 (said_lambdaS c),
       Qeq_bool (said_lambdaS c + add_all lambda) (1 / program_eps c)%Q,
       Qeq_bool (said_lambdaS c * S) 0
-    & all (fun l => let: ((m, alpha), (lambda, mu)) := l in let excess := (U * m - 2 * alpha - S)%Q in
+    & all (fun l => let: ((m, alpha), (lambda, mu)) := l in
+        let excess := (U * m - 2 * alpha - S)%Q in
         [&& Qle_bool excess 0, Qle_bool 0 alpha, Qle_bool 0 lambda, Qle_bool 0 mu
-        & [&& Qeq_bool lambda ((1 - mu) / 2), Qeq_bool (lambda * excess) 0 & Qeq_bool (mu * alpha) 0]]) users].
+        & [&& Qeq_bool lambda ((1 - mu) / 2), Qeq_bool (lambda * excess) 0
+            & Qeq_bool (mu * alpha) 0]]) users].
 Definition multipliers_ok (c : multipliers_case) : bool := satisfied c.
 Definition residuals_ok (c : multipliers_case) : bool :=
   all (fun r => Qeq_bool r 0) (said_residuals c) == satisfied c.
@@ -710,7 +719,8 @@ Proof.
 move=> a0 b0 ax xb; have u0 := unit0 R; have i0 : 0 <= (of_Z R unit)^-1 by rewrite invr_ge0 ltW.
 have x0 : 0 <= x by apply: le_trans ax; rewrite divr_ge0 ?of_Z_ge0 // ltW.
 elim: n => [|n [l0 h0 le_l le_h]]; first by rewrite expr0 divff ?gt_eqF.
-rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr /low_step /high_step !product_unit.
+rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr.
+rewrite /low_step /high_step !product_unit.
 move: (low_power a n) (high_power b n) (x ^+ n) (exprn_ge0 n x0) l0 h0 le_l le_h => l h y y0 l0 h0 le_l le_h.
 have la0 : Z.le 0 (l * a) by exact: Z.mul_nonneg_nonneg.
 have hb0 : Z.le 0 (h * b) by exact: Z.mul_nonneg_nonneg.
@@ -758,7 +768,8 @@ Let at_ (t : Q) : Q := ((add_all [seq max (x - t) 0 | x <- sums] + 2 / eps * t) 
 Let middle (n : nat) : Q := ((at_ (end_ n.+1) + at_ (end_ n)) / 2)%Q.
 Definition weights (power : nat -> Z) : Q := sum L.+1 (weight power).
 Definition middles : seq Q := [seq middle n | n <- iota 0 L.+1].
-Definition weighed (ms : seq Q) (power : nat -> Z) : Q := sum L.+1 (fun n => weight power n * nth 0 ms n)%Q.
+Definition weighed (ms : seq Q) (power : nat -> Z) : Q :=
+  sum L.+1 (fun n => weight power n * nth 0 ms n)%Q.
 
 (* Powers are computed once, one from the other. *)
 Definition powers (step : Z -> Z) : nat -> Z :=
@@ -767,9 +778,9 @@ Definition powers (step : Z -> Z) : nat -> Z :=
 Lemma nth_powers step n : (n <= L)%N ->
   powers step (n - k + (k - n)) = iter (n - k + (k - n)) step unit.
 Proof.
-move=> nL; rewrite /powers (set_nth_default unit) ?size_traject ?nth_traject // ltnS leq_add ?leq_subr //.
-  exact: leq_trans (leq_subr k n) nL.
-exact: leq_trans (leq_subr k n) nL.
+move=> nL; have small : (n - k + (k - n) < (L + k).+1)%N.
+  by rewrite ltnS leq_add ?leq_subr //; exact: leq_trans (leq_subr k n) nL.
+by rewrite /powers (set_nth_default unit) ?size_traject ?nth_traject.
 Qed.
 
 Lemma weights_powers step : weights (powers step) = weights (fun n => iter n step unit).
@@ -791,7 +802,8 @@ Definition akmv_ok : bool :=
   let q := low_q in let q' := high_q in
   let low := powers (low_step q) in let high := powers (high_step q') in let y := said_akmv c in
   let weighed := weighed middles in
-  [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_share c) eps k, Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
+  [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_share c) eps k,
+      Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
       every L (fun l => Qle_bool 0 (s l) && Qle_bool (s l) (akmv_U c * size_of counts l)),
       less 0 (weights low),
       Qle_bool 0 y, Qle_bool (y * (1 - rounding) * weights high) (weighed low)
@@ -823,7 +835,8 @@ Proof. by rewrite toM toS /cell_hi /cell_lo !nth_sum_is [X in _ * X = _]of_QE /=
 
 Lemma at_is t : $(at_ t) = error_at m sR $eps $t :> R.
 Proof.
-rewrite /at_ /sums entriesE -map_comp -/(sum _ _) /error_at to_div to_total !computed; congr ((_ + _) / _).
+rewrite /at_ /sums entriesE -map_comp -/(sum _ _) /error_at to_div to_total !computed.
+congr ((_ + _) / _).
 by apply: eq_bigr => l _; rewrite !computed.
 Qed.
 
@@ -868,7 +881,8 @@ rewrite /akmv_ok /akmv_says /= !weights_powers !weighed_powers.
 set low := fun n => iter n (low_step _) unit; set high := fun n => iter n (high_step _) unit.
 set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
 set m := users (counts := counts).
-case/and5P => N0 /(to_lt R) U0 /(is_rank_within_sound R) [e0 kc] small /and5P [/andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z]].
+case/and5P => N0 /(to_lt R) U0 /(is_rank_within_sound R) [e0 kc] small.
+case/and5P => /andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z].
 move: y0 le_y le_z; rewrite -!(to_le R) !toM toS toD => y0 le_y le_z.
 have Npos := @some_sample counts R N0; rewrite !zero in U0 W0.
 pose s (l : 'I_(size counts)) : R := $(at_user (akmv_sums c) l).
@@ -907,7 +921,8 @@ have Wsum power : $(weights c power) = (\sum_(t < (size counts).+1) w power t) *
 have Fsum power : $(weighed c (middles c) power)
     = (\sum_(t < (size counts).+1) w power t * cell_mean s V (error_at m s $eps) t) * of_Z R unit :> R.
   rewrite to_sum mulr_suml; apply: eq_bigr => t _.
-  rewrite toM weight_is (nth_map 0%N) ?size_iota // nth_iota // middle_is /w; move: (cell_mean _ _ _ _) (of_Z R (power _)) (_ - _) => f p d.
+  rewrite toM weight_is (nth_map 0%N) ?size_iota // nth_iota // middle_is /w.
+  move: (cell_mean _ _ _ _) (of_Z R (power _)) (_ - _) => f p d.
   move: (of_Z R unit) u0 => u u0.
   by rewrite [RHS]mulrAC -[d * (p / u) * u]mulrA mulfVK ?gt_eqF.
 apply: (mean_between (low := w low) (high := w high)).
