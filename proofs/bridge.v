@@ -247,15 +247,15 @@ Definition clipping_says (R : realFieldType) (c : clipping_case) : Prop :=
 (* end bridge-clipping *)
 
 (* What is computed of a user's samples, whose intervals are often all the same. *)
-Definition one_interval (a b : seq Q) : bool := (size a <= 1)%N && (size b <= 1)%N.
+Definition same_interval (a b : seq Q) : bool := (size a <= 1)%N && (size b <= 1)%N.
 Definition end_of (s : seq Q) (j : nat) : Q := nth (last 0%Q s) s j.
 Definition of_samples (m : BinNums.N) (a b : seq Q) (f : Q -> Q -> Q) : Q :=
-  if one_interval a b then (inject_Z (Z.of_N m) * f (end_of a 0) (end_of b 0))%Q
+  if same_interval a b then (inject_Z (Z.of_N m) * f (end_of a 0) (end_of b 0))%Q
   else sum (N.to_nat m) (fun j => f (end_of a j) (end_of b j)).
 Definition all_samples (m : BinNums.N) (a b : seq Q) (p : Q -> Q -> bool) : bool :=
-  every (if one_interval a b then 1%N else N.to_nat m) (fun j => p (end_of a j) (end_of b j)).
+  every (if same_interval a b then 1%N else N.to_nat m) (fun j => p (end_of a j) (end_of b j)).
 
-Lemma one_intervalE a b j : one_interval a b -> end_of a j = end_of a 0 /\ end_of b j = end_of b 0.
+Lemma same_intervalE a b j : same_interval a b -> end_of a j = end_of a 0 /\ end_of b j = end_of b 0.
 Proof.
 suff one s : (size s <= 1)%N -> end_of s j = end_of s 0 by case/andP => /one -> /one ->.
 by case: s => [|x []] //; case: j => // -[].
@@ -265,7 +265,7 @@ Lemma to_samples (R : realFieldType) counts l a b f : $(of_samples (nth 0%num co
   = \sum_(j < count counts l) $(f (end_of a j) (end_of b j)) :> R.
 Proof.
 rewrite /of_samples; case: ifP => [one|_]; last exact: to_sum.
-under eq_bigr => j _ do have [-> ->] := one_intervalE j one.
+under eq_bigr => j _ do have [-> ->] := same_intervalE j one.
 by rewrite sumr_const card_ord -mulr_natl toM (to_size R counts l).
 Qed.
 
@@ -273,7 +273,7 @@ Lemma to_all_samples m a b p : all_samples m a b p ->
   forall j : 'I_(N.to_nat m), p (end_of a j) (end_of b j).
 Proof.
 rewrite /all_samples; case: ifP => [one h j|_]; last exact: to_every.
-by have [-> ->] := one_intervalE j one; exact: (to_every h ord0).
+by have [-> ->] := same_intervalE j one; exact: (to_every h ord0).
 Qed.
 
 Variable c : clipping_case.
