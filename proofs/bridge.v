@@ -31,15 +31,26 @@ Definition of_sample (s : seq (seq Q)) (l j : nat) : R :=
 (* end def-bridge *)
 
 Definition at_user (s : seq Q) (l : nat) : Q := nth 0%Q s l.
-Definition at_sample (s : seq (seq Q)) (l j : nat) : Q :=
-  let own := nth [::] s l in nth (last 0%Q own) own j.
 Definition size_of (counts : seq BinNums.N) (l : nat) : Q := inject_Z (Z.of_N (nth 0%num counts l)).
 Definition whole (n : nat) : Q := inject_Z (Z.of_nat n).
 Definition max x y : Q := if Qle_bool x y then y else x.
 Definition min x y : Q := if Qle_bool x y then x else y.
 Definition less x y : bool := ~~ Qle_bool y x.
-Definition sum (n : nat) (f : nat -> Q) : Q := foldr (fun i s => Qred (f i + s)) 0%Q (iota 0 n).
+(* Only sums of numbers with different denominators are reduced: that takes most of the time. *)
+Definition plus x y : Q :=
+  if Z.eqb (Qnum x) 0 then y
+  else if Pos.eqb (Qden x) (Qden y) then (Qnum x + Qnum y # Qden x)%Q else Qred (x + y).
+Definition add_all (s : seq Q) : Q := foldr plus 0%Q s.
+Definition sum (n : nat) (f : nat -> Q) : Q := add_all [seq f i | i <- iota 0 n].
 Definition every (n : nat) (p : nat -> bool) : bool := all p (iota 0 n).
+(* |y - x| <= bound *)
+Definition within (bound y x : Q) : bool := Qle_bool (y - x) bound && Qle_bool (x - y) bound.
+
+(* The first entries of a list, and x once it has ended: in long lists this is faster than `nth`. *)
+Fixpoint entries (T : Type) (x : T) (n : nat) (s : seq T) : seq T :=
+  if n is n'.+1 then head x s :: entries x n' (behead s) else [::].
+Definition sizes_of (n : nat) (counts : seq BinNums.N) : seq Q :=
+  [seq inject_Z (Z.of_N m) | m <- entries 0%num n counts].
 
 Lemma toD x y : $(x + y)%Q = $x + $y :> R. Proof. exact: (Ring_theory.morph_add (ratios R)). Qed.
 Lemma toM x y : $(x * y)%Q = $x * $y :> R. Proof. exact: (Ring_theory.morph_mul (ratios R)). Qed.
@@ -83,15 +94,35 @@ Proof. by rewrite /whole of_QE /= divr1 to_nat. Qed.
 Lemma to_size counts l : $(size_of counts l) = (count counts l)%:R :> R.
 Proof. by rewrite /size_of of_QE /= divr1 /count; case: nth => //= p; rewrite positive_N_nat. Qed.
 
+Lemma to_plus x y : $(plus x y) = $x + $y :> R.
+Proof.
+rewrite /plus; case: Z.eqb_spec => [x0|_]; first by rewrite [$x]of_QE x0 mul0r add0r.
+case: Pos.eqb_spec => [e|_]; last by rewrite toR toD.
+by rewrite !of_QE /= of_ZD mulrDl e.
+Qed.
+
 Lemma to_sum n f : $(sum n f) = \sum_(l < n) $(f l) :> R.
 Proof.
 rewrite -(big_mkord xpredT (fun l => $(f l) : R)) /sum /index_iota subn0.
-elim: (iota 0 n) => [|i s IH]; first by rewrite big_nil.
-by rewrite big_cons -IH -toD; exact: toR.
+by elim: (iota 0 n) => [|i s IH]; rewrite ?big_nil // big_cons -IH -to_plus.
+Qed.
+
+Lemma to_within b y x : within b y x -> `|$y - $x| <= $b :> R.
+Proof.
+by rewrite /within -!to_le !toS => /andP [yx xy]; rewrite ler_norml ler_oppl opprB xy.
 Qed.
 
 Lemma to_every n p : every n p -> forall l : 'I_n, p l.
 Proof. by move=> /allP h l; apply: h; rewrite mem_iota ltn_ord. Qed.
+
+Lemma entriesE (T : Type) (x : T) n s : entries x n s = [seq nth x s i | i <- iota 0 n].
+Proof.
+elim: n s => // n IH s /=; rewrite IH nth0 (iotaDl 1 0 n) -map_comp; congr (_ :: _).
+by apply: eq_map => i; exact: nth_behead.
+Qed.
+
+Lemma sizes_ofE n counts : sizes_of n counts = [seq size_of counts l | l <- iota 0 n].
+Proof. by rewrite /sizes_of entriesE -map_comp. Qed.
 
 Lemma two : $2%Q = 2 :> R. Proof. by []. Qed.
 Lemma one : $1%Q = 1 :> R. Proof. by []. Qed.
@@ -136,14 +167,25 @@ End Order.
 (* The rank. *)
 Section Rank.
 (* begin bridge-rank *)
-Record rank_case := Rank { rank_eps : Q; rank_k : BinNums.N }.
+(* k is x rounded up; but a whole number k from which x differs by no more than this share of k. *)
+Definition is_rank_of (R : realFieldType) (share : R) (k : nat) (x : R) : Prop :=
+  `|k%:R - x| <= share * k%:R \/ is_ceil k x /\ forall n : nat, share * n%:R < `|n%:R - x|.
+(* The share is 0 but for floats, which may differ a little from what is meant. *)
+Record rank_case := Rank { rank_eps : Q; rank_share : Q; rank_k : BinNums.N }.
 Definition rank_says (R : realFieldType) (c : rank_case) : Prop :=
-  is_ceil (N.to_nat (rank_k c)) (2 / $(rank_eps c) : R).
+  is_rank_of $(rank_share c) (N.to_nat (rank_k c)) (2 / $(rank_eps c) : R).
 (* end bridge-rank *)
 
 Definition is_rank (eps : Q) (k : nat) : bool :=
   [&& less 0 eps, less ((whole k - 1) * eps) 2 & Qle_bool 2 (whole k * eps)].
-Definition rank_ok (c : rank_case) : bool := is_rank (rank_eps c) (N.to_nat (rank_k c)).
+Definition is_rank_within (share eps : Q) (n : nat) : bool :=
+  let k := whole n in
+  [&& Qle_bool 0 share, Qle_bool share 1, less 0 eps
+    & within (share * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
+        less (share * (k * eps)) (k * eps - 2)
+        & less (share * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
+Definition rank_ok (c : rank_case) : bool :=
+  is_rank_within (rank_share c) (rank_eps c) (N.to_nat (rank_k c)).
 
 Lemma is_rank_sound (R : realFieldType) eps k : is_rank eps k -> 0 < $eps :> R /\ is_ceil k (2 / $eps : R).
 Proof.
@@ -151,10 +193,39 @@ move=> /and3P [/(to_lt R) e0 /(to_lt R) k1]; rewrite -(to_le R); rewrite !comput
 by split=> //; split; [rewrite ltr_pdivl_mulr | rewrite ler_pdivr_mulr].
 Qed.
 
+Lemma is_rank_within_sound (R : realFieldType) share eps k : is_rank_within share eps k ->
+  0 < $eps :> R /\ is_rank_of $share k (2 / $eps : R).
+Proof.
+case/and4P; rewrite -!(to_le R) => s0 s1 /(to_lt R) e0; rewrite !zero one in s0 s1 e0 *.
+set x : R := 2 / $eps; have xe : x * $eps = 2 by rewrite divfK ?gt_eqF.
+case/orP => [/(to_within R)|/and3P [/(is_rank_sound R) [_ kc] /(to_lt R) above /(to_lt R) below]].
+  rewrite !computed -xe -mulrBl normrM (gtr0_norm e0) mulrA ler_pmul2r // => h.
+  by split=> //; left.
+rewrite !computed -xe -?mulrBl !mulrA !ltr_pmul2r // in above below.
+split=> //; right; split=> // n; case: (ltnP n k) => nk.
+  have le : n%:R <= k%:R - 1 :> R by rewrite ler_subr_addr -[1]/(1%:R) -natrD ler_nat addn1.
+  rewrite distrC; apply: lt_le_trans (ler_norm _).
+  apply: le_lt_trans (ler_wpmul2l s0 le) _; apply: lt_le_trans below _.
+  by rewrite ler_add2l ler_oppr opprK.
+have le : k%:R <= n%:R :> R by rewrite ler_nat.
+apply: lt_le_trans (ler_norm _); rewrite ltr_subr_addl -ltr_subr_addr -[X in X - _]mul1r -mulrBl.
+apply: lt_le_trans (ler_wpmul2l _ le); last by rewrite subr_ge0.
+by rewrite mulrBl mul1r ltr_subr_addr addrC -ltr_subr_addr.
+Qed.
+
 (* begin bridge-rank-sound *)
 Theorem rank_sound R c : rank_ok c -> rank_says R c.
 (* end bridge-rank-sound *)
-Proof. by move=> /(is_rank_sound R) []. Qed.
+Proof. by move=> /(is_rank_within_sound R) []. Qed.
+
+(* For a share of 0 it is x rounded up. *)
+(* begin bridge-rank-exact *)
+Theorem exact_rank (R : realFieldType) (k : nat) (x : R) : is_rank_of 0 k x -> is_ceil k x.
+(* end bridge-rank-exact *)
+Proof.
+case=> [|[]//]; rewrite mul0r normr_le0 subr_eq0 => /eqP <-; split=> //.
+by rewrite ltr_subl_addr ltr_addl.
+Qed.
 End Rank.
 
 (* Bias, sensitivity and error of a clipped mean. *)
@@ -175,30 +246,65 @@ Definition clipping_says (R : realFieldType) (c : clipping_case) : Prop :=
     & is_worst_case_error U $(clipping_eps c) (clipped_mean a b) $(said_error c)].
 (* end bridge-clipping *)
 
+(* What is computed of a user's samples, whose intervals are often all the same. *)
+Definition same_interval (a b : seq Q) : bool := (size a <= 1)%N && (size b <= 1)%N.
+Definition end_of (s : seq Q) (j : nat) : Q := nth (last 0%Q s) s j.
+Definition of_samples (m : BinNums.N) (a b : seq Q) (f : Q -> Q -> Q) : Q :=
+  if same_interval a b then (inject_Z (Z.of_N m) * f (end_of a 0) (end_of b 0))%Q
+  else sum (N.to_nat m) (fun j => f (end_of a j) (end_of b j)).
+Definition all_samples (m : BinNums.N) (a b : seq Q) (p : Q -> Q -> bool) : bool :=
+  every (if same_interval a b then 1%N else N.to_nat m) (fun j => p (end_of a j) (end_of b j)).
+
+Lemma same_intervalE a b j : same_interval a b -> end_of a j = end_of a 0 /\ end_of b j = end_of b 0.
+Proof.
+suff one s : (size s <= 1)%N -> end_of s j = end_of s 0 by case/andP => /one -> /one ->.
+by case: s => [|x []] //; case: j => // -[].
+Qed.
+
+Lemma to_samples (R : realFieldType) counts l a b f : $(of_samples (nth 0%num counts l) a b f)
+  = \sum_(j < count counts l) $(f (end_of a j) (end_of b j)) :> R.
+Proof.
+rewrite /of_samples; case: ifP => [one|_]; last exact: to_sum.
+under eq_bigr => j _ do have [-> ->] := same_intervalE j one.
+by rewrite sumr_const card_ord -mulr_natl toM (to_size R counts l).
+Qed.
+
+Lemma to_all_samples m a b p : all_samples m a b p ->
+  forall j : 'I_(N.to_nat m), p (end_of a j) (end_of b j).
+Proof.
+rewrite /all_samples; case: ifP => [one h j|_]; last exact: to_every.
+by have [-> ->] := same_intervalE j one; exact: (to_every h ord0).
+Qed.
+
 Variable c : clipping_case.
 Let counts := clipping_counts c.
-Let L := size counts.
 Let U := clipping_U c.
-Let low := at_sample (ends_low c).
-Let high := at_sample (ends_high c).
-Let over (f : nat -> nat -> Q) : Q := sum L (fun l => sum (count counts l) (f l)).
-Let width_of (l : nat) : Q := sum (count counts l) (fun j => high l j - low l j)%Q.
+Let of_users : seq (BinNums.N * (seq Q * seq Q)) := let of_all := entries [::] (size counts) in
+  zip (entries 0%num (size counts) counts) (zip (of_all (ends_low c)) (of_all (ends_high c))).
+Let for_each (f : Q -> Q -> Q) : seq Q := [seq of_samples r.1 r.2.1 r.2.2 f | r <- of_users].
+Let over (f : Q -> Q -> Q) : Q := add_all (for_each f).
 
 Definition clipping_ok : bool :=
   let Nn := total counts in let W := (said_sensitivity c * Nn)%Q in
+  let widths := for_each (fun a b => b - a)%Q in
   [&& less 0 Nn, less 0 (clipping_eps c),
-      every L (fun l => every (count counts l) (fun j =>
-        [&& Qle_bool 0 (low l j), Qle_bool (low l j) (high l j) & Qle_bool (high l j) U])),
-      every L (fun l => Qle_bool (width_of l) W), has (fun l => Qeq_bool (width_of l) W) (iota 0 L),
-      Qeq_bool (said_bias c * Nn) (max (over low) (over (fun l j => U - high l j)))%Q,
-      Qeq_bool (said_printed c * Nn) (over (fun l j => max (low l j) (U - high l j)))%Q
+      all (fun r => all_samples r.1 r.2.1 r.2.2
+        (fun a b => [&& Qle_bool 0 a, Qle_bool a b & Qle_bool b U])) of_users,
+      all (Qle_bool ^~ W) widths, has (Qeq_bool ^~ W) widths,
+      Qeq_bool (said_bias c * Nn) (max (over (fun a _ => a)) (over (fun _ b => U - b)))%Q,
+      Qeq_bool (said_printed c * Nn) (over (fun a b => max a (U - b)))%Q
     & Qeq_bool (said_error c) (said_bias c + said_sensitivity c / clipping_eps c)%Q].
 End Clippings.
 
-Lemma to_over (R : realFieldType) counts (f : nat -> nat -> Q) :
-  $(sum (size counts) (fun l => sum (count counts l) (f l)))
-  = \sum_(l < size counts) \sum_(j < count counts l) $(f l j) :> R.
-Proof. by rewrite to_sum; apply: eq_bigr => l _; rewrite to_sum. Qed.
+Lemma to_over (R : realFieldType) counts (s : nat -> BinNums.N * (seq Q * seq Q)) f :
+  (forall l, (s l).1 = nth 0%num counts l) ->
+  $(add_all [seq of_samples r.1 r.2.1 r.2.2 f | r <- [seq s l | l <- iota 0 (size counts)]])
+  = \sum_(l < size counts) \sum_(j < count counts l)
+      $(f (end_of (s l).2.1 j) (end_of (s l).2.2 j)) :> R.
+Proof.
+move=> e; rewrite -map_comp -/(sum _ _) to_sum; apply: eq_bigr => l _.
+by rewrite /= e to_samples.
+Qed.
 
 (* begin bridge-clipping-sound *)
 Theorem clipping_sound R c : clipping_ok c -> clipping_says R c.
@@ -206,29 +312,58 @@ Theorem clipping_sound R c : clipping_ok c -> clipping_says R c.
 Proof.
 case: c => counts U eps low high bias printed sens error; rewrite /clipping_ok /clipping_says /=.
 set a : dataset R _ := fun l j => of_sample _ low _ _; set b : dataset R _ := fun l j => of_sample _ high _ _.
+rewrite !entriesE !zip_map; set s := fun l => (nth 0%num counts l, _).
+have s1 l : (s l).1 = nth 0%num counts l by [].
 case/and5P => N0 /(to_lt R) e0 inside largest /and4P [attained biasE printedE /(to_eq R) errorE].
 have := @some_sample counts R N0; rewrite -(ltr0n R) -/(N R _) -(to_total counts R) => {}N0.
 have quotient x y : Qeq_bool (x * total counts) y -> $x = $y / N R (users (counts := counts)).
   by move=> /(to_eq R); rewrite toM -to_total => <-; rewrite mulfK ?gt_eqF.
 have cl : is_clipping $U a b.
-  move=> l j; have := to_every (to_every inside l) j; rewrite -!(to_le R) => /and3P [].
-  by rewrite computed.
-have widthE l : width a b l = $(sum (count counts l) (fun j => at_sample high l j - at_sample low l j)%Q).
-  by rewrite to_sum; apply: eq_bigr => j _; rewrite toS.
+  move=> l j; rewrite all_map in inside; have := to_all_samples (to_every inside l) j.
+  by rewrite -!(to_le R) => /and3P [].
+have widthE l : width a b l = $(of_samples (s l).1 (s l).2.1 (s l).2.2 (fun a b => b - a)%Q).
+  by rewrite to_samples; apply: eq_bigr => j _; rewrite toS.
 have lw : is_largest_width a b $(sens * total counts)%Q.
+  rewrite -map_comp all_map in largest; rewrite -map_comp has_map in attained.
   split=> [|l _]; last by rewrite widthE to_le; exact: (to_every largest).
   have [l lL /(to_eq R) e] := hasP attained; move: lL; rewrite mem_iota => /= lL.
   by exists (Ordinal lL); rewrite ?widthE.
 have [beta delta _] := thm_lemma $eps cl lw.
 have biasR : $bias = Num.max (\sum_l \sum_j a l j) (\sum_l \sum_j ($U - b l j)) / N R (users (counts := counts)).
-  rewrite (quotient _ _ biasE) to_max !to_over; congr (Num.max _ _ / _).
+  rewrite (quotient _ _ biasE) to_max !(to_over _ _ s1); congr (Num.max _ _ / _).
   by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite toS.
 have sensR : $sens = $(sens * total counts)%Q / N R (users (counts := counts)).
   by rewrite toM -to_total mulfK ?gt_eqF.
 rewrite -biasR in beta; rewrite -sensR in delta; split=> //; last first.
   by exists $bias, $sens; split=> //; rewrite errorE !computed.
-rewrite (quotient _ _ printedE) /printed_bias to_over; congr (_ / _).
+rewrite (quotient _ _ printedE) /printed_bias (to_over _ _ s1); congr (_ / _).
 by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite to_max toS.
+Qed.
+
+(* The same intervals in doubles. *)
+(* begin bridge-rounded *)
+Definition roundings : Q := 1 # 2^48.
+Record rounded_case := Rounded { in_fractions : clipping_case; rounded_bias : Q;
+  rounded_printed : Q; rounded_sensitivity : Q; rounded_error : Q }.
+Definition rounded_says (R : realFieldType) (c : rounded_case) : Prop :=
+  let x := in_fractions c in let near y x : Prop := `|$y - $x| <= $roundings * $x :> R in
+  clipping_says R x /\
+  [/\ near (rounded_bias c) (said_bias x), near (rounded_printed c) (said_printed x),
+      near (rounded_sensitivity c) (said_sensitivity x) & near (rounded_error c) (said_error x)].
+(* end bridge-rounded *)
+
+Definition rounded_ok (c : rounded_case) : bool :=
+  let x := in_fractions c in let near y x := within (roundings * x) y x in
+  clipping_ok x &&
+  [&& near (rounded_bias c) (said_bias x), near (rounded_printed c) (said_printed x),
+      near (rounded_sensitivity c) (said_sensitivity x) & near (rounded_error c) (said_error x)].
+
+(* begin bridge-rounded-sound *)
+Theorem rounded_sound R c : rounded_ok c -> rounded_says R c.
+(* end bridge-rounded-sound *)
+Proof.
+case/andP => /(clipping_sound R) ok /and4P [b p d e]; split=> //.
+by split; rewrite -toM; exact: to_within.
 Qed.
 
 (* The best clipping. *)
@@ -250,17 +385,27 @@ Definition optimal_says (R : realFieldType) (c : optimal_case) : Prop :=
         sensitivity_at_most U g delta -> $(said_optimum c) <= beta + delta / eps].
 (* end bridge-optimal *)
 
+(* The number of samples of each user, and both ends. *)
+Definition rows (counts : seq BinNums.N) (low high : seq Q) : seq (Q * (Q * Q)) :=
+  let L := size counts in zip (sizes_of L counts) (zip (entries 0%Q L low) (entries 0%Q L high)).
+
+Lemma all_rows counts low high p : all p (rows counts low high) ->
+  forall l : 'I_(size counts), p (size_of counts l, (at_user low l, at_user high l)).
+Proof.
+rewrite /rows sizes_ofE !entriesE !zip_map all_map => h l.
+exact: (to_every h).
+Qed.
+
 Definition optimal_ok (c : optimal_case) : bool :=
   let counts := optimal_counts c in let L := size counts in
   let U := optimal_U c in let eps := optimal_eps c in let T := said_threshold c in
-  let middle l := ((U * size_of counts l - T) / (2 * size_of counts l))%Q in
-  let end_ l := ((U * size_of counts l + T) / (2 * size_of counts l))%Q in
+  let middle m := ((U * m - T) / (2 * m))%Q in let end_ m := ((U * m + T) / (2 * m))%Q in
   [&& Qle_bool 0 U, less 0 (total counts), is_rank eps (N.to_nat (said_rank c)),
       Qeq_bool T (U * size_of (in_order counts) (N.to_nat (said_rank c)).-1)%Q,
-      every L (fun l => Qeq_bool (at_user (said_low c) l) (max (middle l) 0)
-                     && Qeq_bool (at_user (said_high c) l) (min (end_ l) U))
+      all (fun r => Qeq_bool r.2.1 (max (middle r.1) 0)
+                 && Qeq_bool r.2.2 (min (end_ r.1) U)) (rows counts (said_low c) (said_high c))
     & Qeq_bool (said_optimum c * total counts)
-        (sum L (fun l => max ((U * size_of counts l - T) / 2) 0) + T / eps)%Q].
+        (add_all [seq max ((U * m - T) / 2) 0 | m <- sizes_of L counts] + T / eps)%Q].
 
 Lemma same_error (R : realFieldType) L (m : 'I_L -> nat) (U eps e : R) (g h : estimator R m) :
   (forall x, g x = h x) -> is_worst_case_error U eps g e -> is_worst_case_error U eps h e.
@@ -280,15 +425,78 @@ have [e0 {}kc] := is_rank_sound R kc; have Npos := @some_sample counts R N0.
 set m := users (counts := counts) in Npos *; set a : dataset R m := fun l _ => _; set b : dataset R m := fun l _ => _.
 have {}TE : $T = v m $U (N.to_nat k) :> R by rewrite TE toM to_size /v nth_in_order.
 have same (l : 'I_(size counts)) (j : 'I_(m l)) : a l j = sym_lo $U $T j /\ b l j = sym_hi $U $T j.
-  have /andP [/(to_eq R) lo /(to_eq R) hi] := to_every ends l.
+  have /andP [/(to_eq R) /= lo /(to_eq R) /= hi] := all_rows ends l.
   by rewrite /a /b /of_user lo hi !computed.
 have [[best EO least] _] := thm_optimum U0 Npos e0 kc; rewrite -TE in best EO.
 have N1 : 0 < N R m by rewrite ltr0n.
 have {}EO : E_OPT m $U $eps = $E :> R.
-  rewrite EO; apply: (mulIf (lt0r_neq0 N1)); rewrite mulfVK ?gt_eqF // -to_total -toM EE !computed.
-  by congr (_ + _); apply: eq_bigr => l _; rewrite !computed.
+  rewrite EO; apply: (mulIf (lt0r_neq0 N1)); rewrite mulfVK ?gt_eqF // -to_total -toM EE.
+  rewrite sizes_ofE -map_comp -/(sum _ _) !computed; congr (_ + _).
+  by apply: eq_bigr => l _; rewrite !computed.
 rewrite EO in best least; split=> //; apply: same_error best => x.
 by congr (_ / _); apply: eq_bigr => l _; apply: eq_bigr => j _; have [-> ->] := same l j.
+Qed.
+
+(* The same in doubles. *)
+(* begin bridge-floats *)
+(* The exact values of the numbers that userdp was given, at least one of them a double; and its
+   results, which may be rounded. *)
+Definition ulp : Q := 1 # 2^52.
+Record floats_case := Floats { floats_counts : seq BinNums.N; floats_U : Q; floats_eps : Q;
+  floats_share : Q; floats_rank : BinNums.N; floats_threshold : Q; floats_low : seq Q;
+  floats_high : seq Q; floats_optimum : Q }.
+Definition floats_says (R : realFieldType) (c : floats_case) : Prop :=
+  let m := users (counts := floats_counts c) in let k := N.to_nat (floats_rank c) in
+  let U : R := $(floats_U c) in let eps : R := $(floats_eps c) in let u : R := $ulp in
+  let T := v m U k in let E := E_OPT m U eps in
+  [/\ is_rank_of $(floats_share c) k (2 / eps),
+      `|$(floats_threshold c) - T| <= u * T,
+      forall l (j : 'I_(m l)), `|of_user R (floats_low c) l - sym_lo U T j| <= u * U
+        /\ `|of_user R (floats_high c) l - sym_hi U T j| <= u * U
+    & `|$(floats_optimum c) - E| <= u * E].
+(* end bridge-floats *)
+
+(* M (x), for counts in order. *)
+Fixpoint most (x : Q) (s : seq BinNums.N) : Q :=
+  if s is m :: s' then (min 1 (max 0 x) * inject_Z (Z.of_N m) + most (x - 1) s')%Q else 0%Q.
+
+Definition floats_ok (c : floats_case) : bool :=
+  let counts := floats_counts c in let L := size counts in
+  let U := floats_U c in let eps := floats_eps c in
+  let T := (U * size_of (in_order counts) (N.to_nat (floats_rank c)).-1)%Q in
+  let E := (U / (2 * total counts) * most (2 / eps) (in_order counts))%Q in
+  let middle m := ((U * m - T) / (2 * m))%Q in let end_ m := ((U * m + T) / (2 * m))%Q in
+  [&& is_rank_within (floats_share c) eps (N.to_nat (floats_rank c)),
+      within (ulp * T) (floats_threshold c) T,
+      all (fun r => within (ulp * U) r.2.1 (max (middle r.1) 0)
+                 && within (ulp * U) r.2.2 (min (end_ r.1) U))
+        (rows counts (floats_low c) (floats_high c)),
+      less 0 (total counts)
+    & within (ulp * E) (floats_optimum c) E].
+
+Lemma to_most (R : realFieldType) x s : $(most x s) =
+  \sum_(i < size s) Num.min 1 (Num.max 0 ($x - i%:R)) * (count s i)%:R :> R.
+Proof.
+elim: s x => [|m s IH] x /=; first by rewrite big_ord0.
+rewrite toD big_ord_recl IH !computed subr0 -[inject_Z _]/(size_of [:: m] 0) to_size; congr (_ + _).
+by apply: eq_bigr => i _; rewrite -[X in _ - X - _]/(1%:R) -addrA -opprD -natrD.
+Qed.
+
+(* begin bridge-floats-sound *)
+Theorem floats_sound R c : floats_ok c -> floats_says R c.
+(* end bridge-floats-sound *)
+Proof.
+case: c => counts U eps share k T low high E; rewrite /floats_ok /floats_says /=.
+case/and5P => /(is_rank_within_sound R) [e0 kc] /(to_within R) TE ends N0 /(to_within R) EE.
+set T' := (U * size_of _ _)%Q in TE ends; set E' := (_ * most _ _)%Q in EE.
+have T'E : $T' = v (users (counts := counts)) $U (N.to_nat k) :> R.
+  by rewrite toM to_size /v nth_in_order.
+have E'E : $E' = E_OPT (users (counts := counts)) $U $eps :> R.
+  rewrite toM to_div toM to_total to_most /E_OPT /M size_sort; congr (_ / _ * _).
+  by apply: eq_bigr => i _; rewrite to_div two nth_in_order.
+move: T' E' T'E E'E TE EE ends => T' E' T'E E'E; rewrite !toM T'E E'E => TE EE ends; split=> // l j.
+have /andP [/(to_within R) /= lo /(to_within R) /= hi] := all_rows ends l.
+by rewrite !computed T'E in lo hi; split.
 Qed.
 End Optimal.
 
@@ -317,15 +525,17 @@ Definition residuals_says (R : realFieldType) (c : multipliers_case) : Prop :=
 Definition satisfied (c : multipliers_case) : bool :=
   let counts := program_counts c in let L := size counts in
   let U := program_U c in let S := said_width c in
-  let alpha := at_user (said_alpha c) in let lambda := at_user (said_lambda c) in
-  let mu := at_user (said_mu c) in
-  let excess l := (U * size_of counts l - 2 * alpha l - S)%Q in
+  let of_users := entries 0%Q L in let lambda := of_users (said_lambda c) in
+  let users := zip (zip (sizes_of L counts) (of_users (said_alpha c)))
+    (zip lambda (of_users (said_mu c))) in
   [&& Qle_bool 0 S, Qle_bool 0 (said_lambdaS c),
-      Qeq_bool (said_lambdaS c + sum L lambda) (1 / program_eps c)%Q,
+      Qeq_bool (said_lambdaS c + add_all lambda) (1 / program_eps c)%Q,
       Qeq_bool (said_lambdaS c * S) 0
-    & every L (fun l => [&& Qle_bool (excess l) 0, Qle_bool 0 (alpha l), Qle_bool 0 (lambda l),
-        Qle_bool 0 (mu l) & [&& Qeq_bool (lambda l) ((1 - mu l) / 2),
-        Qeq_bool (lambda l * excess l) 0 & Qeq_bool (mu l * alpha l) 0]])].
+    & all (fun l => let: ((m, alpha), (lambda, mu)) := l in
+        let excess := (U * m - 2 * alpha - S)%Q in
+        [&& Qle_bool excess 0, Qle_bool 0 alpha, Qle_bool 0 lambda, Qle_bool 0 mu
+        & [&& Qeq_bool lambda ((1 - mu) / 2), Qeq_bool (lambda * excess) 0
+            & Qeq_bool (mu * alpha) 0]]) users].
 Definition multipliers_ok (c : multipliers_case) : bool := satisfied c.
 Definition residuals_ok (c : multipliers_case) : bool :=
   all (fun r => Qeq_bool r 0) (said_residuals c) == satisfied c.
@@ -345,6 +555,7 @@ Qed.
 Lemma satisfiedP R c : satisfied c <-> satisfies R c.
 Proof.
 rewrite /satisfied /satisfies /feasible /KKT; case: c => counts U eps alpha S lambda mu lambdaS res /=.
+rewrite sizes_ofE !entriesE !zip_map all_map -/(sum _ _) -/(every _ _) /=.
 rewrite -!(to_le R) !(eq_to R) !computed; split.
   case/and5P => S0 lS0 /eqP sum_lam /eqP sS /every_in good.
   have {}good l := good l; rewrite -?(to_le R) in good.
@@ -353,14 +564,14 @@ rewrite -!(to_le R) !(eq_to R) !computed; split.
     & [/\ $(at_user lambda l) = (1 - $(at_user mu l)) / 2 :> R,
           $(at_user lambda l) * ($U * (count counts l)%:R - 2 * $(at_user alpha l) - $S) = 0 :> R
         & $(at_user mu l) * $(at_user alpha l) = 0 :> R]].
-    have := good l; rewrite -!(to_le R) !(eq_to R) !computed.
+    have := good l => /=; rewrite -!(to_le R) !(eq_to R) !computed.
     by case/and5P => ? ? ? ? /and3P [/eqP ? /eqP ? /eqP ?]; split=> //; rewrite -subr_le0.
   split; split=> //; try by [move=> l; case: (all_of l) | split=> // l; case: (all_of l)].
     by move=> l; case: (all_of l) => ? ? ? ? [].
   by split=> // l; case: (all_of l) => ? ? ? ? [].
 case=> [[f1 f2 S0] [[l0 mu0 lS0] sum_lam lam_mu [sS s1 s2]]].
 apply/and5P; split=> //; try exact/eqP.
-apply/every_in => l; rewrite -!(to_le R) !(eq_to R) !computed.
+apply/every_in => l /=; rewrite -!(to_le R) !(eq_to R) !computed.
 apply/and5P; split; [by rewrite subr_le0; exact: f1 | exact: f2 | exact: l0 | exact: mu0 |].
 by apply/and3P; split; apply/eqP; [exact: lam_mu | exact: s1 | exact: s2].
 Qed.
@@ -388,8 +599,10 @@ Definition product (bits a b : Z) : Z := Z.shiftr (a * b) bits.
 Definition low_square (bits a : Z) : Z := product bits a a.
 Definition high_square (a : Z) : Z := product 104 a a + 1.
 (* Bounds of the powers of a number, from one of it. *)
-Definition low_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a) unit.
-Definition high_power (a : Z) (n : nat) : Z := iter n (fun b => product 104 b a + 1) unit.
+Definition low_step (a b : Z) : Z := product 104 b a.
+Definition high_step (a b : Z) : Z := product 104 b a + 1.
+Definition low_power (a : Z) (n : nat) : Z := iter n (low_step a) unit.
+Definition high_power (a : Z) (n : nat) : Z := iter n (high_step a) unit.
 Definition low_exp (bits : Z) (h : nat) (n d : Z) : Z :=
   let D := d * 2 ^ Z.of_nat h in iter h (low_square bits) (2 ^ bits * (D - n) / D).
 Definition high_exp (n d : Z) : Z := iter 50 high_square (unit * (d * 2 ^ 50) / (d * 2 ^ 50 + n) + 1).
@@ -506,7 +719,8 @@ Proof.
 move=> a0 b0 ax xb; have u0 := unit0 R; have i0 : 0 <= (of_Z R unit)^-1 by rewrite invr_ge0 ltW.
 have x0 : 0 <= x by apply: le_trans ax; rewrite divr_ge0 ?of_Z_ge0 // ltW.
 elim: n => [|n [l0 h0 le_l le_h]]; first by rewrite expr0 divff ?gt_eqF.
-rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr !product_unit.
+rewrite /low_power /high_power !iterS -/(low_power a n) -/(high_power b n) exprSr.
+rewrite /low_step /high_step !product_unit.
 move: (low_power a n) (high_power b n) (x ^+ n) (exprn_ge0 n x0) l0 h0 le_l le_h => l h y y0 l0 h0 le_l le_h.
 have la0 : Z.le 0 (l * a) by exact: Z.mul_nonneg_nonneg.
 have hb0 : Z.le 0 (h * b) by exact: Z.mul_nonneg_nonneg.
@@ -525,13 +739,13 @@ Section Akmv.
    left to rounding.  The exponential is any function that is one. *)
 Definition rounding : Q := 1 # 100000000000.
 Record akmv_case := Akmv { akmv_counts : seq BinNums.N; akmv_U : Q; akmv_eps : Q;
-  akmv_sums : seq Q; akmv_rank : BinNums.N; said_akmv : Q }.
+  akmv_share : Q; akmv_sums : seq Q; akmv_rank : BinNums.N; said_akmv : Q }.
 Definition akmv_says (R : realFieldType) (c : akmv_case) : Prop :=
   let m := users (counts := akmv_counts c) in
   let U : R := $(akmv_U c) in let eps : R := $(akmv_eps c) in let y : R := $(said_akmv c) in
   let s (l : 'I_(size (akmv_counts c))) := of_user R (akmv_sums c) l in
   let k := N.to_nat (akmv_rank c) in
-  [/\ is_ceil k (2 / eps), forall l, 0 <= s l <= U * (m l)%:R
+  [/\ is_rank_of $(akmv_share c) k (2 / eps), forall l, 0 <= s l <= U * (m l)%:R
     & forall exp : R -> R, is_exponential exp ->
         let error := akmv_error m s (v m U 1) eps (exp (- (eps / 4))) k in
         y * (1 - $rounding) <= error <= y * (1 + $rounding)].
@@ -549,10 +763,35 @@ Let end_ (n : nat) : Q := nth 0%Q ordered n.
 (* For powers that are given in whole numbers, of which `unit` stand for 1, and so for weights. *)
 Let weight (power : nat -> Z) (n : nat) : Q :=
   ((end_ n - end_ n.+1) * inject_Z (power (n - k + (k - n))%nat))%Q.
-Let at_ (t : Q) : Q := ((sum L (fun l => max (s l - t) 0) + 2 / eps * t) / total counts)%Q.
+Let sums : seq Q := entries 0%Q L (akmv_sums c).
+Let at_ (t : Q) : Q := ((add_all [seq max (x - t) 0 | x <- sums] + 2 / eps * t) / total counts)%Q.
 Let middle (n : nat) : Q := ((at_ (end_ n.+1) + at_ (end_ n)) / 2)%Q.
 Definition weights (power : nat -> Z) : Q := sum L.+1 (weight power).
-Definition weighed (power : nat -> Z) : Q := sum L.+1 (fun n => weight power n * middle n)%Q.
+Definition middles : seq Q := [seq middle n | n <- iota 0 L.+1].
+Definition weighed (ms : seq Q) (power : nat -> Z) : Q :=
+  sum L.+1 (fun n => weight power n * nth 0 ms n)%Q.
+
+(* Powers are computed once, one from the other. *)
+Definition powers (step : Z -> Z) : nat -> Z :=
+  let s := traject step unit (L + k).+1 in fun n => nth Z0 s n.
+
+Lemma nth_powers step n : (n <= L)%N ->
+  powers step (n - k + (k - n)) = iter (n - k + (k - n)) step unit.
+Proof.
+move=> nL; have small : (n - k + (k - n) < (L + k).+1)%N.
+  by rewrite ltnS leq_add ?leq_subr //; exact: leq_trans (leq_subr k n) nL.
+by rewrite /powers (set_nth_default unit) ?size_traject ?nth_traject.
+Qed.
+
+Lemma weights_powers step : weights (powers step) = weights (fun n => iter n step unit).
+Proof.
+congr add_all; apply/eq_in_map => n; rewrite mem_iota ltnS => /= nL; by rewrite /weight nth_powers.
+Qed.
+
+Lemma weighed_powers ms step : weighed ms (powers step) = weighed ms (fun n => iter n step unit).
+Proof.
+congr add_all; apply/eq_in_map => n; rewrite mem_iota ltnS => /= nL; by rewrite /weight nth_powers.
+Qed.
 
 (* Bounds of exp (- (eps / 4)). *)
 Definition quarter : Z := Zpos (4 * Qden eps).
@@ -561,8 +800,10 @@ Definition high_q : Z := high_exp (Qnum eps) quarter.
 
 Definition akmv_ok : bool :=
   let q := low_q in let q' := high_q in
-  let low := low_power q in let high := high_power q' in let y := said_akmv c in
-  [&& less 0 (total counts), less 0 (akmv_U c), is_rank eps k, Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
+  let low := powers (low_step q) in let high := powers (high_step q') in let y := said_akmv c in
+  let weighed := weighed middles in
+  [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_share c) eps k,
+      Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
       every L (fun l => Qle_bool 0 (s l) && Qle_bool (s l) (akmv_U c * size_of counts l)),
       less 0 (weights low),
       Qle_bool 0 y, Qle_bool (y * (1 - rounding) * weights high) (weighed low)
@@ -594,7 +835,8 @@ Proof. by rewrite toM toS /cell_hi /cell_lo !nth_sum_is [X in _ * X = _]of_QE /=
 
 Lemma at_is t : $(at_ t) = error_at m sR $eps $t :> R.
 Proof.
-rewrite /at_ /error_at to_div to_total !computed; congr ((_ + _) / _).
+rewrite /at_ /sums entriesE -map_comp -/(sum _ _) /error_at to_div to_total !computed.
+congr ((_ + _) / _).
 by apply: eq_bigr => l _; rewrite !computed.
 Qed.
 
@@ -635,10 +877,12 @@ Theorem akmv_sound R c : akmv_ok c -> akmv_says R c.
 Proof.
 (* The error is a weighed mean over the cells, of numbers from 0 on.  Powers of exp (- eps / 4) are enclosed
    by whole numbers, so each weight lies between two that are computed, and so does the mean. *)
-rewrite /akmv_ok /akmv_says; set low := low_power _; set high := high_power _.
+rewrite /akmv_ok /akmv_says /= !weights_powers !weighed_powers.
+set low := fun n => iter n (low_step _) unit; set high := fun n => iter n (high_step _) unit.
 set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
 set m := users (counts := counts).
-case/and5P => N0 /(to_lt R) U0 /(is_rank_sound R) [e0 kc] small /and5P [/andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z]].
+case/and5P => N0 /(to_lt R) U0 /(is_rank_within_sound R) [e0 kc] small.
+case/and5P => /andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z].
 move: y0 le_y le_z; rewrite -!(to_le R) !toM toS toD => y0 le_y le_z.
 have Npos := @some_sample counts R N0; rewrite !zero in U0 W0.
 pose s (l : 'I_(size counts)) : R := $(at_user (akmv_sums c) l).
@@ -674,10 +918,11 @@ have wide (t : 'I_(size counts).+1) : 0 <= cell_hi s V t - cell_lo s V t.
 have Wsum power : $(weights c power) = (\sum_(t < (size counts).+1) w power t) * of_Z R unit :> R.
   rewrite to_sum mulr_suml; apply: eq_bigr => t _.
   by rewrite weight_is /w -mulrA mulfVK // gt_eqF.
-have Fsum power : $(weighed c power)
+have Fsum power : $(weighed c (middles c) power)
     = (\sum_(t < (size counts).+1) w power t * cell_mean s V (error_at m s $eps) t) * of_Z R unit :> R.
   rewrite to_sum mulr_suml; apply: eq_bigr => t _.
-  rewrite toM weight_is middle_is /w; move: (cell_mean _ _ _ _) (of_Z R (power _)) (_ - _) => f p d.
+  rewrite toM weight_is (nth_map 0%N) ?size_iota // nth_iota // middle_is /w.
+  move: (cell_mean _ _ _ _) (of_Z R (power _)) (_ - _) => f p d.
   move: (of_Z R unit) u0 => u u0.
   by rewrite [RHS]mulrAC -[d * (p / u) * u]mulrA mulfVK ?gt_eqF.
 apply: (mean_between (low := w low) (high := w high)).

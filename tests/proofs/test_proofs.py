@@ -114,9 +114,21 @@ SPOILT = {
     ),
     "no look at upper ends": (
         "bridge",
-        "\n                     «&& Qeq_bool (at_user (said_high c) l) (min (end_ l) U)→»)",
+        "\n                 «&& Qeq_bool r.2.2 (min (end_ r.1) U)→»)",
     ),
-    "no look at mu": ("bridge", "«Qle_bool 0 (mu l)→true» & [&& Qeq_bool (lambda l)"),
+    "no look at mu": ("bridge", "«Qle_bool 0 mu→true»\n        & [&& Qeq_bool lambda"),
+    "no look at the rank of a float": (
+        "bridge",
+        "[&& «is_rank_within (floats_share c) eps (N.to_nat (floats_rank c))→less 0 eps»,",
+    ),
+    "no look at the error in floats": (
+        "bridge",
+        "less 0 (total counts)\n    & «within (ulp * E) (floats_optimum c) E→true»].",
+    ),
+    "half of the share of a rank": (
+        "bridge",
+        "`|k%:R - x| <= share * «k%:R→(k%:R / 2)» \\/ is_ceil",
+    ),
     "no look at factors": ("bridge_certificate", "[&& rows_ok, «factors_ok→true» & Qeq_bool"),
     "exp (- eps / 2) for AKMV": ("bridge", "(v m U 1) eps (exp (- (eps / «4→2»))) k in"),
 }
