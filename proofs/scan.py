@@ -14,7 +14,9 @@ HERE = Path(__file__).parent
 NAME = r"[A-Za-z_][\w']*"
 SKIPPED = re.compile(r'"[^"]*"|\(\*(?P<comment>.*?)\*\)', re.DOTALL)
 MARK = re.compile(r"^\(\* (begin|end) (.+) \*\)$", re.MULTILINE)
-BETWEEN_MARKS = re.compile("(?:Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) ")
+BETWEEN_MARKS = re.compile(
+    "(?:Theorem|Definition|Fixpoint|Inductive|Record|Variables?|Hypothesis) "
+)
 IMPORT = re.compile(r"From (UserDP|Coq|mathcomp)[\w.]* Require( Import)?( [\w.]+)+|Import .*")
 ASSUMED = re.compile(r"(Variable|Hypothes[ie]s)s? (.*)")
 STATED = re.compile(rf"(Theorem|Lemma|Let) ({NAME})(?= |:)")
@@ -177,6 +179,8 @@ class Source:
         if not self.sections or whole != binders or not all(parsed):
             self.refuse("this is an axiom, or cannot be read", words)
             return
+        if hypotheses and self.file.endswith("instances.v"):
+            self.refuse("an instance has no hypotheses", words)
         for names, kind in (group.groups() for group in parsed):
             if not hypotheses and not self.is_data(kind):
                 self.refuse("a variable must be data; assume by a Hypothesis", words)
@@ -240,9 +244,9 @@ def refuse_second_names(sources):
         for other in sources:
             local = {name for name in other.local_names if len(name) > 1}
             known = {*source.theorems, *source.definitions, *source.parts}
-            for name in sorted(known & (other.global_names.keys() | local)):
-                listed = f"{name} again" in source.listed | other.listed
-                if other is not source and not listed:
+            names = local if other is source else other.global_names.keys() | local
+            for name in sorted(known & names):
+                if f"{name} again" not in source.listed | other.listed:
                     line = other.global_names.get(name) or other.local_names[name]
                     other.refuse(f"{source.file} defines this name between marks", name, line)
 
@@ -312,7 +316,9 @@ def mentions(out, tier):
 def arguments(text, constant):
     """Return the names of the arguments of a constant, of which `About` has printed all."""
     blocks = re.findall(r"((?:.*\n)*?)Expands to: Constant UserDP\.(\S+)\n", text)
-    block = next(block for block, name in blocks if name == constant)
+    block = next((block for block, name in blocks if name == constant), None)
+    if block is None:
+        sys.exit(f"Coq has not printed what {constant} is")
     found = re.search(r"^Arguments \S+((?:.|\n)*?)\n\S", block, re.MULTILINE)
     return re.findall(r"[\w']+", re.sub(r"%\w+", "", found[1])) if found else []
 
@@ -325,6 +331,8 @@ def instances(out, tier):
         if assumed:
             instance = f"{tier.replace('/', '.')}instances.{theorem.rpartition('.')[2]}"
             names, left = arguments(text, theorem), arguments(text, instance)
+            if not set(names) & set(assumed):
+                wrong.append(f"Coq shows no hypothesis of {theorem} among its arguments")
             rest = names[max((i for i, x in enumerate(names, 1) if x in assumed), default=0) :]
             left = left or ["_"] * len(rest)  # About prints nothing about arguments without names
             field = ["R"] if tier and "R" not in assumed else []  # the section's, for the reals
