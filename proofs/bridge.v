@@ -44,7 +44,7 @@ Definition add_all (s : seq Q) : Q := foldr plus 0%Q s.
 Definition sum (n : nat) (f : nat -> Q) : Q := add_all [seq f i | i <- iota 0 n].
 Definition every (n : nat) (p : nat -> bool) : bool := all p (iota 0 n).
 (* |y - x| <= bound *)
-Definition within (bound y x : Q) : bool := Qle_bool (y - x) bound && Qle_bool (x - y) bound.
+Definition is_near (bound y x : Q) : bool := Qle_bool (y - x) bound && Qle_bool (x - y) bound.
 
 (* The first entries of a list, and x once it has ended: in long lists this is faster than `nth`. *)
 Fixpoint entries (T : Type) (x : T) (n : nat) (s : seq T) : seq T :=
@@ -107,9 +107,9 @@ rewrite -(big_mkord xpredT (fun l => $(f l) : R)) /sum /index_iota subn0.
 by elim: (iota 0 n) => [|i s IH]; rewrite ?big_nil // big_cons -IH -to_plus.
 Qed.
 
-Lemma to_within b y x : within b y x -> `|$y - $x| <= $b :> R.
+Lemma to_within b y x : is_near b y x -> `|$y - $x| <= $b :> R.
 Proof.
-by rewrite /within -!to_le !toS => /andP [yx xy]; rewrite ler_norml ler_oppl opprB xy.
+by rewrite /is_near -!to_le !toS => /andP [yx xy]; rewrite ler_norml ler_oppl opprB xy.
 Qed.
 
 Lemma to_every n p : every n p -> forall l : 'I_n, p l.
@@ -181,7 +181,7 @@ Definition is_rank (eps : Q) (k : nat) : bool :=
 Definition is_rank_within (share eps : Q) (n : nat) : bool :=
   let k := whole n in
   [&& Qle_bool 0 share, Qle_bool share 1, less 0 eps
-    & within (share * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
+    & is_near (share * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
         less (share * (k * eps)) (k * eps - 2)
         & less (share * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
 Definition rank_ok (c : rank_case) : bool :=
@@ -353,7 +353,7 @@ Definition rounded_says (R : realFieldType) (c : rounded_case) : Prop :=
 (* end bridge-rounded *)
 
 Definition rounded_ok (c : rounded_case) : bool :=
-  let x := in_fractions c in let near y x := within (roundings * x) y x in
+  let x := in_fractions c in let near y x := is_near (roundings * x) y x in
   clipping_ok x &&
   [&& near (rounded_bias c) (said_bias x), near (rounded_printed c) (said_printed x),
       near (rounded_sensitivity c) (said_sensitivity x) & near (rounded_error c) (said_error x)].
@@ -386,13 +386,13 @@ Definition optimal_says (R : realFieldType) (c : optimal_case) : Prop :=
 (* end bridge-optimal *)
 
 (* The number of samples of each user, and both ends. *)
-Definition rows (counts : seq BinNums.N) (low high : seq Q) : seq (Q * (Q * Q)) :=
+Definition users_ends (counts : seq BinNums.N) (low high : seq Q) : seq (Q * (Q * Q)) :=
   let L := size counts in zip (sizes_of L counts) (zip (entries 0%Q L low) (entries 0%Q L high)).
 
-Lemma all_rows counts low high p : all p (rows counts low high) ->
+Lemma all_rows counts low high p : all p (users_ends counts low high) ->
   forall l : 'I_(size counts), p (size_of counts l, (at_user low l, at_user high l)).
 Proof.
-rewrite /rows sizes_ofE !entriesE !zip_map all_map => h l.
+rewrite /users_ends sizes_ofE !entriesE !zip_map all_map => h l.
 exact: (to_every h).
 Qed.
 
@@ -403,7 +403,7 @@ Definition optimal_ok (c : optimal_case) : bool :=
   [&& Qle_bool 0 U, less 0 (total counts), is_rank eps (N.to_nat (said_rank c)),
       Qeq_bool T (U * size_of (in_order counts) (N.to_nat (said_rank c)).-1)%Q,
       all (fun r => Qeq_bool r.2.1 (max (middle r.1) 0)
-                 && Qeq_bool r.2.2 (min (end_ r.1) U)) (rows counts (said_low c) (said_high c))
+                 && Qeq_bool r.2.2 (min (end_ r.1) U)) (users_ends counts (said_low c) (said_high c))
     & Qeq_bool (said_optimum c * total counts)
         (add_all [seq max ((U * m - T) / 2) 0 | m <- sizes_of L counts] + T / eps)%Q].
 
@@ -467,12 +467,12 @@ Definition floats_ok (c : floats_case) : bool :=
   let E := (U / (2 * total counts) * most (2 / eps) (in_order counts))%Q in
   let middle m := ((U * m - T) / (2 * m))%Q in let end_ m := ((U * m + T) / (2 * m))%Q in
   [&& is_rank_within (floats_share c) eps (N.to_nat (floats_rank c)),
-      within (ulp * T) (floats_threshold c) T,
-      all (fun r => within (ulp * U) r.2.1 (max (middle r.1) 0)
-                 && within (ulp * U) r.2.2 (min (end_ r.1) U))
-        (rows counts (floats_low c) (floats_high c)),
+      is_near (ulp * T) (floats_threshold c) T,
+      all (fun r => is_near (ulp * U) r.2.1 (max (middle r.1) 0)
+                 && is_near (ulp * U) r.2.2 (min (end_ r.1) U))
+        (users_ends counts (floats_low c) (floats_high c)),
       less 0 (total counts)
-    & within (ulp * E) (floats_optimum c) E].
+    & is_near (ulp * E) (floats_optimum c) E].
 
 Lemma to_most (R : realFieldType) x s : $(most x s) =
   \sum_(i < size s) Num.min 1 (Num.max 0 ($x - i%:R)) * (count s i)%:R :> R.
@@ -763,8 +763,8 @@ Let end_ (n : nat) : Q := nth 0%Q ordered n.
 (* For powers that are given in whole numbers, of which `unit` stand for 1, and so for weights. *)
 Let weight (power : nat -> Z) (n : nat) : Q :=
   ((end_ n - end_ n.+1) * inject_Z (power (n - k + (k - n))%nat))%Q.
-Let sums : seq Q := entries 0%Q L (akmv_sums c).
-Let at_ (t : Q) : Q := ((add_all [seq max (x - t) 0 | x <- sums] + 2 / eps * t) / total counts)%Q.
+Let user_sums : seq Q := entries 0%Q L (akmv_sums c).
+Let at_ (t : Q) : Q := ((add_all [seq max (x - t) 0 | x <- user_sums] + 2 / eps * t) / total counts)%Q.
 Let middle (n : nat) : Q := ((at_ (end_ n.+1) + at_ (end_ n)) / 2)%Q.
 Definition weights (power : nat -> Z) : Q := sum L.+1 (weight power).
 Definition middles : seq Q := [seq middle n | n <- iota 0 L.+1].
@@ -835,7 +835,7 @@ Proof. by rewrite toM toS /cell_hi /cell_lo !nth_sum_is [X in _ * X = _]of_QE /=
 
 Lemma at_is t : $(at_ t) = error_at m sR $eps $t :> R.
 Proof.
-rewrite /at_ /sums entriesE -map_comp -/(sum _ _) /error_at to_div to_total !computed.
+rewrite /at_ /user_sums entriesE -map_comp -/(sum _ _) /error_at to_div to_total !computed.
 congr ((_ + _) / _).
 by apply: eq_bigr => l _; rewrite !computed.
 Qed.

@@ -35,7 +35,9 @@ CHECKS = {
     for theorem in (
         "bridge.rank",
         "bridge.clipping",
+        "bridge.rounded",
         "bridge.optimal",
+        "bridge.floats",
         "bridge.multipliers",
         "bridge.residuals",
         "bridge.akmv",
