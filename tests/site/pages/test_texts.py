@@ -81,7 +81,7 @@ def test_print_shows_the_page_alone_in_black_on_white(page, book):
     expect(beside.filter(visible=True)).to_have_count(0)
     colour = page.locator(".bd-article p").first.evaluate("(node) => getComputedStyle(node).color")
     assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
-    foot = page.locator(".bd-footer").inner_text()
+    foot = page.locator(".extra_footer").inner_text()
     assert f"Version {userdp.__version__}" in foot
     assert TITLE in foot
     expect(page.locator(".toggle-button").filter(visible=True)).to_have_count(0)
