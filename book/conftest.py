@@ -6,10 +6,12 @@ compared with the stored ones, and what they draw with the tables that the page 
 
 import ast
 import json
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tools import pictures
 from tools.ext.contents import parts
@@ -28,6 +30,8 @@ del sys, drawn
 """
 TAKE = "__import__('drawn').taken()"
 RECORDING = pytest.StashKey[bool]()
+# Two kernels that start at the same time may choose the same port, and one of them never responds.
+KERNELS = FileLock(Path(tempfile.gettempdir(), "userdp-kernels.lock"), timeout=240)
 
 
 def pytest_collection_modifyitems(items):
@@ -76,8 +80,9 @@ def faults(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Record what is drawn from the first cell on."""
-    yield
+    """Start kernels one after the other, and record what is drawn from the first cell on."""
+    with KERNELS:
+        yield
     if item.path.suffix == ".ipynb" and RECORDING not in item.parent.stash:
         item.parent.stash[RECORDING] = run(item.parent.kernel, RECORD, "True")
 

@@ -298,20 +298,20 @@ def exact(values: Any) -> Numbers:
     """Return numbers as Fractions; what is none already is refused."""
     for value in values:
         if not isinstance(value, Fraction):
-            raise TypeError(f"userdp answered {value!r}, which is no Fraction")
+            raise TypeError(f"userdp answered {value!r}, which is not a Fraction")
     return list(values)
 
 
 def whole(value: Fraction) -> int:
-    """Return a whole number as an int; what is none is refused."""
+    """Return a whole number as an int, and refuse any other."""
     if value.denominator != 1:
-        raise ValueError(f"{value} is no whole number")
+        raise ValueError(f"{value} is not a whole number")
     return value.numerator
 
 
 @dataclass(frozen=True)
 class Rank:
-    """What `rank` answers."""
+    """A result of `rank`."""
 
     eps: Fraction
     share: Fraction
@@ -319,13 +319,13 @@ class Rank:
 
     @classmethod
     def ask(cls, asked: Question, rng: Random) -> Rank:
-        """Ask for the rank of a budget, whoever the users are."""
+        """Ask for the rank of a budget, which does not depend on the users."""
         return cls(asked.eps, asked.share, ud.rank(asked.given_eps))
 
 
 @dataclass(frozen=True)
 class Optimal:
-    """What `rank`, `threshold`, `optimal_clipping` and `optimal_error` answer."""
+    """Results of `rank`, `threshold`, `optimal_clipping` and `optimal_error`."""
 
     counts: list[int]
     upper: Fraction
@@ -348,7 +348,7 @@ class Optimal:
 
 @dataclass(frozen=True)
 class Floats:
-    """What the same functions answer if the bound, or the budget, is a float."""
+    """Results of the same functions if the bound, or the budget, is a float."""
 
     counts: list[int]
     upper: Fraction
@@ -373,7 +373,7 @@ class Floats:
 
 @dataclass(frozen=True)
 class Clipping:
-    """What is answered of intervals, one a user or one a sample."""
+    """Bias, sensitivity and error of intervals, one per user or one per sample."""
 
     counts: list[int]
     upper: Fraction
@@ -408,7 +408,7 @@ class Clipping:
 def some_intervals(
     asked: Question, rng: Random, form: Callable[[Fraction], Any], most: int
 ) -> list[list[Fraction]]:
-    """Draw intervals, one a user or one a sample, with ends of a form; return what these are.
+    """Draw intervals, one per user or one per sample, and round their ends to a type of number.
 
     If there were more of them than `most`, users with equal counts have the same: Coq then reads
     them once.
@@ -455,7 +455,7 @@ class Rounded:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """What `optimal_solution` answers, and `kkt_certificate` of it."""
+    """Results of `optimal_solution`, and of `kkt_certificate` for it."""
 
     counts: list[int]
     upper: Fraction
@@ -491,7 +491,7 @@ class Multipliers:
 
 
 class Residuals(Multipliers):
-    """What `kkt_certificate` answers of points with multipliers, right ones and wrong ones."""
+    """Results of `kkt_certificate` for points with multipliers, right ones and wrong ones."""
 
     @classmethod
     def ask(cls, asked: Question, rng: Random) -> Any:
@@ -515,7 +515,7 @@ class Residuals(Multipliers):
 
 @dataclass(frozen=True)
 class Akmv:
-    """What `akmv_error` answers, in floats, and `rank`."""
+    """Results of `akmv_error`, in floats, and of `rank`."""
 
     counts: list[int]
     upper: Fraction

@@ -32,8 +32,8 @@ UNSEEN = 0.0002
 differently, which moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel
 makes far more."""
 STARTS = 3
-"""How often a kernel is started: of two that start at the same time, and choose the same port, one
-never responds."""
+"""How often a kernel is started. Two that start at the same time may choose the same port, and then
+one of them never responds."""
 VECTOR = "--InlineBackend.figure_formats={'svg', 'pdf', 'png'}"
 ANY_PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -98,23 +98,23 @@ def test_an_answer_that_is_off_is_refused(kind, tmp_path):
     """Each number of an answer by itself, and where they stand; those that are right are not."""
     right = right_cases(kind)
     wrong = [spoilt(case, name) for case in right for name in ANSWERS[kind]]
-    said = coq(bridge.refusals({kind: right + wrong}), tmp_path)
-    assert said.returncode == 0
-    refused = [int(n) for n in re.findall(r"\d+", said.stdout)]
+    done = coq(bridge.refusals({kind: right + wrong}), tmp_path)
+    assert done.returncode == 0
+    refused = [int(n) for n in re.findall(r"\d+", done.stdout)]
     assert refused == list(range(len(right), len(right + wrong)))
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_there_is_no_theorem_of_a_wrong_answer(kind, tmp_path):
     right = right_cases(kind)[:6]
-    said = coq(bridge.document({kind: right}), tmp_path)
-    assert (said.returncode, said.stdout) == (0, CLOSED)
+    done = coq(bridge.document({kind: right}), tmp_path)
+    assert (done.returncode, done.stdout) == (0, CLOSED)
     wrong = [*right, spoilt(right[0], ANSWERS[kind][-1])]
     assert coq(bridge.document({kind: wrong}), tmp_path).returncode != 0
 
 
 def test_nothing_true_of_no_users_is_proved(tmp_path):
-    """A question that is none has no right answer, whatever is said; nor do exchanged answers."""
+    """An invalid question has no right answer; exchanged answers are wrong."""
     best, any_one = bridge.cases("optimal", 0, seed=20)[0], bridge.cases("clipping", 0, seed=20)[0]
     none = {"counts": [], "low": [], "high": []}
     asked = {
@@ -135,9 +135,9 @@ def test_nothing_true_of_no_users_is_proved(tmp_path):
             replace(any_one, bias=any_one.sensitivity, sensitivity=any_one.bias),
         ],
     }
-    said = coq(bridge.refusals(asked), tmp_path)
-    assert said.returncode == 0
-    refused = re.findall(r"\[::([^\]]*)\]", said.stdout)
+    done = coq(bridge.refusals(asked), tmp_path)
+    assert done.returncode == 0
+    refused = re.findall(r"\[::([^\]]*)\]", done.stdout)
     assert [len(numbers.split(";")) for numbers in refused] == [2, 7, 4]
 
 
@@ -163,14 +163,14 @@ def test_what_proves_a_floor_is_checked(tmp_path):
         replace(right, load_unit=right.load_unit + 1),
         replace(right, loads=right.loads[1:]),
     ]
-    said = coq(bridge.refusals({"certificate": [right, *wrong]}), tmp_path)
-    assert said.returncode == 0
-    assert [int(n) for n in re.findall(r"\d+", said.stdout)] == list(range(1, len(wrong) + 1))
+    done = coq(bridge.refusals({"certificate": [right, *wrong]}), tmp_path)
+    assert done.returncode == 0
+    assert [int(n) for n in re.findall(r"\d+", done.stdout)] == list(range(1, len(wrong) + 1))
 
 
 def test_an_answer_that_is_no_fraction_is_not_written_down(monkeypatch):
     monkeypatch.setattr(bridge.ud, "optimal_error", lambda users, eps: 1.5)
-    with pytest.raises(TypeError, match="which is no Fraction"):
+    with pytest.raises(TypeError, match="which is not a Fraction"):
         bridge.cases("optimal", 0, seed=20)
 
 
@@ -242,8 +242,8 @@ def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
     question = ["counts", "upper", "eps"]
     for part in question:
         assert [getattr(case, part) for case in some] == [getattr(case, part) for case in right]
-    said = coq(bridge.refusals({kind: some}), tmp_path)
-    assert [int(n) for n in re.findall(r"\d+", said.stdout)] == wrong
+    done = coq(bridge.refusals({kind: some}), tmp_path)
+    assert [int(n) for n in re.findall(r"\d+", done.stdout)] == wrong
 
 
 def page(folder, source):

@@ -127,8 +127,9 @@ def test_a_copy_installs_what_its_code_imports(name):
     """Also what the modules beside it import, and those of `userdp`."""
     beside = [path for file, path in travel.needed(name).items() if file.endswith(".py")]
     trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in beside)]
-    modules = {full.partition(".")[0] for tree in trees for full in imported(tree).values()}
-    if "userdp.release" in str([*map(imported, trees)]):
+    names = {full for tree in trees for full in imported(tree).values()}
+    modules = {full.partition(".")[0] for full in names}
+    if any(full.startswith("userdp.release") for full in names):
         modules.add("opendp")
     owners = packages_distributions()
     ours = {path.stem for path in beside} | {"myst_nb", "tools"}

