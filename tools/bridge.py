@@ -92,11 +92,11 @@ DRAWN: list[list[Any]] = []
 NAMED: dict[str, Callable[[], list[list[Any]]]] = {
     "aircraft: by_aircraft['size'].to_numpy()": lambda: [[flights()]],
     "at-scale: counts": lambda: [[[10**6] + [10**4] * 1000]],
+    "average: aircraft.flights.to_numpy()": lambda: [[flights()]],
     "average: np.ones(users.total, dtype=int)": lambda: [[[1] * 448], [[1] * 110]],
     "centre: counts": lambda: [[geometric(6)]],
     "centre: rng.integers(1, 6, size=rng.integers(1, 6))": lambda: DRAWN,
     "centre: rng.integers(1, 7, size=rng.integers(1, 6))": lambda: DRAWN,
-    "decide: aircraft.flights.to_numpy()": lambda: [[flights()]],
     "decide: n_readings": lambda: DRAWN,
     "decide: n_trips": lambda: DRAWN,
     "errata: counts": lambda: [[[2]], [[2, 1]]],

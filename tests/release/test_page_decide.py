@@ -1,4 +1,4 @@
-"""The page for a table of yours: the release it shows, its tables, the errors it computes."""
+"""The page for a table of yours: the releases it shows, its recipes, and what it says of them."""
 
 import dataclasses
 import json
@@ -18,10 +18,7 @@ from page_functions import BOOK, functions_of
 import userdp as ud
 from userdp import beyond, release
 
-TABLE = pd.read_csv(BOOK / "data" / "decide.csv").set_index(["dataset", "choice"])
-PAGE = functions_of("decide", pd=pd, rng=np.random.default_rng(1), eps=0.5, delta=1e-6)
-
-
+PAGE = functions_of("decide", pd=pd)
 CELLS = {cell.id: cell.source for cell in nbformat.read(BOOK / "decide.ipynb", 4).cells}
 
 
@@ -161,51 +158,6 @@ def test_a_database_is_read_and_not_written(tmp_path, monkeypatch, capsys):
     assert Path("energy.db").read_bytes() == before
 
 
-def test_the_four_choices_with_other_trips():
-    stored = pd.read_csv(BOOK / "data" / "decide-four.csv")
-    rng = np.random.default_rng(4)
-    n_trips = PAGE.count_trips(np.random.default_rng([20250301, 1]))
-    users = ud.Contributions(n_trips, 65)
-    drawn = [PAGE.drive(n_trips, rng).groupby("vehicle").speed.sum() for _ in range(20)]
-    sums = np.stack(drawn)
-    public, guess, secret, no_clipping = stored.error
-    S = beyond.threshold(users, 1, "l1")
-    for centre, error in ((None, public), (50, guess)):
-        found = PAGE.clipped(users, sums, S, centre)[0].mean()
-        assert found == pytest.approx(error, rel=0.01)
-    assert PAGE.counts_protected(users, sums, 20, 1).mean() == pytest.approx(secret, rel=0.3)
-    assert no_clipping == pytest.approx(65 * max(n_trips) / n_trips.sum(), rel=0.003)  # projected
-    prospects = release.plan(n_trips, lower=0, upper=65, eps=1)
-    (advice,) = prospects.recommend()
-    assert stored.guarantee[0] == pytest.approx(advice.guarantee, rel=1e-5)
-    assert stored.floor[0] == pytest.approx(prospects.rows[0].floor, rel=1e-5)
-
-
-def test_what_the_choices_cost():
-    """With other random numbers, where there are any."""
-    geometric = ud.geometric_collection(6, 65)
-    anywhere = PAGE.levels(lambda rng, shape: 65 * rng.uniform(size=shape))
-    sums = anywhere(geometric, 200, rng=np.random.default_rng(2))
-    again = PAGE.costs(geometric, sums, 32.5, anywhere, 16).set_index("choice")
-    stored = TABLE.loc["geometric"]
-    np.testing.assert_allclose(again.guarantee, stored.guarantee, rtol=0.1)
-    np.testing.assert_allclose(again.error, stored.error, rtol=0.2)
-    datasets = {name: TABLE.loc[name] for name in TABLE.index.unique("dataset")}
-    for name, part in [("again", again), *datasets.items()]:
-        assert part.error_ratio.min() >= 1
-        best, prior = part.loc["l1 optimum"], part.loc["a prior, τ = 1"]
-        released = part.loc["l1 release"]
-        assert 1 < released.guarantee_ratio <= best.guarantee_ratio < 1.5
-        in_parts = name == "one heavy user"
-        assert (released.guarantee < 0.9 * best.guarantee) == in_parts
-        assert (released.error > 1.2 * best.error) == in_parts
-        assert in_parts or released.error <= best.error
-        rivals = part.guarantee.drop([released.name, best.name, "… staircase noise"])
-        assert (best.guarantee <= rivals.dropna()).all()
-        assert prior.error < best.error
-        assert 2 <= prior.guarantee_ratio < 3.1
-
-
 some_users = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 
 
@@ -263,53 +215,6 @@ def test_the_width_of_l1_is_the_best_one_before_a_release_is_projected_and_not_a
     released = beyond.best_split(users, eps).error
     assert released * 0.999 < min(after) < share * after[0]
     assert released < share * after[0]
-
-
-def test_plan_gives_the_same_advice():
-    for name, users in {
-        "one heavy user": ud.Contributions([500] + 500 * [5], 65),
-        "geometric": ud.geometric_collection(6, 65),
-    }.items():
-        prospects = release.plan(users.counts, lower=0, upper=65, eps=0.5)
-        (advice,) = prospects.recommend()
-        row = TABLE.loc[name, advice.strategy]
-        closed = prospects.rows[0].floor
-        assert row.guarantee == pytest.approx(advice.guarantee, rel=1e-5)
-        assert row.guarantee_ratio == pytest.approx(advice.guarantee / closed, rel=1e-5)
-
-
-def test_mean_errors_of_a_release_in_parts_are_those_of_releases():
-    """Drawn, on datasets at the bounds and between."""
-    users, rng, eps = ud.Contributions([100, *[1] * 100], 10), np.random.default_rng(5), 0.5
-    split = beyond.best_split(users, eps)
-    assert split.heavy_from == 100
-    sums = users.counts * rng.choice([0.0, 3.0, 10.0], (4, 101))
-    computed, worst = PAGE.released(users, sums)
-    assert worst == split.error
-    released = np.zeros((4, 100_000))
-    for part, members in zip(split.parts, (slice(1), slice(1, 101)), strict=True):
-        for row, some in zip(released, sums, strict=True):
-            drawn = np.full(100_000, 5.0)
-            half, counts = part.total_width / 2, users.counts[members]
-            drawn += np.clip(some[members] - 5 * counts, -half, half).sum() / counts.sum()
-            drawn += rng.laplace(scale=2 * half / eps / counts.sum(), size=100_000)
-            row += float(part.share) * np.clip(drawn, 0, 10)
-    errors = abs(released - sums.sum(axis=1, keepdims=True) / users.total).mean(axis=1)
-    np.testing.assert_allclose(errors, computed, rtol=0.02)
-    assert computed.max() < worst
-
-
-def test_errors_with_protected_counts_are_those_of_releases():
-    """Simulated; with public counts it is `tests/beyond/test_page_projection.py`."""
-    rng, users = np.random.default_rng(3), ud.Contributions([9, 4, 1, 1], 10)
-    sums, n = users.counts * np.array([9.0, 8.0, 10.0, 2.0]), 200_000
-    mean, cap, eps = sums.sum() / users.total, 4, 1.5
-    weights = np.minimum(users.counts, cap)
-    y = ((sums / users.counts - 5) * weights).sum()
-    noisy = [x + rng.laplace(scale=s * cap / eps, size=n) for x, s in ((y, 10), (weights.sum(), 2))]
-    drawn = np.clip(5 + noisy[0] / np.maximum(noisy[1], 1), 0, 10)
-    computed = PAGE.counts_protected(users, sums[None], cap, eps)[0]
-    assert abs(drawn - mean).mean() == pytest.approx(computed, rel=0.01)
 
 
 def test_the_recipe_for_groups_whose_counts_are_secret_runs_as_it_stands(tmp_path, monkeypatch):

@@ -196,7 +196,7 @@ def test_a_copy_keeps_the_files_that_are_beside_it(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     kept = tmp_path / "data" / "aircraft-averages.csv"
     kept.write_text("of the reader")
-    _, cell = travel.opening(APP, "decide", "A title")
+    _, cell = travel.opening(APP, "average", "A title")
     exec(cell.source, {})
     assert kept.read_text() == "of the reader"
 

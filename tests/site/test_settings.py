@@ -23,11 +23,6 @@ EDITS = {
         "one user": {", [52.0, 47.0], [18.0]]": "]"},
         "another range": {"U = 65": "U = 90"},
     },
-    "decide": {
-        "another eps, fewer trials": {
-            "eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 100, 0.8"
-        },
-    },
     "aircraft": {
         "another eps": {"eps, small = 0.5, 0.1": "eps, small = 0.8, 0.2"},
         "fewer repeats": {"20250713, 1_000": "20250713, 50"},
@@ -99,6 +94,10 @@ EDITS = {
         "another eps": {"[0.25, 0.5, 1, 1.5, 2, 3], 1": "[0.2, 0.7, 2], 0.7", "1000,": "100,"},
         "one user more": {"collection(101": "collection(102", "1000,": "100,"},
         "fewer trials": {"65, 1000,": "65, 50,"},
+        "another eps for the eleven": {
+            "eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 100, 0.8",
+            "65, 1000,": "65, 50,",
+        },
     },
     "centre": {
         "one user more": {"n_users=101": "n_users=102"},
