@@ -138,7 +138,7 @@ ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]
 
 @nox.session(venv_backend="venv", python="3.11")
 @nox.parametrize("addresses", [False, True], ids=["without-addresses", "with-addresses"])
-def travel(session: nox.Session, addresses: bool) -> None:
+def downloads(session: nox.Session, addresses: bool) -> None:
     """Execute each chapter as a reader downloads it: alone, with what its first cell installs."""
     copy = clone(session)
     # Nothing answers at the book's address: a copy must not need it.
