@@ -399,14 +399,14 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
 
 def test_only_what_is_committed_and_described_is_released_under_a_new_name(clone):
     git("tag", release.TAG)
-    assert release.hindrance() is None
+    assert release.reason_against() is None
     (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9\n\n## {ud.__version__}")
-    assert "commit them" in release.hindrance()
+    assert "commit them" in release.reason_against()
     git("commit", "-a", "-m", "two")
-    assert "CHANGELOG.md" in release.hindrance()
+    assert "CHANGELOG.md" in release.reason_against()
     (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## {ud.__version__}")
     git("commit", "-a", "-m", "three")
-    assert "another commit" in release.hindrance()
+    assert "another commit" in release.reason_against()
 
 
 # --- The locks hold what the requirements ask for, on every Python; pip asks for the hashes -------
