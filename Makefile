@@ -7,7 +7,7 @@ PIP := $(BIN) -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/ready
 TESTS := $(VENV)/tests
 EXTRAS := $(VENV)/extras
-MADE := _build dist $(VENV) .nox .peers mutants
+GENERATED := _build dist $(VENV) .nox .peers mutants
 
 NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "This needs Python 3.11 or newer; choose one with: make PYTHON=/path/to/python3"; exit 1; }
@@ -20,9 +20,9 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The commit, its date in seconds, and whether files differ from it, determined once, before anything
-# executes. Whatever is built from a commit carries its date, and is identical to the last byte whenever
-# it is built. An archive made by git has no .git, but has the commit in .git_archival; in any other copy
-# that file has a line with "Format", and the commit is unknown.
+# executes. All builds of a commit carry its date, so they are identical to the last byte. An archive made
+# by git has no .git, but has the commit in .git_archival; in any other copy that file has a line with
+# "Format", and the commit is unknown.
 ifneq ($(filter book preview pdf site reproducible release serve,$(MAKECMDGOALS)),)
 ifdef USERDP_STAMP
 COMMIT_AND_DATE := $(wordlist 1,2,$(USERDP_STAMP))
@@ -38,7 +38,7 @@ export USERDP_STAMP := $(strip $(COMMIT_AND_DATE) $(CHANGED))
 export SOURCE_DATE_EPOCH ?= $(DATE)
 endif
 
-# Remove the folders of earlier builds first, here and below, because they may be from older code.
+# Builds, here and below, start by deleting the earlier one, which may be from older code.
 BUILD = rm -rf _build/html _build/.doctrees _build/jupyter_execute && $(VENV)/bin/jupyter-book build . \
   --warningiserror --nitpick --keep-going --quiet && echo "Open _build/html/index.html, or run: make serve"
 
@@ -80,7 +80,7 @@ reproducible: site
 release: releasable reproducible test-all ## put a release into dist, and tag it locally
 	@$(BIN) -m tools.release
 
-# First, because the rest takes long.
+# Checked first, because the rest takes long.
 releasable: $(READY)
 	@$(BIN) -m tools.release --check
 
@@ -121,8 +121,8 @@ notebooks: $(TESTS)
 	@echo "Checking how chapters and their outputs are stored."
 	@$(BIN) -m pytest --quiet tests/site/test_book.py
 
-# GitHub ignores an invalid form or workflow without a message. zizmor looks for what is unsafe. This
-# also checks that nox can read its sessions, which run weekly.
+# GitHub silently ignores an invalid form or workflow. zizmor finds security problems in workflows. The
+# first command checks that nox can read its sessions, which run weekly.
 formats: $(TESTS)
 	@echo "Checking the workflows, the issue forms and CITATION.cff."
 	@$(VENV)/bin/nox -f tools/noxfile.py --list >/dev/null
@@ -181,12 +181,12 @@ serve: book ## build the book and show it on http://localhost:8000
 	@$(BIN) -m http.server --directory _build/html --bind 127.0.0.1 8000
 
 clean: ## remove the built book and the environments
-	rm -rf $(MADE)
+	rm -rf $(GENERATED)
 
-# Stamps, so that the environment is rebuilt only when its inputs change. Python compiles what it
-# imports, once; compiling everything that is installed would take 200 MB.
+# Stamp files: the environment is rebuilt only when its inputs change. Python compiles modules when it
+# imports them; compiling all installed modules would take 200 MB.
 unexport PYTHONDONTWRITEBYTECODE
-NO_INDEX = { echo "pip could not install everything: it needs a network, and an index of packages that it can reach."; exit 1; }
+NO_INDEX = { echo "pip could not install everything: it needs a network connection and a package index."; exit 1; }
 ADD = $(PIP) install --no-compile --require-hashes --no-build-isolation -r
 $(READY): requirements/book.lock pyproject.toml
 	@$(NEED_PYTHON)

@@ -1,7 +1,7 @@
 """Check the pictures of a chapter while `pytest --nbval` executes it.
 
-nbval compares what cells print, and no pictures. Here, after a cell with pictures has run, they are
-compared with the stored ones, and what they draw with the tables that the page offers below them.
+nbval compares printed output, not pictures. After a cell with pictures has run, compare them with
+the stored ones, and their data with the tables that the page offers below them.
 """
 
 import ast
@@ -18,24 +18,24 @@ from tools.ext.contents import parts
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKED = (ROOT / "requirements" / "book.lock").read_text("utf-8")
-# Other versions draw a line or a letter somewhere else.
+# Other versions render slightly differently.
 SAME_LIBRARIES = all(f"{x}=={version(x)} " in LOCKED for x in ("matplotlib", "seaborn"))
 RECORD = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tools")!r})
-import drawn
+import recorder
 del sys.path[0]
-drawn.record()
-del sys, drawn
+recorder.start()
+del sys, recorder
 """
-TAKE = "__import__('drawn').taken()"
+TAKE = "__import__('recorder').take()"
 RECORDING = pytest.StashKey[bool]()
 # Two kernels that start at the same time may choose the same port, and one of them never responds.
 KERNELS = FileLock(Path(tempfile.gettempdir(), "userdp-kernels.lock"), timeout=240)
 
 
 def pytest_collection_modifyitems(items):
-    """Leave chapters to `make test-all`, but for those of the first part, on the paper."""
+    """Mark all chapters as slow, except those of the first part, on the paper."""
     paper = {*parts()["The paper"]}
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.stem not in paper:
@@ -43,12 +43,12 @@ def pytest_collection_modifyitems(items):
 
 
 def run(kernel, code, expression):
-    """Run code that no cell has, and return what an expression then is."""
+    """Run code in the kernel, and return the value of an expression."""
     expressions = {"value": expression}
-    asked = kernel.kc.execute(code, silent=True, user_expressions=expressions)
+    request = kernel.kc.execute(code, silent=True, user_expressions=expressions)
     while (reply := kernel.get_message("shell", timeout=60))["parent_header"][
         "msg_id"
-    ] != asked:
+    ] != request:
         pass
     found = reply["content"]["user_expressions"]["value"]
     assert found["status"] == "ok", found
@@ -80,7 +80,7 @@ def faults(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Start kernels one after the other, and record what is drawn from the first cell on."""
+    """Start kernels one at a time, and record figures from the first cell on."""
     with KERNELS:
         yield
     if item.path.suffix == ".ipynb" and RECORDING not in item.parent.stash:
@@ -89,7 +89,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Run a cell, and then look at its pictures."""
+    """Run a cell, then check its pictures."""
     yield
     if item.path.suffix == ".ipynb" and (found := list(faults(item))):
         figure = item.cell.metadata.get("mystnb", {}).get("figure", {})

@@ -1,7 +1,7 @@
-"""The picture of the running example, drawn: what the live one is in print and without scripts.
+"""The static picture of the running example, for print and without scripts.
 
-`draw` shows the layer of a page. Its numbers are those of `userdp`, in a table whose rows it draws
-and returns. The live picture has the same examples, in `_scripts/live/example.js`.
+`draw` draws the layer of a page. It computes the numbers with `userdp`, as a table whose rows it
+draws and returns. The interactive picture has the same examples, in `_scripts/live/example.js`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ SUMS = np.array([sum(samples) for samples in SPEEDS])
 BUSES = ud.Contributions([len(samples) for samples in SPEEDS], upper=UPPER)
 MEAN = SUMS.sum() / BUSES.total
 RELEASES, RELEASES_OF_AKMV = 20250201, 20250206
-"""Seeds of the releases that the pages of the problem and of AKMV print."""
+"""Seeds of the releases that the pages `setup` and `akmv` print."""
 
 SAMPLES, BIAS, NOISE, INK = "#02704f", "#d55e00", "#0173b2", "black"
-"""A colour has one meaning in the picture; noise is hatched as well."""
+"""Each colour has one meaning in the picture; noise is also hatched."""
 LIGHT = {"color": "0.75", "lw": 1, "zorder": 0}
 FAR = (-UPPER, 2 * UPPER)
 
 
 def many_buses() -> list[npt.NDArray[np.float64]]:
-    """Return the speeds of 127 buses, random and rounded: those of the live picture."""
+    """Return the speeds of 127 buses, random and rounded, as in the interactive picture."""
     users = ud.geometric_collection(M=6, upper=UPPER)
     drawn = np.random.default_rng(RELEASES_OF_AKMV).uniform(0, UPPER, users.total)
     return np.split(drawn.round(1), np.cumsum(users.counts)[:-1])
@@ -47,7 +47,7 @@ def rows(
     row: npt.ArrayLike = np.nan,
     height: npt.ArrayLike = np.nan,
 ) -> pd.DataFrame:
-    """Return rows of a part of the picture, as the table has them."""
+    """Return rows of the table for a part of the picture."""
     columns = {"row": row, "from": start, "to": end, "height": height}
     size = max(np.size(values) for values in columns.values())
     full = {
@@ -58,14 +58,14 @@ def rows(
 
 
 def shifted(width: float, share: float = 0.5) -> ud.Clipping:
-    """Return intervals of a total width, with a share of what is cut off below them."""
+    """Return intervals of a total width, with a share of the removed range below them."""
     kept = np.minimum(UPPER, width / BUSES.counts)
     low = share * (UPPER - kept)
     return ud.Clipping(low, low + kept)
 
 
 def samples(clipping: ud.Clipping | None) -> Iterable[pd.DataFrame]:
-    """Yield the speeds and, if they are clipped, their intervals and where they are then."""
+    """Yield the speeds and, if they are clipped, the intervals and the clipped speeds."""
     lanes = np.arange(BUSES.n_users, 0, -1)
     lane = np.repeat(lanes, BUSES.counts)
     speeds = np.concatenate(SPEEDS)
@@ -85,7 +85,7 @@ def clipped_mean(clipping: ud.Clipping) -> float:
 
 
 def bars(errors: dict[str, tuple[float, float]]) -> Iterable[pd.DataFrame]:
-    """Yield bias and noise of each name, one below the other."""
+    """Yield bias and noise of each name, in lanes from top to bottom."""
     lane = np.arange(len(errors), 0, -1)
     bias, noise = np.array(list(errors.values())).T
     yield rows("bias", 0 * bias, bias, lane)
@@ -99,8 +99,8 @@ def parts_of(width: float, eps: float) -> tuple[float, float]:
     return float(ud.symmetric_error(BUSES, width, eps)) - noise, noise
 
 
-def rivals(eps: float) -> dict[str, tuple[float, float]]:
-    """Return bias and noise without clipping, with the best, and of the constant."""
+def compared_errors(eps: float) -> dict[str, tuple[float, float]]:
+    """Return bias and noise without clipping, with the best clipping, and of the constant U/2."""
     widths = {
         "no clipping": UPPER * BUSES.max_count,
         "best clipping": ud.threshold(BUSES, eps),
@@ -110,7 +110,7 @@ def rivals(eps: float) -> dict[str, tuple[float, float]]:
 
 
 def released(name: str, centre: float, scale: float) -> Iterable[pd.DataFrame]:
-    """Yield five releases, whose noise is that of the page of the problem, and their law."""
+    """Yield five releases, with the noise of the page `setup`, and their density."""
     rng = np.random.default_rng(RELEASES)
     noise = np.array([rng.laplace(scale=scale) for _ in range(5)])
     yield rows(f"releases, {name}", centre + noise, height=0.0)
@@ -119,19 +119,19 @@ def released(name: str, centre: float, scale: float) -> Iterable[pd.DataFrame]:
 
 
 def plain_releases(eps: float) -> Iterable[pd.DataFrame]:
-    """Yield the releases without clipping, which the page of the problem prints."""
+    """Yield the releases without clipping, which the page `setup` prints."""
     yield from released("no clipping", MEAN, ud.sensitivity(BUSES) / eps)
 
 
 def best_releases(eps: float) -> Iterable[pd.DataFrame]:
-    """Yield releases of the best clipping, from the same draws."""
+    """Yield releases with the best clipping, from the same noise draws."""
     best = ud.optimal_clipping(BUSES, eps)
     scale = ud.sensitivity(BUSES, best) / eps
     yield from released("best clipping", clipped_mean(best), scale)
 
 
 def error_curve(eps: float) -> Iterable[pd.DataFrame]:
-    """Yield the error against the total width, and its bias."""
+    """Yield the error and its bias, against the total width."""
     S = np.union1d(np.linspace(0, 280, 57), BUSES.largest_sums)
     error = np.array([ud.symmetric_error(BUSES, x, eps) for x in S])
     yield rows("error φ", S, height=error)
@@ -139,7 +139,7 @@ def error_curve(eps: float) -> Iterable[pd.DataFrame]:
 
 
 def prices(eps: float) -> Iterable[pd.DataFrame]:
-    """Yield what one unit of width costs and gains at the best width."""
+    """Yield the cost and the gain of one unit of width at the best width."""
     sums, T = BUSES.largest_sums, ud.threshold(BUSES, eps)
     yield rows("unit of noise", 0, 1 / eps, row=3)
     for lane, clipped in ((2, sum(sums > T)), (1, sum(sums >= T))):
@@ -148,7 +148,7 @@ def prices(eps: float) -> Iterable[pd.DataFrame]:
 
 
 def capped(eps: float) -> Iterable[pd.DataFrame]:
-    """Yield the sums, what they could be, the law of AKMV's cap, and releases."""
+    """Yield the sums and their ranges, the density of AKMV's cap, and releases."""
     lanes = np.arange(BUSES.n_users, 0, -1)
     yield rows("largest sums", 0, BUSES.largest_sums, lanes)
     yield rows("sums", SUMS, row=lanes)
@@ -160,11 +160,11 @@ def capped(eps: float) -> Iterable[pd.DataFrame]:
         height=law.probability / (law.upper - law.lower),
     )
     rng = np.random.default_rng(RELEASES_OF_AKMV)
-    published = [
+    drawn = [
         ud.akmv(SUMS, BUSES, eps, rng=rng),
         *ud.akmv(np.tile(SUMS, (5, 1)), BUSES, eps, rng=rng),
     ]
-    yield rows("releases, AKMV", np.hstack(published), height=0.0)
+    yield rows("releases, AKMV", np.hstack(drawn), height=0.0)
 
 
 def akmv_parts(eps: float) -> tuple[float, float]:
@@ -175,14 +175,14 @@ def akmv_parts(eps: float) -> tuple[float, float]:
 
 
 def cap_of(eps: float) -> float:
-    """Return the cap of the release that AKMV's page goes through."""
+    """Return the cap of the release that the page `akmv` works through."""
     return float(
         ud.private_quantile(SUMS, BUSES, ud.rank(eps), eps / 2, rng=RELEASES_OF_AKMV)
     )
 
 
 def reach() -> Iterable[pd.DataFrame]:
-    """Yield where the mean can go if a bus's samples are replaced: all, or the first."""
+    """Yield the range of the mean if all samples of a bus, or its first one, are replaced."""
     lanes, N = np.arange(BUSES.n_users, 0, -1), BUSES.total
     yield rows(
         "all its samples",
@@ -198,7 +198,7 @@ def reach() -> Iterable[pd.DataFrame]:
 
 
 class Part:
-    """Draws parts of a table into axes, each under the name that it has there."""
+    """Draws parts of a table into axes, labelled with the names of the parts."""
 
     def __init__(self, ax: Axes, table: pd.DataFrame):
         self.ax, self.table = ax, table
@@ -209,17 +209,17 @@ class Part:
 
     def points(self, part: str, marker: str = "o", **look: object) -> None:
         """Draw points in their lanes."""
-        some = self.get(part)
-        self.ax.plot(some["from"], some.row, marker, ls="", label=f"_{part}", **look)
+        rows = self.get(part)
+        self.ax.plot(rows["from"], rows.row, marker, ls="", label=f"_{part}", **look)
 
     def lines(self, part: str, **look: object) -> None:
-        """Draw level lines in their lanes."""
-        some = self.get(part)
-        self.ax.hlines(some.row, some["from"], some.to, label=f"_{part}", **look)
+        """Draw horizontal lines in their lanes."""
+        rows = self.get(part)
+        self.ax.hlines(rows.row, rows["from"], rows.to, label=f"_{part}", **look)
 
     def bars(self, part: str, color: str, hatched: bool = False) -> None:
         """Draw bars in their lanes."""
-        some = self.get(part)
+        rows = self.get(part)
         look = {"color": color, "edgecolor": "white", "lw": 1}
         if hatched:
             look = {
@@ -228,9 +228,9 @@ class Part:
                 "hatch": "....",
                 "lw": 1,
             }
-        width = some.to - some["from"]
+        width = rows.to - rows["from"]
         self.ax.barh(
-            some.row, width, left=some["from"], height=0.6, label=f"_{part}", **look
+            rows.row, width, left=rows["from"], height=0.6, label=f"_{part}", **look
         )
 
     def lanes(
@@ -266,7 +266,7 @@ def show_samples(part: Part, clipping: ud.Clipping | None = None) -> None:
 
 
 def show_reach(part: Part) -> None:
-    """Draw how far each bus can move the mean: by all its samples, and by one."""
+    """Draw how far each bus can move the mean, by all its samples and by one."""
     part.ax.axvline(MEAN, color=INK, ls=":", lw=1.6)
     part.lines("all its samples", color=NOISE, lw=11, alpha=0.35)
     part.lines("its first sample", color=INK, lw=1.4)
@@ -276,7 +276,7 @@ def show_reach(part: Part) -> None:
 
 
 def show_bars(part: Part, errors: dict[str, tuple[float, float]], axis: str) -> None:
-    """Draw bias and noise as bars, each with its sum."""
+    """Draw bias and noise as stacked bars, with their sums."""
     part.bars("bias", BIAS)
     part.bars("noise", NOISE, hatched=True)
     for lane, (bias, noise) in zip(
@@ -289,10 +289,10 @@ def show_bars(part: Part, errors: dict[str, tuple[float, float]], axis: str) -> 
     part.lanes(errors, axis, (-1, UPPER + 1))
 
 
-def show_released(part: Part, name: str, bell: bool = True) -> None:
-    """Draw releases with their law; those beyond the axis as a number at its end."""
+def show_released(part: Part, name: str, with_density: bool = True) -> None:
+    """Draw releases with their density; those beyond the axis as numbers at its end."""
     ax, values = part.ax, part.get(f"releases, {name}")
-    if bell:
+    if with_density:
         law = part.get(f"law, {name}")
         look = {"facecolor": "#d7e6f2", "edgecolor": NOISE, "hatch": "....", "lw": 0}
         ax.fill_between(law["from"], law.height, label=f"_law, {name}", **look)
@@ -324,7 +324,7 @@ def show_released(part: Part, name: str, bell: bool = True) -> None:
 
 
 def show_curve(part: Part, eps: float) -> None:
-    """Draw the error against the width, its bias below, and the best width."""
+    """Draw the error and its bias against the width, and the best width."""
     error, bias = part.get("error φ"), part.get("bias alone")
     ax, T = part.ax, float(ud.threshold(BUSES, eps))
     ax.fill_between(
@@ -342,7 +342,7 @@ def show_curve(part: Part, eps: float) -> None:
 
 
 def show_prices(part: Part, eps: float) -> None:
-    """Draw what a unit of width costs and gains."""
+    """Draw the cost and the gain of a unit of width."""
     part.bars("unit of noise", NOISE, hatched=True)
     part.bars("unit of bias", BIAS)
     part.ax.axvline(1 / eps, color=INK, ls="--", lw=1)
@@ -376,7 +376,7 @@ ERROR = "bias and mean noise, worst case (km/h)"
 
 
 def offset_errors(clipping: ud.Clipping, eps: float) -> dict[str, tuple[float, float]]:
-    """Return the most that is raised and lowered, and the error."""
+    """Return how much clipping can raise and lower the mean, and the error."""
     raised = float(BUSES.counts @ clipping.lower) / BUSES.total
     lowered = float(BUSES.counts @ (UPPER - clipping.upper)) / BUSES.total
     bias, noise = (
@@ -394,8 +394,8 @@ Axis = tuple[float, Callable[[Part], None]]
 
 
 def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
-    """Return the tables of a layer, and its axes: how high each is, and what draws it."""
-    best, errors = ud.optimal_clipping(BUSES, eps), rivals(eps)
+    """Return the tables of a layer, and its axes, each as its height and drawing function."""
+    best, errors = ud.optimal_clipping(BUSES, eps), compared_errors(eps)
     clipped: Axis = (1.5, lambda part: show_samples(part, best))
     compared: Axis = (1.3, lambda part: show_bars(part, errors, ERROR))
     curve: Axis = (1.6, lambda part: show_curve(part, eps))
@@ -414,13 +414,13 @@ def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
             (1.4, lambda part: show_bars(part, offset, ERROR)),
         ]
     if page == "akmv":
-        kept = {name: errors[name] for name in ("best clipping", "always U/2")}
-        here, cap = {"AKMV here": akmv_parts(eps)} | kept, cap_of(eps)
+        others = {name: errors[name] for name in ("best clipping", "always U/2")}
+        here, cap = {"AKMV here": akmv_parts(eps)} | others, cap_of(eps)
         return [*capped(eps), *bars(here), *best_releases(eps)], [
             (1.3, lambda part: show_sums(part, cap)),
             (0.7, lambda part: show_law(part, cap)),
             (1.3, lambda part: show_bars(part, here, "bias and mean noise (km/h)")),
-            (0.6, lambda part: show_released(part, "AKMV", bell=False)),
+            (0.6, lambda part: show_released(part, "AKMV", with_density=False)),
             after,
         ]
     if page == "kkt":
@@ -433,7 +433,7 @@ def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
 
 
 def draw(page: str, eps: float = 0.8) -> pd.DataFrame:
-    """Draw the layer of a page, and return the numbers that it shows.
+    """Draw the layer of a page, and return its numbers.
 
     Parameters
     ----------
@@ -445,8 +445,8 @@ def draw(page: str, eps: float = 0.8) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row is a mark: its part of the picture, its lane, where it begins and ends, and for points
-        of a curve its height.
+        One row per mark: its part of the picture, its lane, its start and end, and the height of
+        points on a curve.
     """
     tables, axes = layer_of(page, eps)
     table = pd.concat(tables, ignore_index=True).dropna(axis="columns", how="all")

@@ -1,4 +1,4 @@
-"""The look of the book's figures: one style, and a colour, marker and dash per mechanism."""
+"""The style of the book's figures, with a colour, marker and line style per mechanism."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "OPT-worst-case": {"color": _PALETTE[0], "marker": "o", "linestyle": "-"},
     "AKMV": {"color": _PALETTE[3], "marker": "s", "linestyle": (0, (3.7, 1.6))},
     "Laplace": {"color": _PALETTE[7], "marker": "^", "linestyle": (0, (1, 1.65))},
-    # Not a mechanism: the largest error that OPT-worst-case can have.
+    # Not a mechanism, but the largest error that OPT-worst-case can have.
     "guarantee": {
         "color": _PALETTE[0],
         "marker": "",
         "linestyle": (0, (6, 1.5, 1, 1.5)),
     },
-    # The best clippings for the mean absolute error, and other laws of noise.
+    # The best clippings for the mean absolute error, and other noise distributions.
     "l1 optimum": {"color": _PALETTE[2], "marker": "P", "linestyle": (0, (5, 1))},
     "l1 optimum, staircase": {
         "color": "#6f4fa0",
@@ -44,10 +44,11 @@ LOOKS: dict[str, dict[str, Any]] = {
         "marker": "*",
         "linestyle": (0, (4, 1, 1, 1, 1, 1)),
     },
-    # A centre and a narrower width that a prior chooses; counts that are protected, too.
+    # A centre and a narrower width chosen from a prior; protected counts.
     "prior": {"color": "#00707a", "marker": "H", "linestyle": (0, (6, 1))},
     "counts protected": {"color": "k", "marker": "8", "linestyle": (0, (1, 2))},
-    # The rivals: weights min(m, k), k samples of each, sums capped at a public T, means of means.
+    # Alternatives: weights min(m, k), k samples per user, sums capped at a public T, means of
+    # means.
     "weights": {"color": "#b87600", "marker": "<", "linestyle": (0, (3, 1, 1, 1))},
     "dropping": {"color": "#2f97d3", "marker": ">", "linestyle": (0, (2, 1))},
     "cap": {"color": _PALETTE[4], "marker": "d", "linestyle": (0, (8, 2, 2, 2))},
@@ -60,35 +61,34 @@ LOOKS: dict[str, dict[str, Any]] = {
 """A mechanism keeps its colour, marker and line style on every page."""
 
 SECOND = _PALETTE[5]
-"""The colour of a second collection or budget, where two curves are of one mechanism."""
+"""The colour of a second collection or budget, if a figure has two curves of one mechanism."""
 
 JUST_BELOW = Fraction(1, 10**8)
-"""How far below 2/k the left side of a jump is computed."""
+"""The distance below 2/k at which the left side of a jump is computed."""
 
 
 def use_book_style() -> None:
-    """Draw all figures from here on in the book's style."""
+    """Use the book's style for all following figures."""
     plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
 
 def with_jumps(eps: Iterable[float], users: Contributions) -> list[Epsilon]:
     """Add both sides of each jump to a grid of budgets, for the line of an exact error.
 
-    Where ε reaches 2/k the rank ⌈2/ε⌉ falls from k + 1 to k, and a threshold may jump. A line
-    through budgets of a grid would join its two sides by a slope, as if there were a trend.
+    At ε = 2/k the rank ⌈2/ε⌉ falls from k + 1 to k, and a threshold may jump. A line through a
+    plain grid would join the two sides by a slope, as if there were a trend.
 
     Parameters
     ----------
     eps : iterable of float
         Privacy budgets, in any order.
     users : Contributions
-        Ranks beyond their number change nothing.
+        Ranks above the number of users are ignored.
 
     Returns
     -------
     list of float or Fraction
-        In ascending order the budgets given and, within their range, each 2/k, with the budget
-        that is less by 1e-8.
+        In ascending order, the given budgets and, within their range, each 2/k and 2/k - 1e-8.
     """
     grid = [float(budget) for budget in eps]
     ranks = range(1, users.n_users + 1)
@@ -106,21 +106,21 @@ def draw_error(
     label: str | None = None,
     **changes: Any,
 ) -> None:
-    """Draw an error that is known exactly against eps, as the mechanism's line.
+    """Draw an exact error against eps, as the mechanism's line.
 
     Parameters
     ----------
     ax : matplotlib Axes
         Where to draw.
     eps, error : array_like of float, shape (n,)
-        Privacy budgets, and errors in the unit of the samples. Where both sides of a jump are
-        among them, as in `with_jumps`, the line goes straight up or down.
+        Privacy budgets, and errors in the unit of the samples. If they contain both sides of a
+        jump, as in `with_jumps`, the line is vertical there.
     mechanism : str
         A key of `LOOKS`.
     label : str, optional
-        Entry in the legend; the mechanism's name without it.
+        Entry in the legend; by default, the mechanism's name.
     **changes
-        What differs from the mechanism's look, such as `lw`.
+        Changes to the mechanism's look, such as `lw`.
     """
     look = LOOKS[mechanism] | {"marker": ""} | changes
     ax.plot(np.asarray(eps), np.asarray(error), label=label or mechanism, **look)
@@ -143,9 +143,9 @@ def draw_points(
     eps, error, standard_error : array_like of float, shape (n,)
         Privacy budgets, mean errors and their standard errors.
     mechanism : str
-        A key of `LOOKS`, and the name of the points; the legend has that of the line.
+        A key of `LOOKS`; the points are not in the legend, which has the line.
     **changes
-        What differs from the mechanism's look, such as `ms`, and another `label`.
+        Changes to the mechanism's look, such as `ms`, or another `label`.
     """
     own = {"linestyle": "", "capsize": 2.5, "label": f"_{mechanism}"}
     look = LOOKS[mechanism] | own | changes
@@ -159,11 +159,11 @@ def label_lines(ax: Axes) -> None:
     Parameters
     ----------
     ax : matplotlib Axes
-        With its curves, scales and limits as they will be; curves without a label get none.
+        With its final curves, scales and limits; curves without a label get no name.
 
     Notes
     -----
-    Names that would overlap are moved apart, by as little as it takes in least squares.
+    Names that would overlap are moved apart by the smallest shifts in least squares.
     """
     figure = ax.get_figure(root=True)
     assert figure is not None
@@ -176,7 +176,7 @@ def label_lines(ax: Axes) -> None:
         for line in lines
     ]
     gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
-    # Lines that end at the same point, but for the last digit, are named in the order of drawing.
+    # Lines that end at the same point, up to rounding, are named in drawing order.
     order = np.argsort(np.round(ends, 3), kind="stable")
     apart = gap * np.arange(len(ends))
     places = isotonic_regression(np.asarray(ends)[order] - apart).x + apart
@@ -194,32 +194,32 @@ def label_lines(ax: Axes) -> None:
 
 
 def label_budgets(ax: Axes) -> None:
-    """Give an axes a logarithmic eps axis with plain numbers, and name it."""
+    """Make the x-axis logarithmic with plain numbers, and label it as eps."""
     plain_log_axis(ax.xaxis)
     ax.set_xlabel("privacy budget ε (no unit; smaller is more private)")
 
 
 def label_ranks(ax: Axes) -> None:
-    """Give an axes logarithmic scales for numbers of samples against ranks, and name them."""
+    """Make both axes logarithmic, and label them as numbers of samples against ranks."""
     label_ratios(ax, "x", "rank of the user (1: most samples)")
     label_ratios(ax, "y", "samples of the user")
 
 
 def label_errors(ax: Axes, what: str = "error of the mean") -> None:
-    """Give an axes a logarithmic error axis with plain numbers, and say which error it shows."""
+    """Make the y-axis logarithmic with plain numbers, and label it with the kind of error."""
     label_ratios(ax, "y", f"{what} (km/h)")
 
 
 def label_ratios(ax: Axes, which: str, name: str) -> None:
-    """Make the axis "x" or "y" logarithmic with plain numbers, and name it."""
+    """Make the axis "x" or "y" logarithmic with plain numbers, and label it."""
     ax.set(**{f"{which}label": name})
     plain_log_axis({"x": ax.xaxis, "y": ax.yaxis}[which])
 
 
 def plain_log_axis(axis: Axis) -> None:
-    """Make an axis logarithmic, and label 1, 2 and 5 of every decade as they are read aloud.
+    """Make an axis logarithmic, and label 1, 2 and 5 of every decade without exponents.
 
-    On a horizontal axis of more than two decades there is room for 1 and 3 only.
+    A horizontal axis of more than two decades has space for 1 and 3 only.
     """
     axes = axis.axes
     digits: tuple[float, ...] = (1.0, 2.0, 5.0)

@@ -1,7 +1,7 @@
-"""Tables of numbers, each written together with what made it.
+"""Write tables of numbers, each with a record of its origin.
 
-What is said here goes into the notebook, as an output that no page shows; when the book is built,
-the record of the table is made from it.
+The record is stored in the notebook, as an output that pages do not show; the build of the book
+turns it into an entry of the page `record`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Maker = Callable[..., Any]
 Makers = Maker | Sequence[Maker]
 
 NOISE = 1e-12
-"""What is smaller than this share of its reference is written as 0.
+"""Numbers smaller than this share of their reference are written as 0.
 
-Rounding puts some 1e-16 of a number into its difference to an equal one, or into the spread of
-equal ones, a hundred times that after long sums; how much depends on the processor. What the book
-measures is larger than 1e-9 of its reference.
+Rounding makes the difference or the spread of equal numbers about 1e-16 of their size, a hundred
+times that after long sums; the amount depends on the processor. Everything that the book measures
+is larger than 1e-9 of its reference.
 """
 
 PREFIX = "application/papermill.record/"
-"""Outputs of such kinds are stored with a notebook, and left out of its page."""
+"""Outputs whose MIME types begin so are stored in a notebook, but not shown on its page."""
 
 
 def _public_name(maker: Maker) -> str:
-    """Return the name by which a reader would import a function; one of a page has only its own."""
+    """Return the name by which to import a function; if a page defines it, its bare name."""
     while isinstance(maker, partial):
         maker = maker.func
     module = getattr(maker, "__module__", None)
@@ -52,12 +52,12 @@ def _public_name(maker: Maker) -> str:
         return name
     # The outermost package that exports it, or its module.
     owner = name.partition(".")[0]
-    thing = getattr(sys.modules[module], owner, None)
-    places = accumulate(
+    exported = getattr(sys.modules[module], owner, None)
+    modules = accumulate(
         module.split("."), "{}.{}".format
     )  # a, a.b and a.b.c of "a.b.c"
     exporting = [
-        place for place in places if getattr(sys.modules[place], owner, None) is thing
+        path for path in modules if getattr(sys.modules[path], owner, None) is exported
     ]
     return f"{exporting[0]}.{name}"
 
@@ -71,7 +71,7 @@ def _names(makers: Makers) -> list[str]:
 
 
 def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
-    """Return the names of what made a table, or of what made each of its curves."""
+    """Return the names of the functions that made a table, or each of its curves."""
     if not isinstance(made_by, Mapping):
         return _names(made_by)
     texts = frame.select_dtypes(exclude="number")
@@ -88,7 +88,7 @@ def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
 
 
 def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
-    """Return one number, several or none as a list of whole positive numbers."""
+    """Return one positive whole number, several or none as a list."""
     if value is None:
         return []
     several = value if isinstance(value, Sequence) else [value]
@@ -99,20 +99,20 @@ def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
     return sorted(int(n) for n in several)
 
 
-def _check_column(frame: pd.DataFrame, name: str, said: list[int]) -> None:
-    """Refuse a seed or trials that are not those in the table's own column."""
+def _check_column(frame: pd.DataFrame, name: str, given: list[int]) -> None:
+    """Raise if the seed or trials differ from those in the table's own column."""
     if name in frame:
         held = sorted({int(n) for n in frame[name].dropna()} - {0})
-        if held != said:
+        if held != given:
             raise ValueError(
-                f"`{name}` must be what the column holds, {held}, got {said}"
+                f"`{name}` must be what the column holds, {held}, got {given}"
             )
 
 
 def _without_noise(
     frame: pd.DataFrame, noise: Mapping[str, str | npt.ArrayLike]
 ) -> pd.DataFrame:
-    """Return the table with 0 for what is rounding noise, and for -0.0."""
+    """Return the table with 0 in place of rounding noise and of -0.0."""
     spreads = [name for name in frame if re.search(r"standard_error$|_se$", str(name))]
     missing = sorted({*spreads} - {*noise})
     if missing:
@@ -135,11 +135,11 @@ def _without_noise(
     return clean
 
 
-def _tell(table: str, said: dict[str, Any]) -> None:
-    """Store what was said with the notebook that runs, if one does."""
+def _store_record(table: str, record: dict[str, Any]) -> None:
+    """Store a table's record in the running notebook, if there is one."""
     interactive = sys.modules.get("IPython")
     if interactive and interactive.get_ipython():
-        text = json.dumps(said, indent=1, ensure_ascii=False)
+        text = json.dumps(record, indent=1, ensure_ascii=False)
         about = {"scrapbook": {"name": f"table {table}", "mime_prefix": PREFIX}}
         interactive.display.display(
             {f"{PREFIX}text/plain": text}, metadata=about, raw=True
@@ -157,44 +157,42 @@ def write_table(
     reads: Sequence[str] = (),
     index: str | None = None,
 ) -> None:
-    """Write a table to data/NAME.csv, with six digits, and say what made it.
+    """Write a table to data/NAME.csv, with six digits, and record its origin.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The table.
     name : str
-        Its name: small letters, digits and hyphens.
+        Its name: lower-case letters, digits and hyphens.
     made_by : callable, sequence of callables, or mapping
-        The functions that computed the numbers: of `userdp`, or of the page itself. A mapping tells
-        them apart by curve, a column or what a column of text says.
+        The functions that computed the numbers: of `userdp`, or of the page itself. A mapping
+        gives the functions of each curve: of a column, or of the rows with a certain text.
     seed : int, optional
-        What the page's random numbers start from; without it there are none.
+        The seed of the page's random numbers; omit it if there are none.
     trials : int or sequence of int, optional
-        Of how many random datasets or releases a number is the mean.
+        The number of random datasets or releases over which numbers are averaged.
     noise : mapping, optional
-        For columns that may hold rounding noise, what it is relative to: another column, or
-        numbers. Each column that ends in `standard_error` or `_se` must be there.
+        The reference for each column that may hold rounding noise: another column, or numbers.
+        It must have each column whose name ends in `standard_error` or `_se`.
     reads : sequence of str, optional
-        What else the numbers come from: other tables, or data of others.
+        Other sources of the numbers: tables, or external data.
     index : str, optional
-        What to call the index's column; without it the index is not written.
+        The name of the index's column; without it, the index is not written.
 
     Raises
     ------
     TypeError
-        If `made_by` holds what is no function or class, or has no name.
+        If an entry of `made_by` is not a function or class with a name.
     ValueError
-        If an argument does not fit the table, or there are trials without a seed.
+        If an argument is inconsistent with the table, or `trials` is given without a seed.
 
-    Notes
-    -----
-    What is smaller than 1e-12 of what it is relative to is written as 0 (see `NOISE`), so that the
-    table is the same on every processor. Everything else is kept, however small.
+    Notes ----- Numbers smaller than 1e-12 of their reference are written as 0 (see `NOISE`), so
+    that the table is the same on every processor. All other numbers are kept, however small.
     """
     if not re.fullmatch(r"[a-z0-9-]+", name):
         raise ValueError(
-            f"`name` must be small letters, digits and hyphens, got name={name!r}"
+            f"`name` must be lower-case letters, digits and hyphens, got name={name!r}"
         )
     seeds = _positive("seed", seed)
     counts = _positive("trials", trials)
@@ -202,18 +200,17 @@ def write_table(
         raise ValueError(
             f"`seed` must be given with trials, got trials={trials!r} alone"
         )
-    for column, said in (("seed", seeds), ("trials", counts)):
-        _check_column(frame, column, said)
+    for column, given in (("seed", seeds), ("trials", counts)):
+        _check_column(frame, column, given)
     made = _curves(frame, made_by)
     clean = _without_noise(frame, noise or {})
     path = Path("data", f"{name}.csv")
-    path.parent.mkdir(exist_ok=True)  # a chapter that was downloaded stands alone
-    half = path.with_suffix(
-        f".{os.getpid()}"
-    )  # whoever reads meanwhile sees all of it, or the old
-    clean.to_csv(half, index=bool(index), index_label=index, float_format="%.6g")
-    half.replace(path)
-    _tell(
+    path.parent.mkdir(exist_ok=True)  # a downloaded chapter has no data folder
+    # Replace the file at once, so that another process never reads an incomplete one.
+    temporary = path.with_suffix(f".{os.getpid()}")
+    clean.to_csv(temporary, index=bool(index), index_label=index, float_format="%.6g")
+    temporary.replace(path)
+    _store_record(
         name,
         {
             "table": name,
@@ -228,21 +225,21 @@ def write_table(
 def keep_record(
     table: Path, *, command: str, script: str, seed: int | None = None
 ) -> None:
-    """Write beside a table what measured or found it, because it cannot be made again.
+    """Write the record of a table that cannot be reproduced exactly to a file beside it.
 
     Parameters
     ----------
     table : Path
         The CSV file.
     command : str
-        What a reader would run.
+        The command that makes the table.
     script : str
-        The file that it runs, from the root of the repository.
+        The script that it runs, relative to the root of the repository.
     seed : int, optional
-        What the random numbers start from.
+        The seed of its random numbers.
     """
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
-    said = {"command": command, "script": script, "seed": seed, "sha256": digest}
+    record = {"command": command, "script": script, "seed": seed, "sha256": digest}
     table.with_suffix(".json").write_text(
-        json.dumps(said, indent=1) + "\n", encoding="utf-8"
+        json.dumps(record, indent=1) + "\n", encoding="utf-8"
     )

@@ -1,1 +1,1 @@
-"""The commands behind `make`, and what the book adds to Sphinx."""
+"""The commands behind `make`, and the book's extensions of Sphinx."""

@@ -1,11 +1,11 @@
-"""Ask userdp, and write its answers down for Coq: `make -C proofs bridge`.
+"""Write results of userdp as cases for Coq to prove: `make -C proofs bridge`.
 
-Each case is a question, written down in whole numbers and Fractions before `userdp` sees it, with
-what `userdp` answers, in Fractions or in floats. `proofs/bridge.v` says what an answer means, and
-has a check for each kind that is proved: what it accepts is a theorem. Nothing is computed here
-that a function of `userdp` computes. The first cases of each kind are the collections on the book's
-pages; all others are drawn, the same for the same seed. Lower bounds take long to find: those that
-the book stores are drawn.
+A case is an instance, recorded in whole numbers and Fractions before `userdp` sees it, with the
+results of `userdp`, in Fractions or in floats. `proofs/bridge.v` defines what the results mean, and
+has a verified check for each kind of case: a case that it accepts is a theorem. This script never
+computes what a function of `userdp` computes. The first cases of each kind are the collections on
+the book's pages; the others are random, and determined by the seed. Lower bounds take long to
+compute, so their cases are a random sample of the certificates stored with the book.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ Numbers = list[Fraction]
 
 BOOK_BUDGETS = [Fraction(eps) for eps in ("0.8", "0.1", "0.5", "1", "1.5", "2", "3")]
 BOOK_UPPERS = [Fraction(upper) for upper in (65, 1, 2, 10, 20, 130, 800)]
-# Relative distance from a whole number within which `rank` takes 2/eps for it, by the type of eps.
-SHARES = {np.float32: Fraction(1, 2**23), np.float64: Fraction(1, 10**9), float: Fraction(1, 10**9)}
+# Relative tolerance within which `rank` rounds 2/eps to a whole number, by the type of eps.
+TOLERANCES = {
+    np.float32: Fraction(1, 2**23),
+    np.float64: Fraction(1, 10**9),
+    float: Fraction(1, 10**9),
+}
 
 
 def geometric(n: int) -> list[int]:
@@ -50,7 +54,7 @@ def extreme(n_users: int, max_count: int) -> list[int]:
     return [1] * (n_users - 1) + [max_count]
 
 
-# How collections are made, and the arguments before the bound U.
+# The functions that make collections, and their arguments before the bound U.
 MAKERS: dict[str, tuple[Callable[..., list[int]], list[str]]] = {
     "Contributions": (list, ["counts"]),
     "geometric_collection": (geometric, ["M"]),
@@ -60,7 +64,7 @@ MAKERS: dict[str, tuple[Callable[..., list[int]], list[str]]] = {
 
 @dataclass(frozen=True)
 class Collection:
-    """Users: how they are made, with which arguments, and the counts that this must give."""
+    """Users: the function that makes them, its arguments, and the counts that it must give."""
 
     maker: str
     arguments: tuple[Any, ...]
@@ -68,7 +72,7 @@ class Collection:
 
     @classmethod
     def of(cls, maker: str, *arguments: Any) -> Collection:
-        """Write the counts down."""
+        """Record the counts."""
         return cls(maker, arguments, MAKERS[maker][0](*arguments))
 
     def users(self, upper: Any) -> Any:
@@ -82,13 +86,13 @@ class Collection:
 
 @cache
 def flights() -> list[int]:
-    """Return the numbers of flights of 4,037 aircraft, sorted: Coq reads each number once."""
+    """Return the flights of each of 4,037 aircraft, sorted, so that Coq reads each number once."""
     return sorted(pd.read_csv(DATA / "aircraft-averages.csv").flights.tolist())
 
 
 DRAWN: list[list[Any]] = []
-# The collections for which an expression on a page stands that is not a literal; none if the page
-# draws them, as is done here.
+# The collections that an expression on a page denotes, if it is not a literal; none if the page
+# draws them at random, as this script does.
 NAMED: dict[str, Callable[[], list[list[Any]]]] = {
     "aircraft: by_aircraft['size'].to_numpy()": lambda: [[flights()]],
     "at-scale: counts": lambda: [[[10**6] + [10**4] * 1000]],
@@ -127,7 +131,7 @@ NAMED: dict[str, Callable[[], list[list[Any]]]] = {
     "projection: pd.read_csv('data/aircraft-averages.csv').flights.to_numpy()": lambda: [
         [flights()]
     ],
-    "projection: proof.users.counts": lambda: DRAWN,  # those of the floors
+    "projection: proof.users.counts": lambda: DRAWN,  # those of the lower bounds
     "projection: rng.integers(1, 9, size=3)": lambda: DRAWN,
     "robustness: [*m]": lambda: [
         [[1] * 127],
@@ -180,25 +184,25 @@ def page_collections(folder: Path = BOOK) -> list[Collection]:
 
 
 def literals(page: str, arguments: list[ast.expr]) -> list[list[Any]]:
-    """Return the values of arguments that are literals, or those that are named above."""
+    """Return the values of arguments that are literals, or look them up in `NAMED`."""
     builtins = {"__builtins__": {"max": max, "range": range, "round": round}}
     try:  # of the book's own pages
         return [[eval(ast.unparse(argument), builtins) for argument in arguments]]
     except NameError:
         name = key(page, arguments)
     if name not in NAMED:
-        raise ValueError(f"NAMED in tools/bridge.py must say which users these are: {name!r}.")
+        raise ValueError(f"NAMED in tools/bridge.py must have an entry for {name!r}.")
     return NAMED[name]()
 
 
 def key(page: str, arguments: list[ast.expr]) -> str:
-    """Return what arguments on a page are called in `NAMED`."""
+    """Return the key in `NAMED` of arguments on a page."""
     return f"{page}: {', '.join(map(ast.unparse, arguments))}"
 
 
 @dataclass(frozen=True)
-class Question:
-    """Users, a bound and a budget: the exact numbers, and what `userdp` is given for them."""
+class Instance:
+    """Users, a bound and a budget: the exact numbers, and the arguments passed to `userdp`."""
 
     collection: Collection
     upper: Fraction
@@ -207,26 +211,26 @@ class Question:
     given_eps: Any
 
     @classmethod
-    def of(cls, collection: Collection, upper: Any, eps: Any) -> Question:
-        """Write down the exact values of a bound and a budget."""
+    def of(cls, collection: Collection, upper: Any, eps: Any) -> Instance:
+        """Record the exact values of a bound and a budget."""
         return cls(collection, exact_value(upper), exact_value(eps), upper, eps)
 
     @property
     def counts(self) -> list[int]:
-        """The counts, as they were written down."""
+        """The recorded counts."""
         return self.collection.counts
 
     @property
-    def share(self) -> Fraction:
-        """How close to a whole number 2/eps counts as it."""
-        return SHARES.get(type(self.given_eps), Fraction(0))
+    def tolerance(self) -> Fraction:
+        """The relative tolerance within which 2/eps counts as a whole number."""
+        return TOLERANCES.get(type(self.given_eps), Fraction(0))
 
     def users(self) -> Any:
         """Have `userdp` make the users."""
         return self.collection.users(self.given_upper)
 
-    def first(self, n: int) -> Question:
-        """Ask about the first n users only."""
+    def first(self, n: int) -> Instance:
+        """Return the instance with the first n users only."""
         return replace(self, collection=self.collection.first(n))
 
 
@@ -235,8 +239,8 @@ def exact_value(given: Any) -> Fraction:
     return Fraction(float(given) if isinstance(given, np.floating) else given)
 
 
-def some_collection(rng: Random) -> Collection:
-    """Draw a collection: one user, a few, of whom many tie, or many; in any form."""
+def random_collection(rng: Random) -> Collection:
+    """Draw a collection: one user, a few (often with ties), or many; in any accepted type."""
     n_users = rng.choice([1, 2, rng.randint(3, 12), rng.randint(3, 12), 40])
     counts = [rng.choice([1, 2, rng.randint(1, 60)]) for _ in range(n_users)]
     given = rng.choice([list, tuple, np.uint8, np.int32, np.int64, np.uint64, object])
@@ -244,15 +248,15 @@ def some_collection(rng: Random) -> Collection:
     return Collection("Contributions", (made,), counts)
 
 
-def some_budget(rng: Random) -> Fraction:
-    """Draw a budget; often 2/eps is whole, where the best width is not the only one."""
+def random_budget(rng: Random) -> Fraction:
+    """Draw a budget; 2/eps is often whole, in which case the best width is not unique."""
     if rng.random() < 0.4:
         return Fraction(2, rng.choice([rng.randint(1, 14), rng.randint(15, 60)]))
     return Fraction(rng.randint(1, 80), rng.randint(1, 40))
 
 
-def in_a_form(eps: Fraction, rng: Random) -> Any:
-    """Return a budget as a Fraction, or in another exact form, if it has one."""
+def random_form(eps: Fraction, rng: Random) -> Any:
+    """Return a budget as a Fraction, or in another exact type that can represent it."""
     forms: list[Any] = [eps, eps]
     if eps.denominator == 1:
         forms += 3 * [int(eps)]
@@ -262,48 +266,48 @@ def in_a_form(eps: Fraction, rng: Random) -> Any:
     return rng.choice(forms)
 
 
-def book_questions(in_floats: bool) -> list[Question]:
-    """Return the book's collections with a budget each; the buses with all, as with all bounds."""
+def book_instances(in_floats: bool) -> list[Instance]:
+    """Return the book's collections, each with one budget and bound; the buses with all of them."""
     buses, *others = page_collections()
-    asked = [*zip(BOOK_BUDGETS, BOOK_UPPERS, strict=True)]
-    turn = 3 if in_floats else 0
-    some = [(buses, eps, upper) for eps, upper in asked] + [
-        (users, *asked[(place + turn) % len(asked)]) for place, users in enumerate(others)
+    settings = [*zip(BOOK_BUDGETS, BOOK_UPPERS, strict=True)]
+    shift = 3 if in_floats else 0
+    chosen = [(buses, eps, upper) for eps, upper in settings] + [
+        (users, *settings[(i + shift) % len(settings)]) for i, users in enumerate(others)
     ]
     if in_floats:
-        return [Question.of(users, float(upper), float(eps)) for users, eps, upper in some]
-    return [Question.of(users, upper, eps) for users, eps, upper in some]
+        return [Instance.of(users, float(upper), float(eps)) for users, eps, upper in chosen]
+    return [Instance.of(users, upper, eps) for users, eps, upper in chosen]
 
 
-def some_question(rng: Random, in_floats: bool) -> Question:
-    """Draw a question, in exact numbers or with a float at least."""
-    users, eps = some_collection(rng), some_budget(rng)
+def random_instance(rng: Random, in_floats: bool) -> Instance:
+    """Draw an instance, in exact numbers or with at least one float."""
+    users, eps = random_collection(rng), random_budget(rng)
     upper = Fraction(rng.randint(1, 999), rng.randint(1, 99))
     if not in_floats:
-        return Question.of(users, upper, in_a_form(eps, rng))
-    # What is meant by a float, and what it is, are two numbers; others are only close to it.
+        return Instance.of(users, upper, random_form(eps, rng))
+    # The float nearest to a budget differs from it; other floats are only close to it.
     near = eps * (1 + rng.choice([0, 0, 0, 1, -1]) * Fraction(1, 10 ** rng.randint(5, 13)))
     kind: Callable[[Any], Any] = rng.choice([float, float, np.float64, np.float32])
     uppers = [float(upper), float(upper), np.float32(float(upper)), int(upper) + 1]
     return rng.choice(
         [
-            Question.of(users, rng.choice(uppers), kind(float(near))),
-            Question.of(users, rng.choice(uppers), in_a_form(eps, rng)),
-            Question.of(users, upper, kind(float(near))),
+            Instance.of(users, rng.choice(uppers), kind(float(near))),
+            Instance.of(users, rng.choice(uppers), random_form(eps, rng)),
+            Instance.of(users, upper, kind(float(near))),
         ]
     )
 
 
 def exact(values: Any) -> Numbers:
-    """Return numbers as Fractions; what is none already is refused."""
+    """Return a list of Fractions; raise if a value is not one."""
     for value in values:
         if not isinstance(value, Fraction):
-            raise TypeError(f"userdp answered {value!r}, which is not a Fraction")
+            raise TypeError(f"userdp returned {value!r}, which is not a Fraction")
     return list(values)
 
 
 def whole(value: Fraction) -> int:
-    """Return a whole number as an int, and refuse any other."""
+    """Return a whole number as an int; raise if it is not whole."""
     if value.denominator != 1:
         raise ValueError(f"{value} is not a whole number")
     return value.numerator
@@ -314,13 +318,13 @@ class Rank:
     """A result of `rank`."""
 
     eps: Fraction
-    share: Fraction
+    tolerance: Fraction
     rank: int
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Rank:
-        """Ask for the rank of a budget, which does not depend on the users."""
-        return cls(asked.eps, asked.share, ud.rank(asked.given_eps))
+    def compute(cls, instance: Instance, rng: Random) -> Rank:
+        """Compute the rank of a budget, which does not depend on the users."""
+        return cls(instance.eps, instance.tolerance, ud.rank(instance.given_eps))
 
 
 @dataclass(frozen=True)
@@ -337,13 +341,13 @@ class Optimal:
     error: Fraction
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Optimal:
-        """Ask for the best clipping, and its error."""
-        users, eps = asked.users(), asked.given_eps
+    def compute(cls, instance: Instance, rng: Random) -> Optimal:
+        """Compute the best clipping and its error."""
+        users, eps = instance.users(), instance.given_eps
         best = ud.optimal_clipping(users, eps)
         [width, error] = exact([ud.threshold(users, eps), ud.optimal_error(users, eps)])
         ends = exact(best.lower), exact(best.upper)
-        return cls(asked.counts, asked.upper, asked.eps, ud.rank(eps), width, *ends, error)
+        return cls(instance.counts, instance.upper, instance.eps, ud.rank(eps), width, *ends, error)
 
 
 @dataclass(frozen=True)
@@ -353,7 +357,7 @@ class Floats:
     counts: list[int]
     upper: Fraction
     eps: Fraction
-    share: Fraction
+    tolerance: Fraction
     rank: int
     threshold: Fraction
     low: Numbers
@@ -361,14 +365,14 @@ class Floats:
     error: Fraction
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Floats:
-        """Ask for the best clipping, and its error."""
-        users, eps = asked.users(), asked.given_eps
+    def compute(cls, instance: Instance, rng: Random) -> Floats:
+        """Compute the best clipping and its error."""
+        users, eps = instance.users(), instance.given_eps
         best = ud.optimal_clipping(users, eps)
         [width, error] = map(Fraction, [ud.threshold(users, eps), ud.optimal_error(users, eps)])
         ends = [*map(Fraction, best.lower)], [*map(Fraction, best.upper)]
-        question = asked.counts, asked.upper, asked.eps, asked.share
-        return cls(*question, ud.rank(eps), width, *ends, error)
+        recorded = instance.counts, instance.upper, instance.eps, instance.tolerance
+        return cls(*recorded, ud.rank(eps), width, *ends, error)
 
 
 @dataclass(frozen=True)
@@ -386,44 +390,44 @@ class Clipping:
     error: Fraction
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Clipping:
-        """Draw intervals, and ask for bias, sensitivity and error."""
-        asked = asked.first(600)
-        return cls.of(asked, some_intervals(asked, rng, Fraction, 100))
+    def compute(cls, instance: Instance, rng: Random) -> Clipping:
+        """Draw intervals, and compute their bias, sensitivity and error."""
+        instance = instance.first(600)
+        return cls.of(instance, random_intervals(instance, rng, Fraction, 100))
 
     @classmethod
-    def of(cls, asked: Question, ends: list[list[Fraction]]) -> Clipping:
-        """Ask about intervals in Fractions."""
-        exact_users = asked.collection.users(asked.upper)
-        answers = exact(clipping_answers(exact_users, asked.eps, *zip(*ends, strict=True)))
-        if len(ends) == len(asked.counts):
-            of_users = [[end] for end in ends]  # the last one goes on
+    def of(cls, instance: Instance, ends: list[list[Fraction]]) -> Clipping:
+        """Compute the results for intervals in Fractions."""
+        exact_users = instance.collection.users(instance.upper)
+        results = exact(clipping_results(exact_users, instance.eps, *zip(*ends, strict=True)))
+        if len(ends) == len(instance.counts):
+            of_users = [[end] for end in ends]  # applies to all samples of the user
         else:
-            own = iter(ends)
-            of_users = [[next(own) for _ in range(count)] for count in asked.counts]
+            remaining = iter(ends)
+            of_users = [[next(remaining) for _ in range(count)] for count in instance.counts]
         low, high = ([[end[i] for end in user] for user in of_users] for i in (0, 1))
-        return cls(asked.counts, asked.upper, asked.eps, low, high, *answers)
+        return cls(instance.counts, instance.upper, instance.eps, low, high, *results)
 
 
-def some_intervals(
-    asked: Question, rng: Random, form: Callable[[Fraction], Any], most: int
+def random_intervals(
+    instance: Instance, rng: Random, form: Callable[[Fraction], Any], most: int
 ) -> list[list[Fraction]]:
     """Draw intervals, one per user or one per sample, and round their ends to a type of number.
 
-    If there were more of them than `most`, users with equal counts have the same: Coq then reads
-    them once.
+    If there are more than `most`, users with equal counts have equal intervals, which Coq reads
+    once.
     """
-    total = sum(asked.counts)
-    n = total if total <= most and rng.random() < 0.7 else len(asked.counts)
-    ends = [[asked.upper * Fraction(rng.randint(0, 12), 12) for _ in range(2)] for _ in range(n)]
+    total = sum(instance.counts)
+    n = total if total <= most and rng.random() < 0.7 else len(instance.counts)
+    ends = [[instance.upper * Fraction(rng.randint(0, 12), 12) for _ in range(2)] for _ in range(n)]
     intervals = [sorted(Fraction(form(end)) for end in pair) for pair in ends]
     if n <= most:
         return intervals
-    return [intervals[asked.counts.index(count)] for count in asked.counts]
+    return [intervals[instance.counts.index(count)] for count in instance.counts]
 
 
-def clipping_answers(users: Any, eps: Any, low: Sequence[Any], high: Sequence[Any]) -> list[Any]:
-    """Ask for bias, sensitivity and error of intervals."""
+def clipping_results(users: Any, eps: Any, low: Sequence[Any], high: Sequence[Any]) -> list[Any]:
+    """Compute bias, sensitivity and error of intervals."""
     clipping = ud.Clipping(low, high)
     return [
         ud.worst_case_bias(users, clipping),
@@ -435,7 +439,7 @@ def clipping_answers(users: Any, eps: Any, low: Sequence[Any], high: Sequence[An
 
 @dataclass(frozen=True)
 class Rounded:
-    """What is answered of the same intervals in Fractions and in floats."""
+    """Results for the same intervals, in Fractions and in floats."""
 
     exact: Clipping
     bias: Fraction
@@ -444,13 +448,15 @@ class Rounded:
     error: Fraction
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Rounded:
-        """Draw intervals that floats hold, and ask twice."""
-        asked = Question.of(asked.collection.first(130), float(asked.upper), asked.given_eps)
-        intervals = some_intervals(asked, rng, float, 20)
+    def compute(cls, instance: Instance, rng: Random) -> Rounded:
+        """Draw intervals that floats represent exactly, and compute twice."""
+        instance = Instance.of(
+            instance.collection.first(130), float(instance.upper), instance.given_eps
+        )
+        intervals = random_intervals(instance, rng, float, 20)
         ends = [[float(end) for end in pair] for pair in intervals]
-        answers = clipping_answers(asked.users(), asked.given_eps, *zip(*ends, strict=True))
-        return cls(Clipping.of(asked, intervals), *map(Fraction, answers))
+        results = clipping_results(instance.users(), instance.given_eps, *zip(*ends, strict=True))
+        return cls(Clipping.of(instance, intervals), *map(Fraction, results))
 
 
 @dataclass(frozen=True)
@@ -468,38 +474,38 @@ class Multipliers:
     residuals: Numbers
 
     @classmethod
-    def of(cls, asked: Question, users: Any, point: ud.Solution) -> Any:
-        """Ask how far a point is from satisfying each condition."""
+    def of(cls, instance: Instance, users: Any, point: ud.Solution) -> Any:
+        """Compute how far a point is from satisfying each condition."""
         [total_width, lambda_width] = exact([point.total_width, point.lambda_width])
         return cls(
-            asked.counts,
-            asked.upper,
-            asked.eps,
+            instance.counts,
+            instance.upper,
+            instance.eps,
             exact(point.alpha),
             total_width,
             exact(point.lambda_users),
             exact(point.mu_users),
             lambda_width,
-            exact(ud.kkt_certificate(users, asked.given_eps, point)),
+            exact(ud.kkt_certificate(users, instance.given_eps, point)),
         )
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Any:
-        """Ask for a minimiser with multipliers."""
-        users = asked.users()
-        return cls.of(asked, users, ud.optimal_solution(users, asked.given_eps))
+    def compute(cls, instance: Instance, rng: Random) -> Any:
+        """Compute a minimiser with multipliers."""
+        users = instance.users()
+        return cls.of(instance, users, ud.optimal_solution(users, instance.given_eps))
 
 
 class Residuals(Multipliers):
-    """Results of `kkt_certificate` for points with multipliers, right ones and wrong ones."""
+    """Results of `kkt_certificate` for points with valid or invalid multipliers."""
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Any:
-        """Take the printed multipliers, or the repaired ones, and often change one number."""
-        asked = asked.first(600)
-        users = asked.users()
-        make = rng.choice([ud.optimal_solution, ud.printed_solution])
-        point = make(users, asked.given_eps)
+    def compute(cls, instance: Instance, rng: Random) -> Any:
+        """Take the paper's multipliers or the corrected ones, and usually perturb one number."""
+        instance = instance.first(600)
+        users = instance.users()
+        solve = rng.choice([ud.optimal_solution, ud.printed_solution])
+        point = solve(users, instance.given_eps)
         part = rng.choice([None, *point._fields])
         if part is not None:
             change = Fraction(rng.choice([-1, 1]), 10 ** rng.randint(1, 9))
@@ -510,7 +516,7 @@ class Residuals(Multipliers):
                 value = value.copy()
                 value[rng.randrange(len(value))] += change
             point = point._replace(**{part: value})
-        return cls.of(asked, users, point)
+        return cls.of(instance, users, point)
 
 
 @dataclass(frozen=True)
@@ -520,33 +526,33 @@ class Akmv:
     counts: list[int]
     upper: Fraction
     eps: Fraction
-    share: Fraction
+    tolerance: Fraction
     sums: Numbers
     rank: int
     error: Fraction
 
     @classmethod
-    def ask(cls, asked: Question, rng: Random) -> Akmv:
-        """Draw sums, some of them extreme and many tied, that are floats as the bound is.
+    def compute(cls, instance: Instance, rng: Random) -> Akmv:
+        """Draw sums that floats represent exactly, some of them extreme and many tied.
 
-        A cell far from the rank has a weight that is too small to be enclosed: of many users few
-        are taken if the budget is large.
+        The weight of a cell far from the rank is too small for Coq's interval arithmetic, so the
+        number of users is limited if the budget is large.
         """
-        collection = asked.collection.first(min(max(12, int(100 / asked.eps)), 130))
-        upper = Fraction(max(1, round(8 * asked.upper)), 8)
+        collection = instance.collection.first(min(max(12, int(100 / instance.eps)), 130))
+        upper = Fraction(max(1, round(8 * instance.upper)), 8)
         sums = [
             upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])
             for count in collection.counts
         ]
         users = collection.users(float(upper))
-        answer = ud.akmv_error([float(value) for value in sums], users, asked.given_eps)
-        answers = ud.rank(asked.given_eps), Fraction(float(answer))
-        return cls(collection.counts, upper, asked.eps, asked.share, sums, *answers)
+        error = ud.akmv_error([float(value) for value in sums], users, instance.given_eps)
+        results = ud.rank(instance.given_eps), Fraction(float(error))
+        return cls(collection.counts, upper, instance.eps, instance.tolerance, sums, *results)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What `minimax_certificate` answered of a collection: a floor, and what proves it."""
+    """A lower bound of `minimax_certificate`, with its proof."""
 
     counts: list[int]
     upper: Fraction
@@ -557,7 +563,7 @@ class Certificate:
     sizes: list[int]
     unit: int
     levels: list[list[int]]
-    stands: list[list[int]]
+    positions: list[list[int]]
     weights: list[int]
     factors: list[tuple[int, int]]
     load_unit: int
@@ -565,15 +571,15 @@ class Certificate:
 
     @classmethod
     def of(cls, line: str) -> Certificate:
-        """Deal the users to the blocks, and give each block of a dataset its level."""
+        """Assign the users to blocks, and each block of a dataset to its level."""
         raw, floor = json.loads(line), beyond.FloorCertificate.from_json(line)
         histogram = [[int(number) for number in entry.split()] for entry in raw["counts"]]
         blocks: list[int] = []
         groups: list[int] = []
         for g, group in enumerate(floor.groups):
             first_block = len(groups)
-            dealt = range(group.block_size * group.n_blocks)
-            blocks += [first_block + user % group.n_blocks for user in dealt]
+            members = range(group.block_size * group.n_blocks)
+            blocks += [first_block + user % group.n_blocks for user in members]
             groups += [g] * group.n_blocks
         means = floor._means()
         places = sorted({*means})
@@ -581,9 +587,9 @@ class Certificate:
             (c, d, [(places[place], load) for _, _, place, load in rows])
             for (c, d), rows in groupby(floor.loads, lambda row: row[:2])
         ]
-        # A dataset says how many blocks stand at each level; here each block has its own.
-        stands = [
-            [level for stand in dataset for level, n in enumerate(stand) for _ in range(n)]
+        # A dataset holds the number of blocks at each level; a case lists the level of each block.
+        positions = [
+            [level for numbers in dataset for level, n in enumerate(numbers) for _ in range(n)]
             for dataset in floor.datasets
         ]
         [bound] = exact([floor.bound])
@@ -597,7 +603,7 @@ class Certificate:
             sizes=[group.block_size for group in floor.groups],
             unit=floor.unit,
             levels=[list(group.levels) for group in floor.groups],
-            stands=stands,
+            positions=positions,
             weights=list(floor.weights),
             factors=[(n_apart, whole(factor * 2**60)) for n_apart, factor in floor.factors],
             load_unit=floor.load_unit,
@@ -606,7 +612,7 @@ class Certificate:
 
 
 Case = Rank | Optimal | Floats | Clipping | Rounded | Multipliers | Akmv | Certificate
-# Each kind, as bridge.v calls it; a case is made by the constructor with the name of the class.
+# The kinds by their names in bridge.v, where each class has a constructor of the same name.
 KINDS: dict[str, type[Case]] = {
     "rank": Rank,
     "optimal": Optimal,
@@ -620,29 +626,29 @@ KINDS: dict[str, type[Case]] = {
 }
 CONSTRUCTORS = {Residuals: "Multipliers"}
 RECORDS = {"residuals": "multipliers"}
-# Kinds that are asked about in floats; about ranks, every other question is.
+# Kinds with instances in floats; for ranks, every other one.
 IN_FLOATS = {"floats": [True], "rounded": [True], "rank": [False, True], "akmv": [True]}
 
 
 def cases(kind: str, n: int, seed: int) -> list[Case]:
-    """Return cases of a kind: the book's own, and n that the seed draws."""
+    """Return cases of a kind: the book's, and n random ones, determined by the seed."""
     rng = Random(f"{kind} {seed}")
     if kind == "certificate":
         return book_floors(n // 10, rng)
-    ask: Callable[..., Case] = KINDS[kind].ask
-    return [ask(question, rng) for question in questions(kind, n, rng)]
+    compute: Callable[..., Case] = KINDS[kind].compute
+    return [compute(instance, rng) for instance in instances(kind, n, rng)]
 
 
-def questions(kind: str, n: int, rng: Random) -> list[Question]:
-    """Return what is asked: about the book's collections, and n drawn ones."""
+def instances(kind: str, n: int, rng: Random) -> list[Instance]:
+    """Return the instances of a kind: the book's collections, and n random ones."""
     in_floats = IN_FLOATS.get(kind, [False])
-    asked = [in_floats[i % len(in_floats)] for i in range(n)]
-    drawn = [some_question(rng, floats) for floats in asked]
-    return [q for floats in in_floats for q in book_questions(floats)] + drawn
+    types = [in_floats[i % len(in_floats)] for i in range(n)]
+    drawn = [random_instance(rng, floats) for floats in types]
+    return [x for floats in in_floats for x in book_instances(floats)] + drawn
 
 
 def book_floors(n: int, rng: Random) -> list[Case]:
-    """Return the floors of eight equal users, and n drawn ones of the book's other collections."""
+    """Return the lower bounds for eight equal users, and n random ones for other collections."""
     stored = {
         path.stem: path.read_text(encoding="utf-8").splitlines()
         for path in sorted((DATA / "floors").glob("*.jsonl"))
@@ -654,7 +660,7 @@ def book_floors(n: int, rng: Random) -> list[Case]:
 
 
 def in_coq(value: Any) -> str:
-    """Write a number, a list or a case as Coq reads it."""
+    """Write a number, a list or a case in Coq's syntax."""
     if isinstance(value, Fraction):
         return f"({value.numerator} # {value.denominator})"
     if isinstance(value, int):
@@ -668,9 +674,9 @@ def in_coq(value: Any) -> str:
 
 
 def list_in_coq(values: list[Any]) -> str:
-    """Write a list, of equal entries in a row only one, and with one denominator if it is small.
+    """Write a list: runs of equal entries once, and with a common denominator if it is small.
 
-    Coq adds fractions with equal denominators the fastest.
+    Coq adds fractions fastest if their denominators are equal.
     """
     common = lcm(*(number.denominator for number in numbers_in(values)))
     write = partial(with_denominator, common) if common < 2**80 else in_coq
@@ -681,7 +687,7 @@ def list_in_coq(values: list[Any]) -> str:
 
 
 def numbers_in(value: Any) -> Iterator[Fraction]:
-    """Return the Fractions in a list, and in lists in it."""
+    """Yield the Fractions in a nested list."""
     if isinstance(value, Fraction):
         yield value
     elif isinstance(value, list):
@@ -698,17 +704,17 @@ def with_denominator(common: int, value: Any) -> str:
     return in_coq(value)
 
 
-def definition(kind: str, answered: Sequence[Case]) -> str:
+def definition(kind: str, listed: Sequence[Case]) -> str:
     """Write the cases of a kind as a list."""
-    listed = ";\n  ".join(map(in_coq, answered))
+    lines = ";\n  ".join(map(in_coq, listed))
     return f"""
 Definition {kind}_cases : seq {RECORDS.get(kind, kind)}_case := [::
-  {listed}].
+  {lines}].
 """
 
 
 def theorem(kind: str, n: int) -> str:
-    """Write the theorem that n answers are right, with its proof: the check."""
+    """Write the theorem that n results are correct; its proof runs the check."""
     return f"""
 Theorem {kind}_answers (R : realFieldType) :
   size {kind}_cases = {n}%nat /\\ List.Forall ({kind}_says R) {kind}_cases.
@@ -720,7 +726,7 @@ Qed.
 """
 
 
-HEAD = """(* Written by tools/bridge.py: cases that userdp answered. *)
+HEAD = """(* Written by tools/bridge.py: results of userdp. *)
 From Coq Require Import QArith String.
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From UserDP Require Import bridge bridge_certificate.
@@ -729,30 +735,32 @@ Local Open Scope Q_scope.
 """
 
 
-def document(answered: dict[str, Sequence[Case]]) -> str:
-    """Write a file for Coq: the cases of each kind, theorems on them, and what these rest on."""
-    parts = [definition(kind, some) + theorem(kind, len(some)) for kind, some in answered.items()]
-    names = ", ".join(f"@{kind}_answers" for kind in answered)
-    asked = f"\nDefinition all_answers := (tt, {names}).\nPrint Assumptions all_answers.\n"
-    return HEAD + "".join(parts) + asked
+def document(of_kinds: dict[str, Sequence[Case]]) -> str:
+    """Write a file for Coq: the cases of each kind, the theorems, and their assumptions."""
+    parts = [definition(kind, some) + theorem(kind, len(some)) for kind, some in of_kinds.items()]
+    names = ", ".join(f"@{kind}_answers" for kind in of_kinds)
+    assumptions = f"\nDefinition all_answers := (tt, {names}).\nPrint Assumptions all_answers.\n"
+    return HEAD + "".join(parts) + assumptions
 
 
-def refusals(answered: dict[str, Sequence[Case]]) -> str:
-    """Write a file for Coq that lists which cases of each kind are refused, counted from 0."""
-    asked = 'Eval vm_compute in ("{0}", refused {0}_ok {0}_cases)%string.\n'
-    parts = [definition(kind, some) + asked.format(kind) for kind, some in answered.items()]
+def refusals(of_kinds: dict[str, Sequence[Case]]) -> str:
+    """Write a file for Coq that prints the positions of refused cases of each kind, from 0."""
+    command = 'Eval vm_compute in ("{0}", refused {0}_ok {0}_cases)%string.\n'
+    parts = [definition(kind, some) + command.format(kind) for kind, some in of_kinds.items()]
     return HEAD + "".join(parts)
 
 
 def main() -> None:
-    """Write the book's cases of each kind, and as many drawn ones as are asked for."""
+    """Write the book's cases of each kind, and the requested number of random ones."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--cases", type=int, default=100, help="how many of each kind are drawn")
+    parser.add_argument(
+        "--cases", type=int, default=100, help="number of random cases of each kind"
+    )
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--refusals", action="store_true", help="ask which cases are refused")
-    asked = parser.parse_args()
-    answered = {kind: cases(kind, asked.cases, asked.seed) for kind in KINDS}
-    print((refusals if asked.refusals else document)(answered), end="")
+    parser.add_argument("--refusals", action="store_true", help="have Coq print the refused cases")
+    options = parser.parse_args()
+    of_kinds = {kind: cases(kind, options.cases, options.seed) for kind in KINDS}
+    print((refusals if options.refusals else document)(of_kinds), end="")
 
 
 if __name__ == "__main__":

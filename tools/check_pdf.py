@@ -1,14 +1,14 @@
-"""Check the typeset book: no error, no glyph missing, nothing wide in the margin.
+"""Check the PDF: no errors, no missing glyphs, no line that extends far into the margin.
 
-And each statement stands in the chapter that its number names. The argument is the folder with
-companion.tex and companion.log.
+Also check that each statement is in the chapter that its number names. The argument is the folder
+with companion.tex and companion.log.
 """
 
 import re
 import sys
 from pathlib import Path
 
-WIDE = r"Overfull \\hbox \((?:[2-9]\d|\d{3,})\..*"  # a line that stands out by 20 points or more
+WIDE = r"Overfull \\hbox \((?:[2-9]\d|\d{3,})\..*"  # a line that is too wide by 20 points or more
 FAULTS = rf"^(?:! .*|Missing character: .*|.*Reference `.*' on page .* undefined.*|{WIDE})"
 STATED = r"\{((?:Theorem|Lemma|Proposition|Corollary|Definition) (\d+)\.\d+)"
 PLACES = rf"secnumdepth\}}\{{(-?\d)|\\(chapter)\{{|\\begin\{{sphinxadmonition\}}\{{note\}}{STATED}"
@@ -18,7 +18,7 @@ def misplaced(tex):
     """Return a line for each statement whose number names another chapter."""
     problems = []
     chapter = 0
-    is_numbered = True  # chapters before the first part are not
+    is_numbered = True  # only until the first part sets the depth
     n_statements = 0
     for depth, heading, statement, number in re.findall(PLACES, tex):
         if depth:
@@ -28,16 +28,16 @@ def misplaced(tex):
         elif statement:
             n_statements += 1
             if int(number) != chapter:
-                problems.append(f"{statement} stands in chapter {chapter}")
+                problems.append(f"{statement} is in chapter {chapter}")
     if not n_statements:
-        problems.append("no statement is found")
+        problems.append("no statement found")
     return problems
 
 
 if __name__ == "__main__":
-    made = Path(sys.argv[1])
-    tex = (made / "companion.tex").read_text("utf-8", "replace")
-    log = (made / "companion.log").read_text("utf-8", "replace")
+    folder = Path(sys.argv[1])
+    tex = (folder / "companion.tex").read_text("utf-8", "replace")
+    log = (folder / "companion.log").read_text("utf-8", "replace")
     problems = re.findall(FAULTS, log, re.M) + misplaced(tex)
     if problems:
         sys.exit("\n".join(problems))

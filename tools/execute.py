@@ -1,13 +1,12 @@
-"""Execute the chapters, each in a kernel of its own and as many side by side as there are cores.
+"""Execute the chapters, each in its own kernel, as many in parallel as there are cores.
 
-They go into the cache from which `make book` then builds the pages. It is begun anew each time: it
-could not tell that `userdp` has changed. Its pictures are vector graphics.
+The results go into the cache from which `make book` builds the pages. The cache is cleared each
+time, because it would not notice changes of `userdp`. Its pictures are vector graphics.
 
-With --store (`make refresh`) the chapters named, or all, are executed and their outputs stored,
-byte for byte the same if nothing changed: pictures are stored as pixels, because processors round
-the coordinates of vector graphics differently, and one that looks the same as before stays.
-What editors note in a file is removed, except what the book uses. The picture of README.md is the
-last one of the landing page.
+With --store (`make refresh`), execute the named chapters, or all, and store their outputs, byte for
+byte the same if nothing changed. Stored pictures are PNGs, because processors round the coordinates
+of vector graphics differently, and a picture is replaced only if it looks different. Metadata that
+the book does not use is removed. The picture of README.md is the last one of the landing page.
 """
 
 import base64
@@ -27,37 +26,36 @@ from tqdm.contrib.concurrent import thread_map
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
-UNSEEN = 0.0002
-"""A root mean square of differences, of values from 0 to 1. Processors round the last digit
-differently, which moves the grey of an edge here and there, by 0.00006; a letter moved by a pixel
-makes far more."""
-STARTS = 3
-"""How often a kernel is started. Two that start at the same time may choose the same port, and then
+INVISIBLE = 0.0002
+"""The largest invisible difference of pictures: a root mean square, of values from 0 to 1. Rounding
+on other processors changes some edges, by up to 0.00006; a letter moved by a pixel is far above."""
+ATTEMPTS = 3
+"""How often to start a kernel. Two that start at the same time may choose the same port, and then
 one of them never responds."""
 VECTOR = "--InlineBackend.figure_formats={'svg', 'pdf', 'png'}"
 ANY_PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-"""What a chapter says of its kernel: which version ran it is no property of the chapter."""
+"""The metadata of a chapter, which must not depend on the Python that ran it."""
 
 
 def run(path, settings):
-    """Return a chapter with the outputs that it has now, in a kernel with these settings."""
+    """Execute a chapter in a kernel with these settings, and return it with its outputs."""
     return nbclient.execute(
         nbformat.read(path, as_version=4),
         cwd=path.parent,
         timeout=600,
         coalesce_streams=True,
         record_timing=False,
-        # Without a log level each kernel warns of its connection.
+        # At the default log level, each kernel warns about its connection.
         extra_arguments=["--log-level=ERROR", *settings],
     )
 
 
 def execute(path, settings=()):
-    """Return the same, and start the kernel again if it does not respond."""
-    for _ in range(STARTS - 1):
+    """Execute a chapter as `run` does, but restart a kernel that does not respond."""
+    for _ in range(ATTEMPTS - 1):
         try:
             return run(path, settings)
         except RuntimeError as error:
@@ -78,14 +76,14 @@ def pixels(output):
 
 
 def look_the_same(output, other_output):
-    """Whether nobody sees a difference between two pictures."""
+    """Whether two pictures have no visible difference."""
     one = pixels(output)
     other = pixels(other_output)
-    return one.shape == other.shape and calculate_rms(one, other) < UNSEEN
+    return one.shape == other.shape and calculate_rms(one, other) < INVISIBLE
 
 
 def tidy(chapter):
-    """Take out what editors and kernels note of themselves."""
+    """Remove metadata of editors and kernels."""
     chapter.metadata = nbformat.from_dict(ANY_PYTHON)
     for cell in chapter.cells:
         used = {name: cell.metadata[name] for name in ("tags", "mystnb") if name in cell.metadata}
@@ -94,10 +92,10 @@ def tidy(chapter):
 
 def store(path, chapter):
     """Store the outputs of a chapter."""
-    known = nbformat.read(path, as_version=4)
-    for made, seen in zip(pictures(chapter), pictures(known), strict=False):
-        if look_the_same(made, seen):
-            made["image/png"] = seen["image/png"]
+    stored = nbformat.read(path, as_version=4)
+    for new, old in zip(pictures(chapter), pictures(stored), strict=False):
+        if look_the_same(new, old):
+            new["image/png"] = old["image/png"]
     if path.stem == "index":
         *_, picture = pictures(chapter)
         (BOOK / "_static" / "landing.png").write_bytes(base64.b64decode(picture["image/png"]))
@@ -109,13 +107,13 @@ if __name__ == "__main__":
     storing = sys.argv[1:2] == ["--store"]
     names = sys.argv[2:]
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
-    # The largest first: what takes long is not left for the end, when the other cores are idle.
+    # The largest first, so that a long chapter does not run last while other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
     call = partial(execute, settings=[] if storing else [VECTOR])
-    made = thread_map(call, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
+    executed = thread_map(call, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
     cache = get_cache(CACHE)
     cache.clear_cache()
-    for path, chapter in zip(chapters, made, strict=True):
+    for path, chapter in zip(chapters, executed, strict=True):
         cache.cache_notebook_bundle(CacheBundleIn(chapter, path))
         if storing:
             store(path, chapter)

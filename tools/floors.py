@@ -1,11 +1,12 @@
-"""Search for the certificates of the book's floors anew: `make floors`.
+"""Search for the certificates of the book's lower bounds ("floors"): `make floors`.
 
-Each file in book/data/floors is a collection of users, each line the certificate of a budget, with
-samples in [0, 1]. One file, many-users.jsonl, holds more and more users with one sample each, at
-two budgets; its last certificates come from larger programs than `minimax_certificate` solves, and
-take some minutes. Another, small-budgets.jsonl, holds the chains of 48 users with one sample each,
-at small budgets. The book and the tests check them, without a solver. Another version of the
-solver may find other multipliers: commit them if they prove more.
+Each file in book/data/floors belongs to a collection of users, with samples in [0, 1]; each line is
+the certificate for one budget. The file many-users.jsonl has increasing numbers of users with one
+sample each, at two budgets; its last certificates come from larger programs than those that
+`minimax_certificate` solves, and take some minutes. The file small-budgets.jsonl has chains of 48
+users with one sample each, at small budgets. The book and the tests check the certificates without
+a solver. A different version of the solver may find other multipliers; commit them if the bounds
+are better.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,15 +20,15 @@ from userdp import beyond
 from userdp.beyond.floor import _of_family
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-# By budget and number of users: two of them stand between the ends, whose range has so many cells.
+# The number of cells, by budget and number of users, of the range of two users between the ends.
 BETWEEN = {1: {8: 4, 16: 2, 32: 2}, 2: {8: 4, 16: 4}}
-# Users of a chain, and their number times eps.
+# The number of users of a chain, and the values of this number times eps.
 CHAIN, REACHES = 48, [Fraction(reach) for reach in ("0.5", "1", "2", "3", "4", "8")]
 BUDGETS = [Fraction(eps) for eps in ("0.1", "0.25", "0.5", "1", "2", "3")]
 
 
 def collections() -> dict[str, list[int]]:
-    """Return how many samples each user has, by the name of the collection."""
+    """Return the number of samples of each user, by the name of the collection."""
     return {
         "geometric": ud.geometric_collection(M=6, upper=1).counts.tolist(),
         "extreme": ud.extreme_collection(n_users=101, max_count=10, upper=1).counts.tolist(),
@@ -40,7 +41,7 @@ def collections() -> dict[str, list[int]]:
 
 
 def many_users() -> Iterator[beyond.FloorCertificate]:
-    """Prove floors for more and more users with one sample each."""
+    """Yield certificates for increasing numbers of users with one sample each."""
     for eps, cells in BETWEEN.items():
         for n_users in (1, 2, 4, *cells):
             users = ud.Contributions([1] * n_users, upper=Fraction(1))
@@ -52,14 +53,14 @@ def many_users() -> Iterator[beyond.FloorCertificate]:
 
 
 def small_budgets() -> Iterator[beyond.FloorCertificate]:
-    """Prove floors for a chain of many users, by the number of users times eps."""
+    """Yield certificates for a chain of many users, by the number of users times eps."""
     users = ud.Contributions([1] * CHAIN, upper=Fraction(1))
     for reach in REACHES:
         yield _of_family(users, reach / CHAIN, ((1, CHAIN, 1),))
 
 
 def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:
-    """Write certificates, one a line, and say what they prove."""
+    """Write certificates, one per line, and print the bounds that they prove."""
     lines = []
     for certificate in certificates:
         lines.append(certificate.to_json() + "\n")

@@ -1,7 +1,7 @@
-"""What is run now and then, in clean environments: `.venv/bin/nox -f tools/noxfile.py -s NAME`.
+"""Occasional checks in clean environments: `.venv/bin/nox -f tools/noxfile.py -s NAME`.
 
 `.venv/bin/nox -f tools/noxfile.py --list` lists the sessions. Each works in a clone of the last
-commit: chapters write tables.
+commit, because chapters write tables.
 """
 
 import json
@@ -19,7 +19,7 @@ EXTRAS = ["frame", "progress", "release", "tables"]  # not those for Spark and f
 SETTINGS = {
     "as-it-is": {},
     "no-dispatch": {"NPY_DISABLE_CPU_FEATURES": "all that numpy finds"},
-    # Without the second, exp and log of the C library would still know fused multiply-add.
+    # GLIBC_TUNABLES also disables fused multiply-add in the C library's exp and log.
     "prescott": {
         "OPENBLAS_CORETYPE": "Prescott",
         "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL",
@@ -27,14 +27,14 @@ SETTINGS = {
     "one-thread": {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     "two-threads": {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
 }
-"""How machines may differ: in numpy's instructions, in OpenBLAS's kernels, in threads."""
+"""Simulated differences between machines: numpy's instructions, OpenBLAS's kernels, threads."""
 nox.options.default_venv_backend = "uv|venv"
 nox.options.envdir = ROOT / ".nox"
 nox.options.sessions = []
 
 
 def clone(session: nox.Session) -> Path:
-    """Clone the last commit, and go there."""
+    """Clone the last commit, and change to the clone."""
     copy = Path(session.create_tmp()).resolve() / "copy"
     session.run("rm", "-rf", str(copy), external=True)
     session.run("git", "clone", "--quiet", str(ROOT), str(copy), external=True)
@@ -43,15 +43,15 @@ def clone(session: nox.Session) -> Path:
 
 
 def install_lock(session: nox.Session) -> None:
-    """Install what the book is built with, as `make book` does."""
-    session.install("setuptools>=77")  # what builds packages that come as source
+    """Install the locked requirements of the book, as `make book` does."""
+    session.install("setuptools>=77")  # builds packages that are distributed as source
     session.install("--no-build-isolation", "--require-hashes", "-r", "requirements/book.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
-    warm(session)
+    build_font_cache(session)
 
 
-def warm(session: nox.Session) -> None:
-    """Have matplotlib make its font cache, of which it tells a page otherwise."""
+def build_font_cache(session: nox.Session) -> None:
+    """Build matplotlib's font cache, which would otherwise print a message on a page."""
     session.run("python", "-c", "import matplotlib.pyplot", silent=True)
 
 
@@ -63,8 +63,10 @@ def verify(session: nox.Session, setting: str) -> None:
     install_lock(session)
     environment = dict(SETTINGS[setting])
     if "NPY_DISABLE_CPU_FEATURES" in environment:
-        ask = "import json, numpy; print(json.dumps(numpy.show_config('dicts')['SIMD Extensions']))"
-        found = json.loads(session.run("python", "-c", ask, silent=True)).get("found", [])
+        code = (
+            "import json, numpy; print(json.dumps(numpy.show_config('dicts')['SIMD Extensions']))"
+        )
+        found = json.loads(session.run("python", "-c", code, silent=True)).get("found", [])
         environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(found)
         session.log(f"Without {', '.join(found)}.")
     session.run("python", "tools/execute.py", "--store", env=environment)
@@ -76,13 +78,13 @@ def verify(session: nox.Session, setting: str) -> None:
         session.run(*same, external=True)
 
 
-def tools() -> list[str]:
-    """Return what the tests and the chapters run with, but the libraries that userdp asks for."""
-    asked = [
+def test_requirements() -> list[str]:
+    """Return the requirements of tests and chapters that are not requirements of userdp."""
+    own = [
         *PROJECT["dependencies"],
         *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
     ]
-    names = {re.match(r"[\w-]+", line)[0] for line in asked}
+    names = {re.match(r"[\w-]+", line)[0] for line in own}
     files = [ROOT / "requirements.txt", ROOT / "requirements" / "tests.txt"]
     kept = [
         line
@@ -90,7 +92,7 @@ def tools() -> list[str]:
         for line in file.read_text("utf-8").splitlines()
         if re.match(r"\w", line) and re.match(r"[\w-]+", line)[0] not in names
     ]
-    # An old numpy may not go with the pandas that is pinned.
+    # The pinned pandas may be incompatible with an old numpy.
     return ["pandas>=2.3" if line.startswith("pandas") else line for line in kept]
 
 
@@ -102,13 +104,13 @@ def versions(session: nox.Session, libraries: str) -> None:
     wheels = [
         f"--only-binary={name}" for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
     ]
-    wanted = [f".[{','.join(EXTRAS)}]", *tools()]
+    wanted = [f".[{','.join(EXTRAS)}]", *test_requirements()]
     session.run_install(
         "uv", "pip", "install", "--resolution", libraries, *wheels, *wanted, external=True
     )
-    warm(session)
+    build_font_cache(session)
     parallel = ["--numprocesses", "logical", "--dist", "loadfile"]
-    without_pages = ["--ignore", "tests/site/pages"]  # they ask for a built book
+    without_pages = ["--ignore", "tests/site/pages"]  # which need a built book
     session.run("python", "-m", "pytest", *parallel, *without_pages, "tests", "userdp")
     session.run("python", "-m", "pytest", *parallel, "--nbval", "--nbval-current-env", "book")
     session.run("git", "diff", "--exit-code", "--", "book", external=True)
@@ -116,7 +118,7 @@ def versions(session: nox.Session, libraries: str) -> None:
 
 @nox.session(python="3.11")
 def audit(session: nox.Session) -> None:
-    """Look the locked packages up in the advisories of PyPI."""
+    """Look up the locked packages in PyPI's security advisories."""
     session.install("pip-audit==2.10.1")
     locks = [f"--requirement={lock}" for lock in sorted(ROOT.glob("requirements/*.lock"))]
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", *locks)
@@ -124,7 +126,7 @@ def audit(session: nox.Session) -> None:
 
 @nox.session(python="3.11", venv_backend="venv")
 def binder(session: nox.Session) -> None:
-    """Install what Binder would, beside its Jupyter, and execute chapters with it."""
+    """Install what Binder adds to Jupyter, and execute some chapters."""
     clone(session)
     session.install("--no-compile", "jupyterlab")
     session.run("bash", ".binder/postBuild", external=True)
@@ -138,31 +140,34 @@ ADDRESSES = ["USERDP_REPOSITORY", "BOOK_URL"]
 
 @nox.session(venv_backend="venv", python="3.11")
 @nox.parametrize("addresses", [False, True], ids=["without-addresses", "with-addresses"])
-def travel(session: nox.Session, addresses: bool) -> None:
-    """Execute each chapter as a reader downloads it: alone, with what its first cell installs."""
+def downloads(session: nox.Session, addresses: bool) -> None:
+    """Execute each downloaded chapter alone, with the requirements that its first cell installs."""
     copy = clone(session)
-    # Nothing answers at the book's address: a copy must not need it.
+    # No server listens at the book's address, because a copy must not need it.
     known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": "http://127.0.0.1:9/"}
     session.run(
         "make", "preview", env=known if addresses else dict.fromkeys(ADDRESSES), external=True
     )
-    made = copy.with_name("chapters")
-    session.run("rm", "-rf", str(made), external=True)
-    chapters = sorted((copy / "_build" / "html" / "_sources" / "book").rename(made).glob("*.ipynb"))
+    copies = copy.with_name("chapters")
+    session.run("rm", "-rf", str(copies), external=True)
+    chapters = sorted(
+        (copy / "_build" / "html" / "_sources" / "book").rename(copies).glob("*.ipynb")
+    )
     heads = {
         path: "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
         for path in chapters
     }
     lines = {path: re.search("^pip install .*", head, re.M)[0] for path, head in heads.items()}
-    # First those that need less: what the others install is not there yet.
+    # First the chapters that need fewer packages, while the others are not installed yet.
     fewest_first = sorted(set(lines.values()), key=lambda line: "[chapters]" not in line)
-    session.run("python", "-m", "pip", "install", "pip>=25")  # older ones refuse a folder's address
+    # Older versions of pip reject the address of a folder.
+    session.run("python", "-m", "pip", "install", "pip>=25")
     folder = copy.with_name("alone")
     for line in fewest_first:
         session.chdir(copy)
         session.run(*shlex.split(line))
         session.chdir(folder.parent)
-        hidden = copy.rename(copy.with_name("hidden"))  # nothing is found there by chance
+        hidden = copy.rename(copy.with_name("hidden"))  # no chapter can read files of the clone
         execute_alone(session, folder, [path for path in chapters if lines[path] == line])
         hidden.rename(copy)
 
@@ -180,14 +185,14 @@ def execute_alone(session: nox.Session, folder: Path, chapters: list[Path]) -> N
 
 @nox.session(python="3.11")
 def data(session: nox.Session) -> None:
-    """Read the archive of all data with Frictionless: all columns, types, sizes and sums."""
+    """Validate the archive of all data with Frictionless: columns, types, sizes and checksums."""
     copy = clone(session)
     session.run("make", "preview", external=True)
     session.install("frictionless==5.21.0")
     session.run("frictionless", "validate", str(copy / "_build" / "html" / "userdp-data.zip"))
 
 
-# --- The package, as it goes to PyPI --------------------------------------------------------------
+# --- The package for PyPI -------------------------------------------------------------------------
 
 PACKAGES = ROOT / "_build" / "packages"
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
@@ -211,14 +216,14 @@ EXAMPLES = {
     "pydp": "import pydp, userdp",
     "pipelinedp": "import pipeline_dp, userdp",
 }
-"""What runs from the installed package with these extras: the README's, where it has any."""
+"""Code to run from the installed package with these extras, from the README where it has some."""
 
 
 @nox.session
 def packages(session: nox.Session) -> None:
-    """Build what PyPI gets of the last commit, and check what it will show."""
+    """Build the packages of the last commit for PyPI, and check their descriptions."""
     copy = clone(session)
-    if address := os.getenv("USERDP_REPOSITORY"):  # on PyPI the README has no files beside it
+    if address := os.getenv("USERDP_REPOSITORY"):  # PyPI has no files beside the README
         readme, project = copy / "README.md", copy / "pyproject.toml"
         text = re.sub(r"\]\((?!https?:)", f"]({address}/raw/HEAD/", readme.read_text("utf-8"))
         readme.write_text(text, "utf-8")
@@ -235,9 +240,9 @@ def packages(session: nox.Session) -> None:
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"], requires=["packages"])
 @nox.parametrize("extra", list(EXAMPLES), ids=[extra or "none" for extra in EXAMPLES])
 def wheel(session: nox.Session, extra: str) -> None:
-    """Install the wheel into an empty environment, and run what the README says, away from here."""
-    (made,) = PACKAGES.glob("*.whl")
-    session.install(f"userdp[{extra}] @ {made.as_uri()}")
+    """Install the wheel into an empty environment, and run the README's code in another folder."""
+    (file,) = PACKAGES.glob("*.whl")
+    session.install(f"userdp[{extra}] @ {file.as_uri()}")
     session.chdir(session.create_tmp())
     session.run("rm", "-rf", "trips.parquet", external=True)
     session.run("python", "-I", "-c", EXAMPLES[extra])

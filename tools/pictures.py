@@ -1,16 +1,17 @@
-"""Compare what a figure draws with the tables that its page offers for it.
+"""Compare the data of a figure with the tables that its page offers for it.
 
-`drawn.py` notes what is drawn while a chapter runs. Each curve, bar, band and group of points must
-be in a table that is offered below the figure: in the rows and columns that its label names, and in
-the unit of the axis. A label names a column by its name or by what `datapackage.json` puts in
-curved quotation marks in its description, and it names rows by a text in them or as in "ε = 0.5".
-The title of the axes may name rows, too. What has no label is named by what has its colour.
+`recorder.py` records the figures while a chapter runs. Each curve, bar, band and group of points
+must be in a table that the page offers below the figure: in the rows and columns that its label
+names, and in the unit of the axis. A label names a column by the column's name, or by a text in
+curved quotation marks in its description in `datapackage.json`; it names rows by a text in them, or
+as in "ε = 0.5". The title of the axes may also name rows. A curve without a label has the name of a
+curve of its colour.
 
-A table with the column `rank` has two rows, of different ranks, for a place where a threshold may
-jump. A line goes from one rank to the next there alone, so a jump is upright or a gap.
+A table with the column `rank` has two rows, of different ranks, for a budget at which a threshold
+may jump. A line must go from one rank to the next only there, so that a jump is vertical or a gap.
 
-Not compared are lines across the whole axes, unless their label names rows or columns, and one or
-two unnamed points, which mark a place.
+Lines across the whole axes are not compared unless their label names rows or columns; neither are
+one or two unnamed points, which mark a place.
 """
 
 import re
@@ -29,13 +30,13 @@ from .ext import recorded
 ROUNDING = 5.1e-6
 """Tables have six significant digits."""
 FEW = 2
-"""So many points without a name mark a place."""
+"""Up to this number of points without a name mark a place."""
 SPARSE = 5
-"""A curve that has more points than its table passes through at least so many stored ones."""
+"""A curve with more points than its table must pass through at least this many stored ones."""
 BOX = 0.006
-"""A table of hundredths tells the share below the end of a box as exactly as this."""
+"""Tolerance for the share below the end of a box, from a table of hundredths."""
 KEYS = {"eps", "rank", "seed", "trials"}
-"""Columns that say which row it is."""
+"""Columns that identify a row."""
 GREEK = {"ε": "eps", "δ": "delta", "ρ": "rho"}  # noqa: RUF001
 DATA = {"x", "x_low", "x_high", "y", "y_low", "y_high"}
 BLACK = "#000000"
@@ -46,7 +47,7 @@ UNNAMED = re.compile(r"_(?:child|container|nolegend_)?\d*|None|")
 
 
 def words(text):
-    """Return the words and numbers of a name, spelled as in the names of columns."""
+    """Return the words and numbers of a name, spelled as in column names."""
     text = re.sub(r"['\u2019]s\b", "", str(text).lower())
     for letter, name in GREEK.items():
         text = text.replace(letter, name)
@@ -59,13 +60,13 @@ def has(text, name):
 
 
 def longest(text, named):
-    """Return the keys of those names that a text contains, and that are longer than the others."""
+    """Return the keys of the longest names that a text contains."""
     found = [(len(words(name)), key) for key, name in named if has(text, name)]
     return list(dict.fromkeys(key for length, key in found if length == max(found)[0]))
 
 
 def unit(text):
-    """Return the unit that an axis's name ends with, in brackets; "1" for none."""
+    """Return the unit in brackets at the end of an axis label; "1" if there is none."""
     brackets = re.findall(r"\(([^():]*)\)", text)
     found = brackets[-1].partition(";")[0] if brackets else "no unit"
     return "1" if found == "no unit" else found
@@ -76,7 +77,7 @@ def unit(text):
 
 @dataclass
 class Table:
-    """A table of numbers, with what is said of each column, and its unit."""
+    """A table, with the description and the unit of each column."""
 
     name: str
     frame: pd.DataFrame
@@ -102,28 +103,28 @@ class Table:
         return longest(text, [*own, *quoted]) or [c for c, _ in own if has(c, text)]
 
     def rows_alone(self, text):
-        """Whether the name of a row has that of a column in it, as "OPT-worst-case" has."""
+        """Whether the name of a row contains that of a column, as "OPT-worst-case" does."""
         values = {value for column in self.texts for value in self.frame[column].dropna()}
         rows = longest(text, zip(values, values, strict=True))
         columns = self.columns_named(text)
         return any(has(row, column) and row != column for row in rows for column in columns)
 
     def conditions(self, text):
-        """Return the rows that a text names, by the column that has the text or the number."""
+        """Return the rows that a text names, by the column with the text or the number."""
         found = {}
         for column in self.texts:
             values = self.frame[column].dropna().unique()
-            if held := longest(text, zip(values, values, strict=True)):
-                found[column] = self.frame[column].isin(held)
+            if named := longest(text, zip(values, values, strict=True)):
+                found[column] = self.frame[column].isin(named)
         for column in self.numeric:
             number = re.search(rf"\b{re.escape(column)} (\d+(?:\.\d+)?)\b", " ".join(words(text)))
             if number:
-                room = 0.501 * 10.0 ** -len(number[1].partition(".")[2])
-                found[column] = (self.frame[column] - float(number[1])).abs() <= room
+                tolerance = 0.501 * 10.0 ** -len(number[1].partition(".")[2])
+                found[column] = (self.frame[column] - float(number[1])).abs() <= tolerance
         return {column: rows for column, rows in found.items() if rows.any()}
 
     def rows(self, texts, beside):
-        """Return the rows that texts name, or what stands in the axes if it names one value."""
+        """Return the rows that texts name, or that the texts beside the curve name unanimously."""
         conditions = {}
         for text in texts:
             conditions = self.conditions(text) | conditions
@@ -135,9 +136,9 @@ class Table:
         return self.frame[np.logical_and.reduce([[True] * len(self.frame), *conditions.values()])]
 
     def spread(self, column):
-        """Return the column with the standard errors of another one, or None."""
-        says = f"Standard error of `{column}`"
-        return next((c for c in self.numeric if self.about[c][0].startswith(says)), None)
+        """Return the column with the standard errors of a column, or None."""
+        start = f"Standard error of `{column}`"
+        return next((c for c in self.numeric if self.about[c][0].startswith(start)), None)
 
     def units(self, column):
         """Return the units of a column; rows may have different ones."""
@@ -148,12 +149,12 @@ class Table:
 
 
 def is_named(curve):
-    """Whether a curve has a name from its cell; those of matplotlib begin with a low line."""
+    """Whether a curve has a name from its cell; matplotlib's own begin with an underscore."""
     return not UNNAMED.fullmatch(curve["label"])
 
 
 def merged(curves):
-    """Yield curves, with single points and single bars of one name, or of one fill, together."""
+    """Yield curves; single points and bars with the same name, or the same fill, are merged."""
     together = defaultdict(list)
     for i, curve in enumerate(curves):
         single = len(curve["x"]) == 1 and curve["kind"] in ("line", "bars")
@@ -167,7 +168,7 @@ def merged(curves):
 
 
 def is_compared(curve):
-    """Whether a curve has data, and is more than a mark, or a sample for the legend."""
+    """Whether a curve has data and is not just a mark or a handle for the legend."""
     if curve["kind"] == "bars" and curve["x"] in (curve.get("x_low"), []):
         return False
     if curve["kind"] in ("line", "marks", "level") and not is_named(curve):
@@ -176,7 +177,7 @@ def is_compared(curve):
 
 
 def names_of(curve, axes, figure):
-    """Return the names that a curve may have: its own, or those of what looks like it."""
+    """Return the possible names of a curve: its own, or those of similar curves."""
     if is_named(curve):
         return [curve["label"].lstrip("_")]
     color = curve["look"]["color"]
@@ -189,13 +190,13 @@ def names_of(curve, axes, figure):
 
 
 def axis_name(which, axes, figure):
-    """Return the name of an axis, which only one of those that share it may have."""
+    """Return the label of an axis; if axes share it, only one of them may have the label."""
     key = f"{which}label"
     return next(filter(None, [axes[key], figure[key], *(ax[key] for ax in figure["axes"])]), "")
 
 
 def ticks_of(which, axes, figure):
-    """Return the names at the ticks of an axis, by their places, if they are names."""
+    """Return the tick labels of an axis, by their places, if they are names."""
     for ax in [axes, *figure["axes"]]:
         ticks = {float(place): name for place, name in ax["ticks"][which].items() if name}
         if any(is_name(name, place) for place, name in ticks.items()):
@@ -204,7 +205,7 @@ def ticks_of(which, axes, figure):
 
 
 def is_name(text, place):
-    """Whether a text at a tick is a name, or another number than that of its place."""
+    """Whether a tick label is a name, or a number that differs from its place."""
     try:
         return float(text.replace("\N{MINUS SIGN}", "-")) != round(place, 9)
     except ValueError:
@@ -212,7 +213,7 @@ def is_name(text, place):
 
 
 class Drawn:
-    """A curve as it is drawn, and the words around it."""
+    """A curve as it is drawn, with the texts around it."""
 
     def __init__(self, curve, axes, figure):
         self.kind, self.label, self.named = curve["kind"], curve["label"], is_named(curve)
@@ -231,20 +232,20 @@ class Drawn:
         whole = np.isfinite(data).all(axis=0)
         self.place, *self.edges = data[:, whole]
         self.next_to = np.diff(np.flatnonzero(whole)) == 1
-        """Whether a line joins a point to the next: not if there is a gap between them."""
+        """Whether a line joins each point to the next one, without a gap between them."""
 
     def columns(self, table, name):
-        """Return the columns that may have a curve of this name; none if it names nothing."""
+        """Return the columns that may hold a curve with this name; none if it names no column."""
         found = [] if table.rows_alone(name) else table.columns_named(name)
         if found and not self.named:
-            # What has the colour of "Laplace" may be "Laplace, projected".
+            # A curve with the colour of "Laplace" may be "Laplace, projected".
             return [column for column in table.measured if any(has(column, x) for x in found)]
         if not found and table.conditions(name):
             return table.columns_named(self.title) or table.measured
         return found
 
     def searches(self, tables):
-        """Yield where the curve may be, by each of its names."""
+        """Yield the searches for the curve, by each of its names."""
         for table in tables:
             named = [
                 (name, columns) for name in self.names if (columns := self.columns(table, name))
@@ -255,10 +256,10 @@ class Drawn:
                 yield Search(self, table, table.rows([name, self.title], self.texts), columns, name)
 
     def found(self, tables):
-        """Return where the curve is found: the searches and the units."""
+        """Return the searches that find the curve, with the units."""
         found = [(search, match) for search in self.searches(tables) for match in search.found()]
         if not found and self.kind == "bars" and len(self.edges) == 2:
-            # One that stands on another has the length that is stored.
+            # For stacked bars, the stored number is the length.
             self.edges = [self.edges[0] - self.edges[1]]
             return self.found(tables)
         if not found and self.kind == "marks" and len(self.place) > 1:
@@ -267,16 +268,16 @@ class Drawn:
         return found
 
     def is_joined(self):
-        """Whether its points are joined."""
+        """Whether a line joins its points."""
         return self.kind in ("line", "band") and not self.style.startswith(("None", " "))
 
     def is_barcode(self):
-        """Whether these are strokes, one below the other, in a row that has a name."""
+        """Whether these are equal strokes in a row with a name."""
         strokes = self.kind == "segments" and not any(np.ptp(edge) for edge in self.edges)
         return strokes and self.row() in self.rows
 
     def row(self):
-        """Return the place of the row that the strokes are in."""
+        """Return the place of the row of strokes."""
         return round(float(np.mean(self.edges)), 9)
 
     def mark(self, i):
@@ -293,46 +294,46 @@ class Drawn:
         return f"the {what} without a label, of {len(self.place)} points,"
 
 
-# --- Finding it -----------------------------------------------------------------------------------
+# --- Searching ------------------------------------------------------------------------------------
 
 
 def close(drawn, stored, slack=ROUNDING):
-    """Whether each number drawn is each number stored, but for rounding."""
+    """Whether each number drawn equals each number stored, up to rounding."""
     drawn, stored = np.asarray(drawn, float)[:, None], np.asarray(stored, float)[None]
     tiny = 1e-9 * np.nanmax(np.abs(stored), initial=0)
     return np.abs(drawn - stored) <= slack * np.abs(stored) + tiny
 
 
-def are_among(drawn, stored, room):
-    """Whether each number drawn is a stored one, but for rounding."""
+def are_among(drawn, stored, tolerance):
+    """Whether each number drawn is among the stored ones, up to rounding."""
     whole = np.isfinite(stored)
     order = np.argsort(stored[whole])
-    stored, room = (
+    stored, tolerance = (
         stored[whole][order],
-        room[whole][order] + 1e-9 * np.abs(stored[whole]).max(initial=0),
+        tolerance[whole][order] + 1e-9 * np.abs(stored[whole]).max(initial=0),
     )
     if not len(stored):
         return False
     at = np.searchsorted(stored, drawn)
     near = [np.clip(at + step, 0, len(stored) - 1) for step in (-1, 0)]
-    return bool(np.logical_or(*(np.abs(drawn - stored[i]) <= room[i] for i in near)).all())
+    return bool(np.logical_or(*(np.abs(drawn - stored[i]) <= tolerance[i] for i in near)).all())
 
 
 class Search:
-    """Some rows and columns of a table, where a curve may be."""
+    """A search for a curve in some rows and columns of a table."""
 
     def __init__(self, drawn, table, frame, columns, name):
         self.drawn, self.table, self.frame, self.columns = drawn, table, frame, columns
         self.name = name
         groups = frame.groupby(table.texts, dropna=False).ngroup() if table.texts else None
-        # What a line joins is of one group; bars and points may be one of each.
+        # The points of a line are in one group of rows; bars and single points may be in several.
         grouped = groups is not None and drawn.is_joined()
         codes = groups.to_numpy() if grouped else np.zeros(len(frame), int)
         self.groups = [codes == code for code in np.unique(codes)]
         self.places = list(self.all_places())
 
     def all_places(self):
-        """Yield the columns that have the place of each point, and the rows where they have it."""
+        """Yield the columns that hold the places of all points, with the matching rows."""
         for column in self.table.numeric:
             stored = self.frame[column].to_numpy()
             if are_among(self.drawn.place, stored, ROUNDING * np.abs(stored)):
@@ -343,7 +344,7 @@ class Search:
             yield None, partial(np.equal, rows[:, None], np.arange(len(self.frame)))
 
     def in_order(self):
-        """Yield the rows of the points if these are in the order of the rows, or from below."""
+        """Yield the rows of the points if they have the order of the rows, or the reverse order."""
         place, n = self.drawn.place, len(self.frame)
         ticks = sorted(self.drawn.ticks)
         if len(ticks) == n and {*np.round(place)} <= {*ticks}:
@@ -354,7 +355,7 @@ class Search:
             yield from (rank, n - 1 - rank)
 
     def ticks_agree(self, rows):
-        """Whether the names at the ticks are names of the rows, or numbers in them."""
+        """Whether the tick labels are names of the rows, or numbers in them."""
         for place, row in zip(self.drawn.place, rows, strict=True):
             name, row = self.drawn.ticks.get(round(place), ""), self.frame.iloc[row]
             texts = row[self.table.texts]
@@ -368,7 +369,7 @@ class Search:
     def expressions(self, column, end):
         """Yield what may be drawn of a column: itself, or its ratio to one that the axis names.
 
-        A name may say "twice". An end of a band or of a bar may be two standard errors away.
+        A name may contain "twice". An end of a band or bar may be two standard errors away.
         """
         frame, units = self.frame, self.table.units(column)
         values = frame[column] * (2 if "twice" in words(self.name) else 1)
@@ -379,28 +380,29 @@ class Search:
             yield ratio, 2 * ROUNDING * ratio.abs(), {"1"}
         if end and (error := self.table.spread(column)):
             for two in (-2, 2):
-                room = ROUNDING * (values.abs() + 2 * frame[error])
-                yield values + two * frame[error], room, units
+                tolerance = ROUNDING * (values.abs() + 2 * frame[error])
+                yield values + two * frame[error], tolerance, units
 
     def matches(self, edge, column, end):
-        """Yield the units of an edge of the curve, with its place, wherever both are found."""
-        for stored, room, units in self.expressions(column, end):
+        """Yield the units of an edge of the curve and its column of places, for each match."""
+        for stored, tolerance, units in self.expressions(column, end):
             if stored.isna().all():
                 continue
-            stored, room = stored.to_numpy(), room.to_numpy() + 1e-9 * stored.abs().max()
+            tolerance = tolerance.to_numpy() + 1e-9 * stored.abs().max()
+            stored = stored.to_numpy()
             edge = edge * np.nanmax(stored) / edge.max() if self.drawn.unitless else edge
-            if self.places and are_among(edge, stored, room):
-                same = np.abs(edge[:, None] - stored) <= room
+            if self.places and are_among(edge, stored, tolerance):
+                same = np.abs(edge[:, None] - stored) <= tolerance
                 for place, there in self.places:
                     both = same & there()
                     if any(both[:, group].any(axis=1).all() for group in self.groups):
                         yield units, place
 
     def slopes(self):
-        """Return the places from which the line goes to those of another rank: none if it is true.
+        """Return the places from which the line slopes to another rank; none if it is correct.
 
-        A rank ends and the next begins at one place, where both have a row. So two points that are
-        joined have a rank in common, or stand above each other.
+        Where one rank ends and the next begins, both have a row. So two joined points must have a
+        rank in common, or the same place.
         """
         if "rank" not in self.frame or not self.drawn.is_joined():
             return []
@@ -408,19 +410,19 @@ class Search:
         ranks = self.frame["rank"].to_numpy()
         apart = ~close(self.drawn.place[:-1], self.drawn.place[1:]).diagonal()
         for column in self.columns:
-            for stored, room, _ in self.expressions(column, False):
-                same = np.abs(edge[:, None] - stored.to_numpy()) <= room.to_numpy()
+            for stored, tolerance, _ in self.expressions(column, False):
+                same = np.abs(edge[:, None] - stored.to_numpy()) <= tolerance.to_numpy()
                 for place, there in self.places:
                     rows = same & there()
                     if place in (None, "rank") or not rows.any(axis=1).all():
                         continue
-                    held = [{*ranks[row]} for row in rows]
-                    leaps = np.array([one.isdisjoint(other) for one, other in pairwise(held)])
+                    possible = [{*ranks[row]} for row in rows]
+                    leaps = np.array([one.isdisjoint(other) for one, other in pairwise(possible)])
                     found.append(self.drawn.place[:-1][leaps & apart & self.drawn.next_to])
         return min(found, key=len, default=[])
 
     def matches_of_denser(self, edge, column, end):
-        """Yield the same for a curve with more points than the table, or over several rows."""
+        """Yield matches of a curve with more points than the table, or several rows per point."""
         for stored, _, units in self.expressions(column, end):
             for place in self.table.numeric:
                 if place != column and self.denser(edge, stored.to_numpy(), place):
@@ -429,18 +431,18 @@ class Search:
                     yield units, place
 
     def over_rows(self, edge, stored, place):
-        """Whether the curve is the median, or an end, of the rows at each place."""
+        """Whether the curve is the median, minimum or maximum of the rows at each place."""
         rows = stored.groupby(self.frame[place])
         if rows.size().min() < SPARSE or rows.ngroups != len(edge):
             return False
-        room = 2 * ROUNDING
+        tolerance = 2 * ROUNDING
         return any(
-            np.allclose(edge[np.argsort(self.drawn.place)], there, room)
-            for there in (rows.median(), rows.min(), rows.max())
+            np.allclose(edge[np.argsort(self.drawn.place)], summary, tolerance)
+            for summary in (rows.median(), rows.min(), rows.max())
         )
 
     def denser(self, edge, stored, place):
-        """Whether the curve has more points than the table, and passes through those it has."""
+        """Whether the curve has more points than the table, and passes through the stored ones."""
         x = self.frame[place].to_numpy()
         for group in self.groups:
             rows = group & np.isfinite(x) & np.isfinite(stored)
@@ -449,63 +451,65 @@ class Search:
         return False
 
     def passes(self, edge, x, y):
-        """Whether the curve passes through stored points: each is between two of its own."""
+        """Whether the curve passes through stored points: each is between two of the curve's."""
         order = np.argsort(self.drawn.place, kind="stable")
         line, edge = self.drawn.place[order], edge[order]
-        room = ROUNDING * np.abs(x)
-        first, last = np.searchsorted(line, x - room) - 1, np.searchsorted(line, x + room, "right")
+        slack = ROUNDING * np.abs(x)
+        first = np.searchsorted(line, x - slack) - 1
+        last = np.searchsorted(line, x + slack, "right")
         near = [edge[max(i, 0) : j + 1] for i, j in zip(first, last, strict=True)]
         if not all(part.size for part in near):
             return False
         low, high = np.array([(part.min(), part.max()) for part in near]).T
-        room = ROUNDING * np.abs(y) + 1e-9
-        return bool(((low - room <= y) & (y <= high + room)).all())
+        slack = ROUNDING * np.abs(y) + 1e-9
+        return bool(((low - slack <= y) & (y <= high + slack)).all())
 
     def found(self):
-        """Return the units wherever the curve is found: none if one of its edges is not."""
+        """Return the units and columns of all matches; none if an edge of the curve has none."""
         units = []
         for i, edge in enumerate(self.drawn.edges):
             marks = not self.drawn.named and self.places
             if np.ptp(edge) == 0 and len(edge) > 1 and (i or marks):
-                continue  # a bar or a band begins at a straight line, and marks stand on one
+                continue  # the straight base of bars or bands, or the line that marks are on
             columns = dict.fromkeys([*self.columns, *(self.table.measured if i else [])])
             end = len(self.drawn.edges) > 1
-            here = [match for c in columns for match in self.matches(edge, c, end)]
-            here = here or [
+            matches = [match for c in columns for match in self.matches(edge, c, end)]
+            matches = matches or [
                 match for c in columns for match in self.matches_of_denser(edge, c, end)
             ]
-            if not here:
+            if not matches:
                 return []
-            units += here
+            units += matches
         return units or [(None, None)]
 
     def difference(self):
-        """Say what the first difference is to the column where the curve should be."""
+        """Describe the first difference from the column that the curve should equal."""
         column, edge = self.columns[0], self.drawn.edges[0]
         (values, *_), *_ = self.expressions(column, False)
-        said = f"is not in column {column!r} of data/{self.table.name}.csv"
+        message = f"is not in column {column!r} of data/{self.table.name}.csv"
         for place, there in self.places:
             for i, rows in enumerate(there()):
                 stored = values.to_numpy()[rows]
                 if not close(edge[i : i + 1], stored, 2 * ROUNDING).any():
                     where = f"{place} = {self.drawn.place[i]:.6g}" if place else f"point {i + 1}"
                     numbers = f"{edge[i]:.6g} drawn, {stored[0]:.6g} stored"
-                    return f"{said} (first difference at {where}: {numbers})"
-        return f"{said} (nor are its {self.drawn.across}, from {self.drawn.place[0]:.6g} on)"
+                    return f"{message} (first difference at {where}: {numbers})"
+        return f"{message} (nor are its {self.drawn.across}, from {self.drawn.place[0]:.6g} on)"
 
 
-# --- What is wrong with a figure ------------------------------------------------------------------
+# --- Faults
+# ----------------------------------------------------------------------------------------
 
 
 def faults(figure, tables):
-    """Yield a sentence for each curve that is not in the tables under its name, and for each name.
+    """Yield a sentence for each curve that is not in the tables, and for each wrong name.
 
     Parameters
     ----------
     figure : dict
-        As `drawn.describe` returns it.
+        As `recorder.describe` returns it.
     tables : list of Table
-        Those that the page offers below the figure.
+        The tables that the page offers below the figure.
     """
     for axes in figure["axes"]:
         for curve in filter(is_compared, merged(axes["curves"])):
@@ -518,7 +522,7 @@ def faults(figure, tables):
 
 
 def faults_of_curve(drawn, tables):
-    """Yield what is wrong with a curve."""
+    """Yield the faults of a curve."""
     if drawn.kind == "boxes":
         yield from faults_of_boxes(drawn, tables)
         return
@@ -552,7 +556,7 @@ def faults_of_curve(drawn, tables):
 
 
 def faults_of_boxes(drawn, tables):
-    """Yield what is wrong with a box plot, whose ends are quantiles at 1/2, 1/4, and so on."""
+    """Yield the faults of a box plot, whose ends must be quantiles at 1/2, 1/4, and so on."""
     halves = 0.5 ** np.arange(1, 11)
     halves = np.r_[halves, 1 - halves]
     for table in tables:
@@ -568,7 +572,7 @@ def faults_of_boxes(drawn, tables):
 
 
 def faults_of_barcode(drawn, tables):
-    """Yield what is wrong with strokes: they are where the column that the row names is 1."""
+    """Yield the faults of strokes, which must be where the column that the row names is 1."""
     name = drawn.rows[drawn.row()]
     for table in tables:
         for column in table.columns_named(name):
@@ -579,12 +583,12 @@ def faults_of_barcode(drawn, tables):
 
 
 def fits(axis, units):
-    """Whether the name of an axis has one of these units; what has no name has no unit either."""
+    """Whether the label of an axis has one of these units; an axis without a label fits any."""
     return not axis or unit(axis) in units or (" / U" in axis and "U" in units)
 
 
 def faults_of_name(name, color, curves):
-    """Yield what is wrong with a name beside a curve: unless it is black, it has its colour."""
+    """Yield the faults of a name beside a curve, which must be black or have the curve's colour."""
     named = filter(is_named, curves)
     colors = {curve["look"]["color"] for curve in named if curve["label"].lstrip("_") == name}
     if colors and color not in {*colors, BLACK}:
@@ -592,7 +596,7 @@ def faults_of_name(name, color, curves):
 
 
 def faults_of_entry(entry, curves):
-    """Yield what is wrong with an entry of a legend: what has its name looks like its sample."""
+    """Yield the faults of a legend entry, whose handle must look like the curve with its label."""
     looks = [curve["look"] for curve in curves if curve["label"] == entry["label"]]
     if not looks:
         yield f"nothing drawn has the legend's name {entry['label']!r}"
@@ -606,7 +610,7 @@ def alike(one, other):
 
 
 def differing(stored, fresh):
-    """Return the numbers of the pictures that do not look as they did, from 1 on."""
+    """Return the positions, counted from 1, of the pictures that look different."""
     pairs = enumerate(zip(stored, fresh, strict=True), 1)
     return [number for number, (one, other) in pairs if not look_the_same(one, other)]
 

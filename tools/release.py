@@ -1,10 +1,9 @@
-"""Put together in dist/ what a release consists of, and tag the commit; nothing is published.
+"""Put the files of a release into dist/, and tag the commit locally; nothing is published.
 
-Pages and PDF are those that `make site` made of this commit. Every file is the same to
-the last byte whoever makes it with the Python and the addresses that the tag's message names, and
-the same TeX, tar and git. Whoever publishes them pushes the tag, uploads the files, and
-lets an archive mint a DOI if one is wanted; the tag can be taken back with `git tag -d`. With
---check: only say whether this commit can be released.
+Pages and PDF are those that `make site` built from this commit. Every file is byte-identical if it
+is built again with the Python and the addresses in the tag's message, and the same TeX, tar and
+git. To publish, push the tag, upload the files, and have an archive mint a DOI if you want one;
+`git tag -d` removes the tag. With --check, only check whether this commit can be released.
 """
 
 import json
@@ -29,17 +28,17 @@ CRATE = "https://w3id.org/ro/crate/1.1"
 
 
 def run(*command, **options):
-    """Return what a command says."""
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
-    return done.stdout.strip()
+    """Run a command, and return its output."""
+    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
+    return finished.stdout.strip()
 
 
-def hindrance():
-    """Return why this commit cannot be released, or None."""
+def reason_against():
+    """Return the reason why this commit cannot be released, or None."""
     if run("git", "status", "--porcelain", "--untracked-files=no"):
         return "Files differ from the commit: commit them first."
     if re.findall(r"^## (.+)", Path("CHANGELOG.md").read_text("utf-8"), re.M)[:1] != [VERSION]:
-        return f"CHANGELOG.md must begin with what is new in {VERSION}, the version of userdp."
+        return f"CHANGELOG.md must begin with the changes in {VERSION}, the version of userdp."
     if TAG in set(run("git", "tag").split()) - set(run("git", "tag", "--points-at").split()):
         return f"{TAG} is another commit: userdp needs a new version."
     return None
@@ -51,43 +50,45 @@ def write(name, data):
 
 
 def stamped(text, day, commit):
-    """Return CITATION.cff with a day, a commit and the addresses that the environment has."""
+    """Return CITATION.cff with a date, a commit and the addresses in the environment."""
     repository = os.getenv("USERDP_REPOSITORY")
     new = {
         "date-released": day,
-        "commit": f"'{commit}'",  # without letters and quotes, it would be a number
+        "commit": f"'{commit}'",  # quoted, because YAML would read digits alone as a number
         "repository-code": repository,
         "url": os.getenv("BOOK_URL") or repository,
     }
-    new = {name: said for name, said in new.items() if said}
+    new = {name: value for name, value in new.items() if value}
     kept = [line for line in text.splitlines() if line.partition(":")[0] not in new]
-    return "\n".join([*kept, *(f"{name}: {said}" for name, said in new.items()), ""])
+    return "\n".join([*kept, *(f"{name}: {value}" for name, value in new.items()), ""])
 
 
 def crate(zenodo):
-    """Return the RO-Crate of the files in dist/: what they are, whose, and under which terms."""
-    terms = [f"https://spdx.org/licenses/{name}" for name in (zenodo["license"], "CC-BY-4.0")]
+    """Return the RO-Crate metadata of the files in dist/: contents, authors and licences."""
+    licences = [f"https://spdx.org/licenses/{name}" for name in (zenodo["license"], "CC-BY-4.0")]
     papers = [item["identifier"] for item in zenodo["related_identifiers"]]
     papers = [number.replace("arXiv:", "https://arxiv.org/abs/") for number in papers]
     people = {f"#author-{n}": who["name"] for n, who in enumerate(zenodo["creators"])}
     files = sorted(os.listdir(DIST))
-    to = lambda names: [{"@id": name} for name in names]  # noqa: E731
+    references = lambda names: [{"@id": name} for name in names]  # noqa: E731
     book = {name: zenodo[name] for name in ("description", "keywords", "version")}
-    book |= {"@type": "Dataset", "name": zenodo["title"], "author": to(people)}
-    book |= {"datePublished": zenodo["publication_date"], "license": to(terms)}
-    book |= {"isBasedOn": to(papers), "hasPart": to(files)}
+    book |= {"@type": "Dataset", "name": zenodo["title"], "author": references(people)}
+    book |= {"datePublished": zenodo["publication_date"], "license": references(licences)}
+    book |= {"isBasedOn": references(papers), "hasPart": references(files)}
     about = {"@type": "CreativeWork", "conformsTo": {"@id": CRATE}, "about": {"@id": "./"}}
     graph = {"ro-crate-metadata.json": about, "./": book}
-    for url, name in people.items():  # as Zenodo writes persons: family name, given names
+    for url, name in people.items():  # Zenodo writes people as "family name, given names"
         graph[url] = {"@type": "Person" if "," in name else "Organization", "name": name}
-    graph |= {url: {"@type": "CreativeWork", "name": url.split("/")[-1]} for url in terms + papers}
+    graph |= {
+        url: {"@type": "CreativeWork", "name": url.split("/")[-1]} for url in licences + papers
+    }
     graph |= {name: {"@type": "File"} for name in files}
     return {"@context": f"{CRATE}/context", "@graph": [{"@id": n} | x for n, x in graph.items()]}
 
 
 def main():
     """Write all files of the release to dist/, and tag it."""
-    reason = hindrance()
+    reason = reason_against()
     if reason:
         sys.exit(reason)
     if sys.argv[1:] == ["--check"]:
@@ -114,7 +115,7 @@ def main():
     sums = run("sha256sum", *sorted(os.listdir(DIST)), cwd=DIST)
     (DIST / "SHA256SUMS").write_text(f"{sums}\n", "utf-8")
     if TAG not in run("git", "tag").split():
-        addresses = ("USERDP_REPOSITORY", "BOOK_URL")  # of which the pages make links
+        addresses = ("USERDP_REPOSITORY", "BOOK_URL")  # which pages link to
         about = "\n".join(f"{name}: {os.getenv(name) or 'none'}" for name in addresses)
         message = f"{NAME}\n\nPython: {platform.python_version()}\n{about}"
         run("git", "tag", "--annotate", TAG, "--message", message)

@@ -1,46 +1,45 @@
-/* Repairs to the markup of the theme and its extensions, so that every page can be read by ear and
-   used from the keyboard; and light colours on paper, whatever the screen shows. */
+/* Fix the markup of the theme and its extensions, so that every page works with a screen reader and with
+   the keyboard; and print in light colours, also from the dark theme. */
 "use strict";
 
 const each = (selector, change) => document.querySelectorAll(selector).forEach(change);
 
-function repair() {
-  // A label that differs from the words on the button hides them from those who say them.
+function fixMarkup() {
+  // Voice control finds a button by its visible text, which a different aria-label would hide.
   each(".search-button-field, summary[aria-label]", (node) => node.removeAttribute("aria-label"));
   each(".theme-switch-button", (node) => {
     node.insertAdjacentHTML("afterbegin", `<span class="visually-hidden">${node.ariaLabel}:</span>`);
     node.removeAttribute("aria-label");
   });
-  // The name of the book stands outside of any region.
+  // The name of the book is outside any landmark.
   each(".navbar-brand", (node) => {
     node.parentElement.setAttribute("role", "navigation");
     node.parentElement.setAttribute("aria-label", "Home");
   });
-  // A list whose entries are not items, in a role that is no longer used.
+  // Deprecated roles, and lists whose entries are not list items.
   each("[role=doc-biblioentry], .citation-list", (node) => node.removeAttribute("role"));
-  // A long name breaks after an underscore or a dot, if it has to.
+  // Allow line breaks after the underscores and dots of long names.
   each(".bd-article :not(pre, a) > code:not(:has(*))", (node) => {
     const parts = node.textContent.split(/(?<=[_.])(?=\w)/);
     node.replaceChildren(...parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part])));
   });
-  // An empty corner of a table heads nothing.
+  // An empty corner of a table is not a header.
   each("th", (node) => {
     if (!node.textContent.trim()) node.replaceWith(document.createElement("td"));
   });
 }
 
-/* What scrolls sideways must be reachable by Tab; but nothing in a preview, which is only looked at. */
+/* Elements that scroll sideways must be reachable by Tab, except in a preview, which is not interactive. */
 const FORMULA = ".math, mjx-container[display]";
 const SCROLLING = `:is(pre, .output, .admonition, ${FORMULA}, .pst-scrollable-table-container):not(#preview *)`;
 
-/* Boxes and formulas within a line scroll only if something in them is too wide: a letter that leans over
-   its end is not. */
+/* Whether the content is too wide. A tolerance of a pixel is for italic letters that lean over the edge. */
 function isWide(node) {
   if (node.matches("span.math")) return node.firstElementChild.offsetWidth > node.clientWidth + 1;
   return node.scrollWidth > node.clientWidth + (node.matches(".admonition") ? 1 : 0);
 }
 
-function reach() {
+function updateTabStops() {
   each(SCROLLING, (node) => {
     const scrolls = isWide(node);
     node.classList.toggle("scrolls", scrolls && node.matches("span.math, .admonition"));
@@ -49,7 +48,7 @@ function reach() {
   });
 }
 
-/* A formula is a tab stop only while it scrolls, and then says why; the theme sees to all else. */
+/* A formula is a tab stop only while it scrolls, with a label that says so; the theme handles all others. */
 function nameFormula(node, scrolls) {
   if (scrolls) {
     node.role = "group";
@@ -59,9 +58,9 @@ function nameFormula(node, scrolls) {
   }
 }
 
-/* Whoever follows a number to its cell wants to see the code; a statement may stand in a folded box,
-   and what Coq has checked of it does. */
-function unfold() {
+/* Open what hides the target of a link: the code of a cell, the folded box around a statement, or the
+   folded Coq theorems about it. */
+function unfoldTarget() {
   const target = document.getElementById(location.hash.slice(1));
   const checked = location.hash.startsWith("#machine-") ? target?.closest("section") : null;
   const folded = target?.closest(".toggle-hidden") ?? checked?.querySelector(".toggle-hidden");
@@ -72,17 +71,17 @@ function unfold() {
   cell?.querySelectorAll("details").forEach((folded) => (folded.open = true));
 }
 
-document.addEventListener("DOMContentLoaded", repair);
-window.addEventListener("load", unfold); // when all boxes are folded
-window.addEventListener("hashchange", unfold);
-// Sizes change with the window and with what is unfolded; a formula's width also with its fonts.
+document.addEventListener("DOMContentLoaded", fixMarkup);
+window.addEventListener("load", unfoldTarget); // after the theme has folded its boxes
+window.addEventListener("hashchange", unfoldTarget);
+// Sizes change with the window and when boxes are unfolded; a formula's width also when its fonts load.
 document.addEventListener("DOMContentLoaded", () => {
-  const sizes = new ResizeObserver(reach);
+  const sizes = new ResizeObserver(updateTabStops);
   each(SCROLLING, (node) => sizes.observe(node));
 });
-document.fonts.ready.then(reach);
-// The theme takes the tab stop away from what it found too narrow to scroll, some time after a resize.
-new MutationObserver(reach).observe(document.documentElement, {
+document.fonts.ready.then(updateTabStops);
+// Some time after a resize, the theme removes tab stops from elements that it measures as not scrolling.
+new MutationObserver(updateTabStops).observe(document.documentElement, {
   subtree: true,
   attributeFilter: ["tabindex"],
 });

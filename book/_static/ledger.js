@@ -1,4 +1,4 @@
-// Filters above the ledger: by verdict, by who claims it, and by how it is known; and rows that open on a click. Without scripts all is shown. No module: those do not run from a disk.
+// Filters above the ledger (verdict, source and kind of evidence), and rows that open on a click. Without scripts everything is shown. This is not a module, because modules do not run from file://.
 {
   const article = document.querySelector(".bd-article > section");
   const rows = [...article.querySelectorAll(".cell_output dl")];
@@ -6,18 +6,18 @@
   const source = (row) => (row.closest("section").id === "beyond-the-paper" ? "this book" : "the paper");
   const known = (row) => row.querySelector(".known")?.textContent ?? "not examined";
 
-  function choice(name, value) {
+  function createFilter(name, value) {
     const values = [...new Set(rows.map(value))];
     const select = document.createElement("select");
     select.append(...["all", ...values].map((text) => new Option(text)));
     const label = document.createElement("label");
     label.append(`${name} `, select);
-    return { label, fits: (row) => select.selectedIndex === 0 || select.value === value(row) };
+    return { label, accepts: (row) => select.selectedIndex === 0 || select.value === value(row) };
   }
 
-  const choices = [choice("Verdict", verdict), choice("Claimed by", source), choice("Known by", known)];
+  const filters = [createFilter("Verdict", verdict), createFilter("Claimed by", source), createFilter("Known by", known)];
 
-  // What follows the statement of a row is folded; its paragraphs stay what they are.
+  // Fold everything below the statement of a row, with its paragraphs unchanged.
   function fold(row) {
     const [, ...rest] = row.querySelectorAll("dd");
     const details = document.createElement("details");
@@ -31,35 +31,35 @@
 
   const folds = rows.map(fold);
 
-  // A link to a row opens it, and print shows all of it.
-  function open() {
+  // Open the row that the address links to.
+  function openTarget() {
     const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const details = folds[rows.indexOf(row)];
     if (details) details.open = true;
   }
 
   const form = Object.assign(document.createElement("form"), { className: "ledger-filter" });
-  const found = Object.assign(document.createElement("output"), { ariaLive: "polite" });
+  const count = Object.assign(document.createElement("output"), { ariaLive: "polite" });
 
   function show() {
-    for (const row of rows) row.hidden = !choices.every(({ fits }) => fits(row));
+    for (const row of rows) row.hidden = !filters.every(({ accepts }) => accepts(row));
     for (const part of article.querySelectorAll(":scope > section")) {
       const own = rows.filter((row) => part.contains(row));
       part.hidden = own.length > 0 && own.every((row) => row.hidden);
     }
-    found.value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+    count.value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
   }
 
-  form.append(...choices.map(({ label }) => label), found);
+  form.append(...filters.map(({ label }) => label), count);
   form.addEventListener("change", show);
   article.querySelector(":scope > section").before(form);
-  // Whoever comes for a row sees it.
+  // Reset the filters, which could hide the row of the link.
   addEventListener("hashchange", () => {
     form.reset();
     show();
-    open();
+    openTarget();
   });
   addEventListener("beforeprint", () => folds.forEach((details) => { details.open = true; }));
   show();
-  open();
+  openTarget();
 }

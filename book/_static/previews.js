@@ -1,11 +1,11 @@
-/* Previews: point at a link to a statement, equation, figure, source, function or its code, or reach
-   it by Tab, and what it leads to is shown beside it. Escape closes. Another page's text is fetched once;
-   where that is not possible (file://), only links within the page have previews. */
+/* Previews: hovering over or focusing a link to a statement, equation, figure, reference, function or code
+   shows its target in a box. Escape closes it. Other pages are fetched once; on file://, where this is not
+   possible, only links within the page have previews. */
 "use strict";
 
 (() => {
   const LINKS = '.bd-article a.reference[href*="#"]';
-  const SHOWN = ".proof, figure, div.math, div.citation, dt.sig, .unit";
+  const TARGETS = ".proof, figure, div.math, div.citation, dt.sig, .unit";
   const DELAY = 250; // ms, both to open and to close: time to move from the link into the preview
   const GAP = 6; // px
 
@@ -20,13 +20,13 @@
   function page(address) {
     if (!pages.has(address)) {
       const parse = (html) => new DOMParser().parseFromString(html, "text/html");
-      const read = (answer) => (answer.ok ? answer.text() : Promise.reject(answer.status));
+      const read = (response) => (response.ok ? response.text() : Promise.reject(response.status));
       pages.set(address, fetch(address).then(read).then(parse));
     }
     return pages.get(address);
   }
 
-  /* A copy that is only looked at: nothing in it can be pressed or reached, and no name is taken. */
+  /* A copy that is not interactive: without links, buttons, tab stops and ids. */
   function copy(element, address) {
     const made = document.importNode(element, true);
     made.querySelectorAll(".headerlink, button, script").forEach((node) => node.remove());
@@ -39,7 +39,7 @@
     return made;
   }
 
-  /* Code has its colours and its lines only in such a frame. */
+  /* Wrap code in the elements that the styles of highlighted code expect. */
   function framed(code) {
     const frame = Object.assign(document.createElement("div"), { className: "highlight" });
     frame.append(document.createElement("pre"));
@@ -47,14 +47,14 @@
     return frame;
   }
 
-  /* What a link leads to; of a function in the reference, its signature and first sentence. */
+  /* The target of a link; for a function in the reference, its signature and first paragraph. */
   async function target(url) {
     const [address, id] = url.split("#");
     if (address !== here && location.protocol === "file:") return [];
     const element = (await page(address)).getElementById(decodeURIComponent(id));
-    if (!element?.matches(SHOWN)) return [];
-    const more = element.matches("dt") ? element.nextElementSibling.querySelector("p") : null;
-    const parts = [element, more].filter(Boolean).map((part) => copy(part, address));
+    if (!element?.matches(TARGETS)) return [];
+    const summary = element.matches("dt") ? element.nextElementSibling.querySelector("p") : null;
+    const parts = [element, summary].filter(Boolean).map((part) => copy(part, address));
     return element.matches(".unit") ? parts.map(framed) : parts;
   }
 
@@ -63,7 +63,7 @@
     await Promise.allSettled([...box.querySelectorAll("img")].map((image) => image.decode()));
   }
 
-  /* Below the link if there is room, else above; never beyond the window. */
+  /* Place the box below the link if it fits, otherwise above, and within the window. */
   function place() {
     const at = link.getClientRects()[0];
     const below = innerHeight - at.bottom - 2 * GAP;
@@ -71,10 +71,10 @@
     box.style.maxHeight = `${Math.max(above, below)}px`;
     const under = box.offsetHeight <= below || below >= above;
     const top = under ? at.bottom + GAP : at.top - GAP - box.offsetHeight;
-    const room = document.documentElement.clientWidth - box.offsetWidth - GAP;
+    const maxLeft = document.documentElement.clientWidth - box.offsetWidth - GAP;
     const frame = box.offsetParent.getBoundingClientRect();
     box.style.top = `${top - frame.top}px`;
-    box.style.left = `${Math.max(GAP, Math.min(at.left, room)) - frame.left}px`;
+    box.style.left = `${Math.max(GAP, Math.min(at.left, maxLeft)) - frame.left}px`;
   }
 
   async function open() {
@@ -84,7 +84,7 @@
     box.hidden = false;
     await show(parts);
     if (link !== wanted) return;
-    wanted.removeAttribute("title"); // it would show beside the preview, which says more
+    wanted.removeAttribute("title"); // a tooltip beside the preview would be redundant
     wanted.setAttribute("aria-describedby", box.id);
     place();
     box.classList.add("open");
@@ -100,7 +100,7 @@
     box.replaceChildren();
   }
 
-  function approach(next) {
+  function scheduleOpen(next) {
     clearTimeout(closing);
     if (next === link) return;
     close();
@@ -108,12 +108,12 @@
     opening = setTimeout(open, DELAY);
   }
 
-  function leave() {
+  function scheduleClose() {
     clearTimeout(closing);
     if (link) closing = setTimeout(close, DELAY);
   }
 
-  // The theme gives tab stops, some time after it appears, to what scrolls.
+  // The theme later adds tab stops to elements that scroll; remove them.
   new MutationObserver(() => {
     box.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
   }).observe(box, { subtree: true, childList: true, attributeFilter: ["tabindex"] });
@@ -122,13 +122,13 @@
   document.addEventListener("pointerover", ({ target: over, pointerType }) => {
     if (pointerType !== "mouse") return; // a finger does not hover
     const next = box.contains(over) ? link : over.closest(LINKS);
-    if (next) approach(next);
-    // Reached by Tab it stays, though the page may scroll to it under a mouse at rest.
-    else if (link !== document.activeElement) leave();
+    if (next) scheduleOpen(next);
+    // A preview opened by focus stays open, because focusing may scroll the page under a resting mouse.
+    else if (link !== document.activeElement) scheduleClose();
   });
   document.addEventListener("focusin", ({ target: next }) => {
-    if (next.matches(LINKS) && next.matches(":focus-visible")) approach(next);
+    if (next.matches(LINKS) && next.matches(":focus-visible")) scheduleOpen(next);
   });
-  document.addEventListener("focusout", leave);
+  document.addEventListener("focusout", scheduleClose);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && close());
 })();

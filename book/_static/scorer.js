@@ -1,5 +1,5 @@
-/* How the search orders pages, by Sphinx's option html_search_scorer: a page that a question is about comes
-   first. Below are the words of such questions; the longest that fit decide. */
+/* The order of search results (Sphinx's option html_search_scorer): for some queries, one page comes first.
+   ABOUT maps words to that page; if several entries match a query, the longest one counts. */
 var Scorer = (() => {
   const ABOUT = {
     "bug report": "CONTRIBUTING",
@@ -16,9 +16,9 @@ var Scorer = (() => {
     "release mean table": "book/decide",
   };
 
-  const asked = new Set(new URLSearchParams(location.search).get("q")?.toLowerCase().match(/[\w-]+/g));
-  const fitting = Object.keys(ABOUT).filter((words) => words.split(" ").every((word) => asked.has(word)));
-  const first = ABOUT[fitting.sort((one, other) => other.length - one.length)[0]];
+  const query = new Set(new URLSearchParams(location.search).get("q")?.toLowerCase().match(/[\w-]+/g));
+  const matching = Object.keys(ABOUT).filter((words) => words.split(" ").every((word) => query.has(word)));
+  const first = ABOUT[matching.sort((one, other) => other.length - one.length)[0]];
 
   return {
     score: ([page, , , , score]) => (page === first ? score + 10_000 : score),

@@ -1,12 +1,13 @@
-/* The search: if no page has all words, it lists those with most of them; the page that a question is about
-   comes first in any case (scorer.js); and a page is listed once, not for its entries in the index and
-   again for its text. Loaded on the page of the search alone. */
+/* Extend Sphinx's search: if no page has all words, list the pages with most of them; list the page that
+   scorer.js puts first in any case; and list each page once, not for its index entries and again for its
+   text. Loaded only on the search page. */
 "use strict";
 
-const ABOUT = 10_000;
+const FIRST_SCORE = 10_000; // the score that scorer.js adds to the first page
 
-/* Results as Sphinx has them: [page, title, anchor, description, score, file], the best last. */
-function withMost(search, [query, terms, excluded, highlighted, names]) {
+/* Search, with partial matches. Results have Sphinx's form: [page, title, anchor, description, score, file],
+   the best last. */
+function searchPartially(search, [query, terms, excluded, highlighted, names]) {
   const all = search(query, terms, excluded, highlighted, names);
   if (terms.size < 2) return all;
   const found = new Map();
@@ -19,12 +20,12 @@ function withMost(search, [query, terms, excluded, highlighted, names]) {
     }
   }
   const some = [...found.values()].map((result) => result.slice(0, 6)).sort((one, other) => one[4] - other[4]);
-  return all.length ? [...all, ...some.filter(([, , , , score]) => score >= ABOUT)] : some;
+  return all.length ? [...all, ...some.filter(([, , , , score]) => score >= FIRST_SCORE)] : some;
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   const search = Search._performSearch;
-  Search._performSearch = (...query) => withMost(search, query);
+  Search._performSearch = (...query) => searchPartially(search, query);
   const results = document.getElementById("search-results");
   const listed = new Map();
   new MutationObserver(() => {

@@ -76,13 +76,13 @@ def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
 
 
 def test_what_is_drawn_in_floats_is_given_in_all_forms_and_only_close_to_whole_ranks():
-    some = bridge.questions("floats", 300, Random(20))
+    some = bridge.instances("floats", 300, Random(20))
     forms = {(type(q.given_upper), type(q.given_eps)) for q in some}
     assert {float, int, np.float32, Fraction} == {upper for upper, _ in forms}
     assert {float, np.float64, np.float32, Fraction, int, str} <= {eps for _, eps in forms}
     off = [(q, abs(2 / q.eps / round(2 / q.eps) - 1)) for q in some if 2 / q.eps > 1]
-    assert any(0 < share <= q.share for q, share in off)
-    assert any(q.share < share < 1e-5 for q, share in off if q.share)
+    assert any(0 < share <= q.tolerance for q, share in off)
+    assert any(q.tolerance < share < 1e-5 for q, share in off if q.tolerance)
 
 
 @cache
@@ -157,7 +157,7 @@ def test_what_proves_a_floor_is_checked(tmp_path):
         replace(right, blocks=right.blocks[1:]),
         replace(right, groups=[len(right.sizes), *right.groups[1:]]),
         replace(right, levels=[[9 * level for level in levels] for levels in right.levels]),
-        replace(right, stands=right.stands[:-1]),
+        replace(right, positions=right.positions[:-1]),
         replace(right, weights=[0 for _ in right.weights]),
         replace(right, weights=right.weights[1:]),
         replace(right, load_unit=right.load_unit + 1),
@@ -232,11 +232,11 @@ BREAKS = {
 def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
     """Exactly the answers that it changes; what is asked stays as it was written down."""
     kind, broken, function, modules = BREAKS[name]
-    asked = [q for q in bridge.questions(kind, 20, Random(20)) if len(q.counts) <= 40]
-    right = [bridge.KINDS[kind].ask(q, Random(20)) for q in asked]
+    asked = [q for q in bridge.instances(kind, 20, Random(20)) if len(q.counts) <= 40]
+    right = [bridge.KINDS[kind].compute(q, Random(20)) for q in asked]
     for module in modules:
         monkeypatch.setattr(module, function, broken)
-    some = [bridge.KINDS[kind].ask(q, Random(20)) for q in asked]
+    some = [bridge.KINDS[kind].compute(q, Random(20)) for q in asked]
     wrong = [i for i, case in enumerate(some) if case != right[i]]
     assert wrong
     question = ["counts", "upper", "eps"]

@@ -258,7 +258,7 @@ def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
     right = proofs.checked()
     wrong = right | {"thm-lemma": ("checked", [("optimum.v", "thm_main")], "")}
     monkeypatch.setattr(proofs, "checked", lambda: wrong)
-    with pytest.raises(ValueError, match="not stand between marks that name thm-lemma"):
+    with pytest.raises(ValueError, match="not between marks that name thm-lemma"):
         proofs.entry("thm-lemma")
 
 

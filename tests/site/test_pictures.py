@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tools import drawn, pictures
+from tools import pictures, recorder
 from tools.ext.contents import BOOK, page, pages
 
 EPS = np.geomspace(0.1, 2, 8)
@@ -51,7 +51,7 @@ def draw(change):
 def found(change, of=table):
     fig = draw(change)
     try:
-        return list(pictures.faults(json.loads(json.dumps(drawn.describe(fig))), [of()]))
+        return list(pictures.faults(json.loads(json.dumps(recorder.describe(fig))), [of()]))
     finally:
         plt.close(fig)
 
@@ -199,7 +199,7 @@ def test_bars_have_the_names_of_their_rows(bars, names, lengths, sound):
     ax.barh(range(3), lengths, label="error")
     ax.set_yticks(range(3), names)
     ax.set_xlabel("error (km/h)")
-    sentences = list(pictures.faults(drawn.describe(ax.figure), [stored]))
+    sentences = list(pictures.faults(recorder.describe(ax.figure), [stored]))
     assert (sentences == []) == sound
 
 
@@ -211,7 +211,7 @@ def test_strokes_are_where_the_column_of_their_row_is_1(swapped):
     for row, name in enumerate(["nobody", "one person"]):
         ax.vlines(frame.n[frame[name] == 1], -row - 0.4, -row + 0.4)
     ax.set_yticks([0, -1], ["one person", "nobody"] if swapped else ["nobody", "one person"])
-    sentences = list(pictures.faults(drawn.describe(fig), [stored]))
+    sentences = list(pictures.faults(recorder.describe(fig), [stored]))
     plt.close(fig)
     said = [f"the strokes of {x!r} are not where its column is 1" for x in ("one person", "nobody")]
     assert sentences == said * swapped
@@ -227,9 +227,9 @@ def test_a_row_may_have_the_name_of_a_column_in_its_own():
     ax.set_title("average")
     ax.plot([1, 2], [5, 7], "o", label="OPT-worst-case")
     stored = [pictures.Table("rules", frame, about)]
-    assert list(pictures.faults(drawn.describe(fig), stored)) == []
+    assert list(pictures.faults(recorder.describe(fig), stored)) == []
     ax.lines[0].set_linestyle("-")
-    assert len(list(pictures.faults(drawn.describe(fig), stored))) == 1
+    assert len(list(pictures.faults(recorder.describe(fig), stored))) == 1
     plt.close(fig)
 
 
@@ -253,7 +253,7 @@ def test_a_jump_is_upright_or_a_gap(eps, error, sound):
     ax.plot(eps, error, label="error")
     ax.plot(eps, error, "o", label="error")
     ax.set(xlabel="budget (no unit)", ylabel="error (km/h)")
-    figure = json.loads(json.dumps(drawn.describe(fig)))
+    figure = json.loads(json.dumps(recorder.describe(fig)))
     plt.close(fig)
     said = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
     found = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
@@ -275,13 +275,13 @@ def test_another_colour_is_seen_in_the_picture_alone():
 
 
 def test_what_becomes_a_picture_is_recorded(monkeypatch):
-    canvas = drawn.FigureCanvasBase
+    canvas = recorder.FigureCanvasBase
     monkeypatch.setattr(canvas, "print_figure", canvas.print_figure)
-    drawn.record()
+    recorder.start()
     picture("C0")
-    (figure,) = json.loads(drawn.taken())
+    (figure,) = json.loads(recorder.take())
     assert [ax["title"] for ax in figure["axes"]] == ["geometric collection", "extreme collection"]
-    assert json.loads(drawn.taken()) == []
+    assert json.loads(recorder.take()) == []
 
 
 def test_a_figure_offers_the_tables_up_to_the_next_figure():

@@ -24,7 +24,7 @@ from pybtex.style.labels.alpha import LabelStyle
 
 import userdp as ud
 from tools import ext, release
-from tools.ext import travel, webpages
+from tools.ext import downloads, webpages
 from tools.ext.contents import ROOT, code, imported, page, pages
 
 BOOK = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
@@ -90,14 +90,14 @@ APP = SimpleNamespace(config=CONFIG)
 
 
 def test_a_copy_names_its_page_its_commit_and_the_line_that_installs_all(environment):
-    head, _ = travel.opening(APP, "kkt", "A title")
+    head, _ = downloads.opening(APP, "kkt", "A title")
     assert f"*A title* is a page of *{BOOK['title']}*. {VERSION}." in head.source
     assert 'pip install ".[chapters]"' in head.source
     assert "from a clone" in head.source
-    assert 'pip install ".[book]"' in travel.opening(APP, "decide", "A title")[0].source
+    assert 'pip install ".[book]"' in downloads.opening(APP, "decide", "A title")[0].source
     environment("USERDP_REPOSITORY", ADDRESS)
     environment("USERDP_STAMP", f"{COMMIT} 5")
-    head, _ = travel.opening(APP, "kkt", "A title")
+    head, _ = downloads.opening(APP, "kkt", "A title")
     assert f'pip install "userdp[chapters] @ git+{ADDRESS}@{COMMIT}"' in head.source
     assert f"built from commit {COMMIT[:12]}" in head.source
 
@@ -125,7 +125,7 @@ def installed_by(extra):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_copy_installs_what_its_code_imports(name):
     """Also what the modules beside it import, and those of `userdp`."""
-    beside = [path for file, path in travel.needed(name).items() if file.endswith(".py")]
+    beside = [path for file, path in downloads.needed(name).items() if file.endswith(".py")]
     trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in beside)]
     names = {full for tree in trees for full in imported(tree).values()}
     modules = {full.partition(".")[0] for full in names}
@@ -134,7 +134,7 @@ def test_a_copy_installs_what_its_code_imports(name):
     owners = packages_distributions()
     ours = {path.stem for path in beside} | {"myst_nb", "tools"}
     foreign = {canonicalize_name(owners[m][0]) for m in modules - ours if m in owners}
-    assert foreign - installed_by(travel.extra(name)) == set()
+    assert foreign - installed_by(downloads.extra(name)) == set()
 
 
 def files_named(name):
@@ -180,7 +180,7 @@ def test_chapters_read_files_of_the_book_and_of_its_repository_and_modules_besid
 def test_a_copy_contains_the_files_that_it_reads(name, base, tmp_path):
     """Its cells unpack them in an empty folder, with no package, no clone and no site to help."""
     config = SimpleNamespace(**vars(CONFIG) | {"html_baseurl": base})
-    _, *cells = travel.opening(SimpleNamespace(config=config), name, "A title")
+    _, *cells = downloads.opening(SimpleNamespace(config=config), name, "A title")
     bare = [sys.executable, "-I", "-S", "-"]
     for cell in cells:
         assert not re.search("userdp|urllib|http", cell.source)
@@ -196,7 +196,7 @@ def test_a_copy_keeps_the_files_that_are_beside_it(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     kept = tmp_path / "data" / "aircraft-averages.csv"
     kept.write_text("of the reader")
-    _, cell = travel.opening(APP, "average", "A title")
+    _, cell = downloads.opening(APP, "average", "A title")
     exec(cell.source, {})
     assert kept.read_text() == "of the reader"
 
@@ -399,14 +399,14 @@ def test_a_release_is_complete_and_the_same_whenever_it_is_made(clone):
 
 def test_only_what_is_committed_and_described_is_released_under_a_new_name(clone):
     git("tag", release.TAG)
-    assert release.hindrance() is None
+    assert release.reason_against() is None
     (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9\n\n## {ud.__version__}")
-    assert "commit them" in release.hindrance()
+    assert "commit them" in release.reason_against()
     git("commit", "-a", "-m", "two")
-    assert "CHANGELOG.md" in release.hindrance()
+    assert "CHANGELOG.md" in release.reason_against()
     (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## {ud.__version__}")
     git("commit", "-a", "-m", "three")
-    assert "another commit" in release.hindrance()
+    assert "another commit" in release.reason_against()
 
 
 # --- The locks hold what the requirements ask for, on every Python; pip asks for the hashes -------

@@ -49,7 +49,7 @@ NO_MAKERS = "must hold functions or classes"
 
 NO_COLUMNS = r"`noise` must name columns, got \['x'\]"
 UNFIT = {
-    "a path for a name": ("`name` must be small letters", {"name": "../t"}),
+    "a path for a name": ("`name` must be lower-case letters", {"name": "../t"}),
     "trials without a seed": (
         "`seed` must be given with trials, got trials=10",
         {"trials": 10},

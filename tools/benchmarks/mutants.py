@@ -1,8 +1,8 @@
 """Count which of a seeded random sample of mutants of `userdp` the tests notice.
 
-mutmut changes one operator, number, name or argument of one function, and runs the tests that call
-it until one fails. Noticed is a mutant with which a test fails or hangs. mutmut is installed, and
-has its settings in pyproject.toml. Run by `make mutate`, never by a test: an hour on one core.
+mutmut changes one operator, number, name or argument of a function, and runs the tests that call
+the function until one fails. A mutant is noticed if a test fails or hangs. The settings of mutmut
+are in pyproject.toml. Run by `make mutate`, which installs mutmut; it takes an hour on one core.
 """
 
 import json
@@ -21,7 +21,7 @@ SAMPLED = {"userdp": 100, "userdp.release": 100, "userdp.beyond": 0}
 MUTMUT = [str(Path(sys.executable).with_name("mutmut")), "run", "--max-children", "1"]
 MUTANTS = Path(__file__).resolve().parents[2] / "mutants"
 NOT_NOTICED = {0: "no test fails", 5: "no tests", 33: "no tests"}
-"""By what mutmut keeps of a mutant."""
+"""Descriptions of the exit codes that mutmut stores for unnoticed mutants."""
 
 
 def run(*names: str) -> None:
@@ -30,15 +30,15 @@ def run(*names: str) -> None:
 
 
 def outcomes(package: str) -> dict[str, int | None]:
-    """Return the mutants of a package by name, each with what became of it, None if untested."""
+    """Return the exit code of each mutant of a package by name; None if it was not tested."""
     folder = MUTANTS / package.replace(".", "/")
     found = (json.loads(path.read_text("utf-8")) for path in folder.glob("*.meta"))
     return dict(sorted(pair for each in found for pair in each["exit_code_by_key"].items()))
 
 
 def counts() -> Iterator[Row]:
-    """Yield a row per package: mutants in all, sampled, noticed, survived; list the survivors."""
-    run("userdp._progress.*")  # the smallest module: the names of all are known afterwards
+    """Yield a row per package (mutants, sampled, noticed, survived), and print the survivors."""
+    run("userdp._progress.*")  # the smallest module; this creates the list of all mutants
     rng = np.random.default_rng(SEED)
     sample = {
         package: rng.permutation([*outcomes(package)])[:size].tolist()
@@ -46,13 +46,13 @@ def counts() -> Iterator[Row]:
     }
     run(*(name for names in sample.values() for name in names))
     for package, names in sample.items():
-        every = outcomes(package)
-        if None in {every[name] for name in names}:
+        codes = outcomes(package)
+        if None in {codes[name] for name in names}:
             raise RuntimeError(f"mutmut stopped before it had tested the sample of {package}")
-        survived = [name for name in names if every[name] in NOT_NOTICED]
+        survived = [name for name in names if codes[name] in NOT_NOTICED]
         for name in survived:
-            print(f"survived, {NOT_NOTICED[every[name]]}: {name}")
-        yield package, len(every), len(names), len(names) - len(survived), len(survived)
+            print(f"survived, {NOT_NOTICED[codes[name]]}: {name}")
+        yield package, len(codes), len(names), len(names) - len(survived), len(survived)
 
 
 if __name__ == "__main__":

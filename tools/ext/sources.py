@@ -1,14 +1,14 @@
-"""A Sphinx extension: the book carries its own code, leads to it, and back.
+"""A Sphinx extension: pages with the code, and links between them and the book.
 
 Every file of `userdp`, of the tests and of the proofs has a page, such as code/userdp/model.html,
-with an anchor for each class, function, method and theorem. So links to code work without a
-network, and show the code of the very commit that was built. To these pages lead the signatures of
-the reference, the role {test}`file::name`, and literals that are the name of a file, or
-`proofs/file.v::theorem`. In other formats nothing leads there, and they show all of their text.
+with an anchor for each class, function, method and theorem. Links to code therefore work offline
+and show the commit that was built. They come from the signatures in the reference, the role
+{test}`file::name`, and literals that name a file or `proofs/file.v::theorem`. Formats other than
+HTML have no such links and show the full text instead.
 
-Each entry of the reference says where the book uses the function or class: the claims come from
-the ledger, book/claims.yml, and lead to it; the chapters are those with a cell that calls it. The
-reference begins with {{ numbered }}, a table of the paper's numbered statements, from the ledger.
+Each entry of the reference lists where the book uses the function or class: claims from the ledger
+(book/claims.yml), with links to it, and the chapters with a cell that calls it. The reference
+begins with {{ numbered }}, a table of the paper's numbered statements, from the ledger.
 """
 
 import ast
@@ -25,10 +25,10 @@ from .contents import ROOT
 
 CODE = ["userdp/**/*.py", "tests/**/*.py", "proofs/**/*.v"]
 CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]
-# As Coq prints a theorem, or what is defined.
+# The formats in which Coq prints theorems and definitions.
 STATED = r"^(\w+)\n(?: .*\n)+"
 DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
-# The ids in the ledger of what the paper numbers.
+# The ids of the paper's numbered statements in the ledger.
 NUMBERED = re.compile(r"(eq|def|thm|lem|fig)-([IV]+\.)?\d+")
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
 
@@ -51,8 +51,8 @@ def units(file):
     return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in found}
 
 
-def place(module, name):
-    """Return the file and the unit that define what a module exports; None for mere values."""
+def definition(module, name):
+    """Return the file and the unit that define an exported name; None if it is a plain value."""
     found = resolve_name(f"{module}:{name}")
     found = getattr(found, "fget", None) or getattr(found, "func", found)  # of a property
     file = getattr(found, "__module__", "").replace(".", "/") + ".py"
@@ -60,12 +60,12 @@ def place(module, name):
     return (file, unit) if file in FILES and unit in units(file) else None
 
 
-def link(app, document, docname):
-    """Make links of the tests, files and signatures of a page."""
+def add_links(app, document, docname):
+    """Link the tests, files and signatures on a page to their code."""
     if app.builder.format != "html":
         return
 
-    def leading(file, unit, inner, **options):
+    def link_to(file, unit, inner, **options):
         address = app.builder.get_relative_uri(docname, page(file)) + (unit and f"#{unit}")
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
@@ -76,41 +76,41 @@ def link(app, document, docname):
         elif ".v::" in file:
             file, test, unit = file.partition("::")
         if test or (file in FILES and not isinstance(literal.parent, nodes.reference)):
-            literal.replace_self(leading(file, unit, nodes.literal(text=unit or file)))
+            literal.replace_self(link_to(file, unit, nodes.literal(text=unit or file)))
     for signature in document.findall(addnodes.desc_signature):
-        if code := place(signature["module"], signature["fullname"]):
-            signature += leading(*code, nodes.Text("[source]"), classes=["source-link"])
+        if code := definition(signature["module"], signature["fullname"]):
+            signature += link_to(*code, nodes.Text("[source]"), classes=["source-link"])
 
 
-def marked(file, code):
-    """Return the highlighted code of a file with each unit in an element of its name."""
+def with_anchors(file, code):
+    """Return the highlighted code of a file, each unit in an element whose id is its name."""
     head, pre, body = code.partition("<pre>")
     lines = body.split("\n")
-    # The last one first: a unit ends on the line on which the next one may begin.
+    # In reverse order, because a unit may end on the line where the next one begins.
     for name, (first, last) in sorted(units(file).items(), key=lambda unit: -unit[1][0]):
         lines[first - 1] = f'<span class="unit" id="{name}">' + lines[first - 1]
         lines[last] = "</span>" + lines[last]  # at the start of the line that follows
     return head + pre + "\n".join(lines)
 
 
-def pages(app):
+def code_pages(app):
     """Yield a page for each file."""
     for file in FILES:
         text = (ROOT / file).read_text("utf-8")
         about = re.match(r'(?:"""|\(\* )((?:(?!"""|\n\n|\*\))[\s\S])*)|', text)[1] or ""
         language = "python" if file.endswith(".py") else "coq"
-        code = marked(file, app.builder.highlighter.highlight_block(text, language))
+        code = with_anchors(file, app.builder.highlighter.highlight_block(text, language))
         yield page(file), {"title": file, "about": about, "code": code}, "code.html"
 
 
 def claim(row):
-    """Return what a row of the ledger says, with a link to it."""
+    """Return the claim of a row of the ledger, with a link to it."""
     verdict = f":ref:`{row['verdict'].capitalize()} <claim-{row['id']}>`"
     return re.sub(r"\$(.+?)\$", r":math:`\1`", f"{row['where']}: {row['says']} {verdict}.")
 
 
 def numbered():
-    """Return the table of the paper's numbered statements, with what computes and tests them."""
+    """Return the table of the paper's numbered statements, with their functions and tests."""
     lines = ["| Paper | Statement | Functions | Page | Test |", "|---|---|---|---|---|"]
     for row in contents.ledger():
         if NUMBERED.fullmatch(row["id"]):
@@ -123,16 +123,16 @@ def numbered():
 
 @cache
 def used(page):
-    """Return the full names of what a chapter's cells use of the modules that they import."""
+    """Return the full names that a chapter's cells use from the modules that they import."""
     tree = contents.code(page)
     imported = contents.imported(tree)
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
-    places = [ast.unparse(node).partition(".") for node in nodes]
-    return {imported[name] + dot + rest for name, dot, rest in places if name in imported}
+    parts = [ast.unparse(node).partition(".") for node in nodes]
+    return {imported[name] + dot + rest for name, dot, rest in parts if name in imported}
 
 
-def add(app, what, name, obj, options, lines):
-    """Add to the documentation of userdp.threshold, for instance, where the book uses it."""
+def add_uses(app, what, name, obj, options, lines):
+    """Add the claims and chapters that use a function or class to its entry in the reference."""
     short = name.removeprefix("userdp.")
     claims = [f"- {claim(row)}" for row in contents.ledger() if short in row["functions"]]
     chapters = [f":doc:`/book/{page}`" for page in contents.pages() if name in used(page)]
@@ -146,6 +146,6 @@ def add(app, what, name, obj, options, lines):
 def setup(app):
     """Register the extension."""
     app.add_generic_role("test", nodes.literal)
-    app.connect("autodoc-process-docstring", add, priority=900)  # after numpydoc
-    app.connect("doctree-resolved", link)
-    app.connect("html-collect-pages", pages)
+    app.connect("autodoc-process-docstring", add_uses, priority=900)  # after numpydoc
+    app.connect("doctree-resolved", add_links)
+    app.connect("html-collect-pages", code_pages)

@@ -1,8 +1,8 @@
-"""A Sphinx extension: tables that cells print, set as a book sets them.
+"""A Sphinx extension: tables that cells print, formatted for readers.
 
-pandas writes a table as a program holds it. On a page, rows are not numbered unless the numbers
-mean something, heads are words and symbols rather than names of columns, and what is not a number
-begins at the left; the styles do the rest.
+On a page, rows of a pandas table are not numbered unless the numbers mean something, column heads
+are words and symbols instead of identifiers, and columns of text are aligned left. The style sheet
+does the rest.
 """
 
 import re
@@ -13,20 +13,20 @@ from bs4 import BeautifulSoup
 
 TABLE = re.compile(r'<table border="1" class="dataframe">.*?</table>', re.DOTALL)
 NUMBER = re.compile(r"[-+\u2212±]?[\d.,]+([/%eε\u00d7·]|\s|\[|\(|$)|[-\u2013…]?$|\.\.\.$|nan$|inf$")
-COLUMN = re.compile(r"[a-z]+(_[a-z]+)+")  # a name as programs write it, and nothing else
+COLUMN = re.compile(r"[a-z]+(_[a-z]+)+")  # an identifier with underscores
 SYMBOLS = {"eps": "ε", "tau": "τ"}
 INDEX = re.compile(r"\b([^\W\d_])_(\w)\b")
 SYMBOL = re.compile(rf"\b({'|'.join(SYMBOLS)})\b")
 
 
 def in_words(head):
-    """Return a head as readers say it."""
+    """Return a column head with words and symbols for identifiers."""
     words = head.replace("_", " ") if COLUMN.fullmatch(head) else head
     return SYMBOL.sub(lambda found: SYMBOLS[found[0]], words)
 
 
 def is_count(cells):
-    """Whether the first cells of all rows only count the rows, from any number on."""
+    """Whether the first cells of all rows only number the rows, starting anywhere."""
     texts = [cell.get_text() for cell in cells if cell.get_text() != "..."]
     if not all(text.isdecimal() for text in texts):
         return False
@@ -36,7 +36,7 @@ def is_count(cells):
 
 
 def drop_row_counter(heads, rows):
-    """Take the first column away if it has no head and only counts the rows."""
+    """Remove the first column if it has no head and only numbers the rows."""
     first = [row.find(["th", "td"]) for row in rows]
     corners = [row.find("th") for row in heads]
     spans = any(cell.has_attr("rowspan") for cell in (*first, *corners))
@@ -47,7 +47,7 @@ def drop_row_counter(heads, rows):
 
 
 def mark_words(heads, rows):
-    """Mark columns of words, with their heads: they begin at the left, numbers end at the right."""
+    """Mark columns of words and their heads, which are aligned left; numbers are aligned right."""
     columns = list(zip(*(row.find_all("td") for row in rows), strict=True))
     for place, cells in enumerate(reversed(columns), 1):
         if not all(NUMBER.match(cell.get_text()) for cell in cells):
@@ -57,7 +57,7 @@ def mark_words(heads, rows):
 
 
 def tidied(found):
-    """Return a table of pandas as readers want it."""
+    """Return a pandas table formatted for readers."""
     page = BeautifulSoup(found[0], "html.parser")
     heads, rows = page.thead.find_all("tr"), page.tbody.find_all("tr")
     del page.table["border"]
@@ -73,11 +73,11 @@ def tidied(found):
     return str(page)
 
 
-def finish(app, name, template, context, page):
-    """Set the tables of a page."""
+def tidy_tables(app, name, template, context, page):
+    """Format the tables of a page."""
     context["body"] = TABLE.sub(tidied, context.get("body", ""))
 
 
 def setup(app):
     """Register the extension."""
-    app.connect("html-page-context", finish)
+    app.connect("html-page-context", tidy_tables)

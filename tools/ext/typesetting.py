@@ -1,8 +1,8 @@
-"""A Sphinx extension: the order of the PDF is that of the site.
+"""A Sphinx extension: the PDF has the structure of the site.
 
-Its parts have their titles, a chapter has a number if its page has one, and then the same; so what
-is called Theorem 3.1 stands in chapter 3. The landing page is a chapter, the first. Proofs stand in
-no box, code that a page folds is left out, and tables have the names of their files.
+Its parts have the same titles and its chapters the same numbers, or none, as on the site, so
+Theorem 3.1 is in chapter 3. The landing page is the first chapter. Proofs are not in boxes, code
+that is folded on a page is omitted, and links to records of tables become file names.
 """
 
 from docutils import nodes
@@ -17,11 +17,11 @@ LEFT_OUT = {
     "book/proofs",
     "CONTRIBUTING",
 }
-DEEPEST = 2  # numbers go down to 1.2.3; with -1 a chapter has none, with -2 a part
+DEEPEST = 2  # numbers down to 1.2.3; -1 would number parts only, -2 nothing
 
 
-def for_a_screen(node):
-    """Whether a node is left out: some pages, exercises, names of tests, folded code."""
+def is_screen_only(node):
+    """Whether the PDF omits a node: some pages, exercises, names of tests, folded code."""
     match node:
         case addnodes.start_of_file():
             return node["docname"] in LEFT_OUT
@@ -34,22 +34,22 @@ def for_a_screen(node):
             return code or "tag_hide-cell" in node["classes"]
 
 
-def put_before(node, depth, title=""):
-    """Have headings from a node on numbered down to a depth, below the title of a part."""
+def insert_numbering(node, depth, title=""):
+    """Set the depth of numbering from a node on; with a title, start a part there."""
     part = rf"\clearpage\addcontentsline{{toc}}{{part}}{{{title}}}" if title else ""
     command = rf"{part}\setcounter{{secnumdepth}}{{{depth}}}" + "\n"
     node.parent.insert(node.parent.index(node), nodes.raw("", command, format="latex"))
 
 
 class Typesetting(SphinxPostTransform):
-    """Change the one tree that all pages have been put together to."""
+    """Change the document tree, into which Sphinx has assembled all pages."""
 
     default_priority = 100
     formats = ("latex",)
 
     def run(self, **kwargs):
-        """Leave out what is for a screen, name tables, and take proofs out of their boxes."""
-        for node in list(self.document.findall(for_a_screen)):
+        """Remove what is for screens only, name tables, and take proofs out of their boxes."""
+        for node in list(self.document.findall(is_screen_only)):
             node.parent.remove(node)
         for link in list(self.document.findall(addnodes.download_reference)):
             link.replace_self(nodes.Text(link.astext().removesuffix(" (CSV)")))
@@ -64,21 +64,21 @@ class Typesetting(SphinxPostTransform):
             rest = nodes.Text(word.removeprefix("Proof."))
             word.parent.replace(word, [nodes.emphasis("", "Proof."), rest])
             proof.replace_self(proof[0].children)
-        self.put_parts()
+        self.insert_parts()
 
-    def put_parts(self):
-        """Put the titles of parts, and numbers or none, before the chapters."""
+    def insert_parts(self):
+        """Insert the titles of parts, and the depth of numbering, before the chapters."""
         parts = self.env.get_doctree(self.config.root_doc).findall(addnodes.toctree)
         titles = {part["includefiles"][0]: part["caption"] for part in parts}
         for chapter in list(self.document.findall(addnodes.start_of_file)):
             name = chapter["docname"]
             depth = DEEPEST if self.env.toc_secnumbers.get(name) else -1
-            put_before(chapter, depth, titles.get(name, ""))
-        # The landing page is a chapter: all that stands before the first other page.
+            insert_numbering(chapter, depth, titles.get(name, ""))
+        # The landing page becomes a chapter: everything before the first other page.
         page = next(self.document.findall(nodes.section))
         end = page.first_child_matching_class(nodes.compound)
         page[1:end] = [nodes.section("", page[0].deepcopy(), *page[1:end])]
-        put_before(page[1], -1)
+        insert_numbering(page[1], -1)
 
 
 def setup(app):

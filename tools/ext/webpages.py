@@ -1,12 +1,12 @@
-"""A Sphinx extension: what is built, where it goes, and what pages say of themselves.
+"""A Sphinx extension: version, addresses, scripts and search, set from the environment.
 
-The Makefile says in USERDP_STAMP of which commit: it asks once, before chapters write tables. The
-environment has the addresses of the repository, USERDP_REPOSITORY (https://HOST/OWNER/NAME), and of
-the book, BOOK_URL: pages get buttons and whole addresses if it does, and no dead ones if not.
-USERDP_PDF is a PDF for the first page to offer. With USERDP_EXECUTION=off outputs are those stored,
-with "cache" those of the cache that `make book` fills; else chapters are executed when read.
+USERDP_STAMP has the commit; the Makefile determines it once, before chapters write tables. The
+addresses of the repository, USERDP_REPOSITORY (https://HOST/OWNER/NAME), and of the book, BOOK_URL,
+are optional: with them, pages get buttons and absolute links. USERDP_PDF is a PDF that the first
+page offers. USERDP_EXECUTION is "off" for the stored outputs, "cache" for those in the cache that
+`make book` fills; by default, chapters are executed when they are read.
 
-The search understands questions.
+The search ignores words that occur in any question.
 """
 
 import os
@@ -19,30 +19,30 @@ import userdp
 
 from .contents import ROOT
 
-QUESTION = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
+QUESTIONS = "an|can|do|does|from|happens|how|i|me|my|should|we|what|when|where|which|why|you|your"
 
 
 def commit():
-    """Return the commit that is built; the branch, if that is not known."""
-    told = re.match("[0-9a-f]{40}", os.getenv("USERDP_STAMP", ""))
-    return told[0] if told else "main"
+    """Return the commit that is built; if it is unknown, the branch."""
+    stamp = re.match("[0-9a-f]{40}", os.getenv("USERDP_STAMP", ""))
+    return stamp[0] if stamp else "main"
 
 
 def version():
-    """Return in words which version is built, and from which commit if that is known."""
+    """Return the version that is built, with its commit if that is known, as text."""
     changed = ", with changes" * os.getenv("USERDP_STAMP", "").endswith(" changed")
     known = f", built from commit {commit()[:12]}{changed}" if commit() != "main" else ""
     return f"Version {userdp.__version__}{known}"
 
 
 def configure(app, config):
-    """Set what the version and the environment decide: foot of pages, buttons."""
+    """Set what depends on the version and the environment: footers, buttons, addresses."""
     foot = config.today = version()
     options = config.html_theme_options
     if address := os.getenv("USERDP_REPOSITORY"):
         foot = re.sub(r"(?<=commit )\w+", rf'<a href="{address}/commit/\g<0>">\g<0></a>', foot)
         options |= {"repository_url": address, "repository_branch": commit()}
-        if address.startswith("file:"):  # a clone, as nox tries it: buttons are as on GitHub
+        if address.startswith("file:"):  # a clone, in a nox session: use GitHub's buttons
             options["repository_provider"] = "github"
         options |= config.repository_options
     book = f'<p class="on-paper">{config.html_title}</p>'
@@ -50,7 +50,7 @@ def configure(app, config):
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = config.html_context["base"] = url.rstrip("/") + "/"
     config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)
-    config.nb_execution_cache_path = str(ROOT / "_build" / ".jupyter_cache")  # of the PDF, too
+    config.nb_execution_cache_path = str(ROOT / "_build" / ".jupyter_cache")  # shared with the PDF
     if pdf := os.getenv("USERDP_PDF"):
         config.html_extra_path = [*config.html_extra_path, pdf]
         app.tags.add("pdf")
@@ -63,12 +63,12 @@ LIVE = {
 }
 """The scripts of each live element, in the order in which they build on each other."""
 FAILED = "document.documentElement.classList.add('unscripted')"
-BARE = re.compile(r"/\*\*(?s:.*?)\*/|^[ \t]*//.*$|^[ \t]+", re.M)
-"""What a browser does not need of them: comments, and the space before a line."""
+STRIPPED = re.compile(r"/\*\*(?s:.*?)\*/|^[ \t]*//.*$|^[ \t]+", re.M)
+"""Comments and indentation, which a browser does not need."""
 
 
 def add_script(app, name, template, context, page):
-    """Load the scripts of the search, and of live elements, on their pages alone."""
+    """Load the scripts of the search and of live elements only on the pages that need them."""
     if name == "search":
         app.add_js_file("search.js")
     for element in LIVE:
@@ -79,9 +79,9 @@ def add_script(app, name, template, context, page):
 
 
 def bundle(element):
-    """Return the scripts of a live element as one, without comments."""
+    """Return the scripts of a live element as one script, without comments."""
     texts = [(SCRIPTS / f"{name}.js").read_text("utf-8") for name in LIVE[element].split()]
-    return re.sub("\n+", "\n", BARE.sub("", "\n".join(texts))).lstrip()
+    return re.sub("\n+", "\n", STRIPPED.sub("", "\n".join(texts))).lstrip()
 
 
 def write_scripts(app):
@@ -95,9 +95,9 @@ def write_scripts(app):
 
 
 class Search(SearchEnglish):
-    """The search of Sphinx, which also leaves out the words that any question has."""
+    """Sphinx's search, with question words as additional stop words."""
 
-    stopwords = SearchEnglish.stopwords | {*QUESTION.split("|")}
+    stopwords = SearchEnglish.stopwords | {*QUESTIONS.split("|")}
 
 
 def setup(app):

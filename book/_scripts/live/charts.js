@@ -1,4 +1,4 @@
-// The three pictures, as SVG text. Each takes what is to be seen, and knows nothing of the page.
+// The Explorer's three charts, as SVG text: functions of the data, independent of the page.
 
 "use strict";
 
@@ -8,7 +8,7 @@ const { inUnit, short, tick } = clip.numbers;
 
 const [WIDTH, HEIGHT] = [380, 270];
 const INNER = { left: 50, right: WIDTH - 10, top: 12, bottom: HEIGHT - 40 };
-const MOST_DRAWN = 60;
+const MAX_DRAWN = 60;
 
 /** Clip intervals against the number of samples of a user. */
 function intervals({ users, unit, width }) {
@@ -58,7 +58,7 @@ function objective({ users, unit, eps, objective, width }) {
     `Worst-case ${inUnit("error", unit)} against the total width S of a user's intervals.`,
     axes(x, y, inUnit("total width S of a user's intervals", unit), inUnit("error", unit)),
     ...parts.map(([name, f]) => `<path class="part ${name}" d="${curve(f)}"/>`),
-    // Below a falling curve and above a rising line, on the left of the point, is nothing else.
+    // Left of the minimum, the space below the bias curve and above the noise line is free.
     label(x(0.1 * end), y(parts[0][1](0.1 * end)) + 16, "bias", "end"),
     label(x(0.35 * end), y(parts[1][1](0.35 * end)) - 5, "noise", "end"),
     `<path class="opt curve" d="${line(widths.map((S, i) => [x(S), y(errors[i])]))}"/>`,
@@ -69,7 +69,7 @@ function objective({ users, unit, eps, objective, width }) {
   );
 }
 
-/** The straight pieces on both sides of the minimum, and the flat one if it is no single point. */
+/** The straight pieces on both sides of the minimum; one is flat if the minimum is not unique. */
 function slopes({ users, eps, width, end, x, y, value }) {
   const kinks = [0, ...maths.sizes(users).map(({ count }) => users.upper * count)];
   const sides = [
@@ -78,10 +78,10 @@ function slopes({ users, eps, width, end, x, y, value }) {
   ];
   const shown = sides.filter(([from]) => from !== undefined);
   return shown.map(([from, to]) => {
-    // 1/eps for the noise, less a half for each user who is clipped; flat if these are as many.
+    // The slope is 1/eps for the noise, less 1/2 per clipped user: 0 if 2/eps users are clipped.
     const clipped = users.sorted.filter((count) => users.upper * count > from).length;
-    const flat = clipped === maths.rank(eps) && isWhole(2 / eps);
-    const slope = flat ? 0 : 1 / eps - clipped / 2;
+    const isFlat = clipped === maths.rank(eps) && isWhole(2 / eps);
+    const slope = isFlat ? 0 : 1 / eps - clipped / 2;
     const [anchor, shift] = from === width ? ["start", 8] : ["end", -8];
     const text = slope < 0 ? `↘ slope ${short(slope)}/N` : slope ? `↗ slope +${short(slope)}/N` : "→ flat";
     const piece = line([from, to].map((S) => [x(S), y(value(S))]));
@@ -90,11 +90,11 @@ function slopes({ users, eps, width, end, x, y, value }) {
   }).join("");
 }
 
-/** Errors against eps, and below them what no private mechanism reaches. */
+/** Errors against eps; the shaded area is below the lower bound on every private mechanism. */
 function errors({ curves, floor, grid, eps, unit }) {
-  const seen = curves.flatMap(({ values }) => values);
+  const allErrors = curves.flatMap(({ values }) => values);
   const x = logScale([grid[0], grid.at(-1)], [INNER.left, INNER.right]);
-  const y = logScale([Math.min(...seen) / 2, Math.max(...seen) * 1.3], [INNER.bottom, INNER.top]);
+  const y = logScale([Math.min(...allErrors) / 2, Math.max(...allErrors) * 1.3], [INNER.bottom, INNER.top]);
   const points = (values) => values.map((value, i) => [x(grid[i]), Math.min(y(value), INNER.bottom)]);
   const under = [[INNER.left, INNER.bottom], ...points(floor.values), [INNER.right, INNER.bottom]];
   return picture(
@@ -108,10 +108,10 @@ function errors({ curves, floor, grid, eps, unit }) {
   );
 }
 
-/** The budget under a point of that picture, `share` of its width from the left. */
+/** The budget at a point of the error chart, given as a share of its width from the left. */
 function budgetAt(share, grid) {
-  const inside = (share * WIDTH - INNER.left) / (INNER.right - INNER.left);
-  return grid[0] * (grid.at(-1) / grid[0]) ** Math.min(Math.max(inside, 0), 1);
+  const position = (share * WIDTH - INNER.left) / (INNER.right - INNER.left);
+  return grid[0] * (grid.at(-1) / grid[0]) ** Math.min(Math.max(position, 0), 1);
 }
 
 function picture(description, ...parts) {
@@ -172,10 +172,10 @@ function isWhole(number) {
   return Math.abs(number - Math.round(number)) <= 1e-9 * number;
 }
 
-/** At most so many, evenly chosen. */
+/** At most MAX_DRAWN items, evenly spaced. */
 function thin(items) {
-  if (items.length <= MOST_DRAWN) return items;
-  return spread(MOST_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
+  if (items.length <= MAX_DRAWN) return items;
+  return spread(MAX_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
 }
 
 clip.charts = { intervals, objective, errors, budgetAt };

@@ -1,12 +1,12 @@
-// The picture of <clip-picture>, as SVG text: bands below each other, chosen by its layer. Each takes
-// the numbers of a state and a place, and knows nothing of the page.
+// The picture of <clip-picture>, as SVG text: horizontal bands, chosen by its layer. Each band is a
+// function of a state and of its position in the picture, independent of the page.
 
 "use strict";
 
 ((clip) => {
 const { clamp, UPPER } = clip.example;
 
-/** The bands of each layer; two in brackets stand side by side where there is room. */
+/** The bands of each layer; a pair in brackets is side by side if the picture is wide enough. */
 const LAYERS = {
   index: ["samples", "bars", "releases"],
   setup: ["samples", "reach", "speeds", "releases"],
@@ -18,13 +18,13 @@ const LAYERS = {
 const SLIM = 560;
 const FAR = { low: -UPPER, high: 2 * UPPER };
 
-/** What stands to the left and to the right of all bands. */
+/** The margins of all bands: names on the left, numbers on the right. */
 function frameOf(width) {
   const slim = width < SLIM;
   return { width, slim, left: slim ? 44 : 120, right: width - (slim ? 14 : 156), top: 26 };
 }
 
-/** The whole picture: its text, its height, and where a pointer chooses a width. */
+/** The whole picture: its SVG, its height, and the zones where dragging sets the width. */
 function draw(view, width) {
   const frame = frameOf(width);
   const zones = [];
@@ -59,7 +59,7 @@ const DEFINITIONS = `<defs><pattern id="stipple" width="6" height="6" patternUni
   <circle class="stipple" cx="1.5" cy="1.5" r="1"/><circle class="stipple" cx="4.5" cy="4.5" r="1"/>
 </pattern></defs>`;
 
-/** Each band: how high it is, and how it is drawn. */
+/** The height of each band, and the function that draws it. */
 const BANDS = {
   samples: { height: ({ slim }, { layer }) => (layer === "index" && slim ? 132 : 156), draw: samples },
   reach: { height: () => 100, draw: reach },
@@ -111,10 +111,10 @@ function one(number) {
   return number.toFixed(1).replace("-", "−");
 }
 
-/** "18.6 + 11.6 = 30.2", with as many decimals as make the rounded sum true. */
+/** "18.6 + 11.6 = 30.2", with enough decimals that the rounded numbers add up. */
 function addition(a, b) {
-  const isTrue = (n) => Math.abs(+a.toFixed(n) + +b.toFixed(n) - +(a + b).toFixed(n)) < 1e-9;
-  const digits = [1, 2, 3].find(isTrue) ?? 3;
+  const addsUp = (n) => Math.abs(+a.toFixed(n) + +b.toFixed(n) - +(a + b).toFixed(n)) < 1e-9;
+  const digits = [1, 2, 3].find(addsUp) ?? 3;
   return `${a.toFixed(digits)} + ${b.toFixed(digits)} = ${(a + b).toFixed(digits)}`;
 }
 
@@ -125,7 +125,7 @@ function axis({ slim }, scale, y, ticks, unit, format = (tick) => String(tick).r
   return path("axis", `M${px(scale.start)} ${px(y)}H${px(scale.end)}`) + marks.join("") + after;
 }
 
-// --------------------------------------------------------------------------------- What was sent
+// ------------------------------------------------------------------------------------- Samples
 
 function nameOf({ example }, group, slim) {
   if (group.number > 1) return slim ? `${group.number} × ${group.count}` : `${group.number} buses × ${group.count}`;
@@ -137,12 +137,12 @@ function detailOf({ example }, { count }) {
   return example.groups.length > 3 ? "" : count === 1 ? "1 speed" : `${count} speeds`;
 }
 
-/** A dot's place across its row: several that are close do not hide each other. */
+/** A dot's vertical offset in its row, so that dots with similar speeds do not hide each other. */
 function jitter(i) {
   return ((i * 0.618034) % 1) - 0.5;
 }
 
-/** One dot for each speed, and the interval to which the speeds of its bus are clipped. */
+/** A dot per speed, and the interval to which the speeds of each bus are clipped. */
 function samples({ state, layer }, at) {
   const { left, right, slim, top, height } = at;
   const x = speedScale(at);
@@ -228,7 +228,7 @@ function reach({ state }, at) {
 
 // ------------------------------------------------------------------------------- Bias and noise
 
-/** Bars of bias and noise on the axis of the speeds, each with its name and its sum. */
+/** Bars of bias and noise on the axis of the speeds, each with its name and its total. */
 function barRows(rows, at) {
   const { left, right, slim, top, height, width } = at;
   const x = speedScale(at);
@@ -256,7 +256,7 @@ function barRows(rows, at) {
   return drawn.join("") + axis(at, x, top + height - foot + 4, TICKS, "km/h");
 }
 
-/** Without clipping, with these intervals, and what needs no data at all. */
+/** The errors without clipping, with these intervals, and of the constant 32.5. */
 function bars({ state, layer, guessing }, at) {
   const { slim } = at;
   const own = layer === "akmv"
@@ -274,7 +274,7 @@ function isBest({ yours, optimum }) {
   return yours.error - optimum.error < 1e-9 * UPPER;
 }
 
-/** The most that can be raised, the most that can be lowered, and the larger of the two. */
+/** How much clipping can raise and lower the mean, and the error, whose bias is the larger. */
 function offset({ state }, at) {
   const { slim } = at;
   const { raised, lowered, yours } = state;
@@ -305,20 +305,20 @@ function curve({ state, guessing }, at) {
   const shape = (f, baseline) => `M${widths.map((S) => `${px(x(S))} ${px(y(f(S)))}`).join("L")}` +
     `L${[...widths].reverse().map((S) => `${px(x(S))} ${px(y(baseline(S)))}`).join("L")}Z`;
   const id = `curve-${px(left)}`;
-  const found = guessing ? "" :
+  const bestMark = guessing ? "" :
     path("guide", `M${px(x(best))} ${px(y(phi(best)))}V${px(base)}`) + text(x(best) + 5, base - 6, "T", "strong halo");
   const ticks = groups.length > 3 ? [0, 1040, 2080, 4160] : [0, 65, 130, 260];
   const [cx, cy] = [x(width), y(phi(width))];
-  const right_ = cx > (left + right) / 2;
+  const isRight = cx > (left + right) / 2;
   const label = `${one(phi(width))} km/h`;
   const svg = rect("panel", left, right, top + 18, base - top - 18) +
     `<clipPath id="${id}"><rect x="${px(left)}" y="${px(top + 18)}" width="${px(right - left)}" height="${px(base - top - 18)}"/></clipPath>` +
     `<g clip-path="url(#${id})">` + path("bias area", shape(bias, () => 0)) +
     path("noise area", shape(phi, bias)) + path("curve", line(phi)) + "</g>" +
     path("level", `M${px(left)} ${px(y(UPPER / 2))}H${px(right)}`) +
-    text(right - 4, y(UPPER / 2) - 4, "always 32.5", "quiet small halo", "end") + found +
+    text(right - 4, y(UPPER / 2) - 4, "always 32.5", "quiet small halo", "end") + bestMark +
     dot("handle", cx, Math.max(cy, top + 20), 6.5) +
-    text(cx + (right_ ? -11 : 11), Math.max(cy, top + 32) - 10, label, "strong halo", right_ ? "end" : "start") +
+    text(cx + (isRight ? -11 : 11), Math.max(cy, top + 32) - 10, label, "strong halo", isRight ? "end" : "start") +
     axis({ slim: true }, x, base, ticks, "") +
     text(left, top + 9, "error φ(S), km/h", "quiet small") +
     text((left + right) / 2, base + 31, "total width S, km/h", "quiet small", "middle");
@@ -327,7 +327,7 @@ function curve({ state, guessing }, at) {
   };
 }
 
-/** What one more unit of width gains and costs, in units of 1/N: a half for each clipped bus. */
+/** What one more unit of width gains and costs, in units of 1/N: bias changes by 1/2 per clipped bus. */
 function prices({ state }, at) {
   const { left, right, top, height, slim } = at;
   const { gains, groups } = state;
@@ -363,7 +363,7 @@ function prices({ state }, at) {
 
 // ------------------------------------------------------------------------------------- Releases
 
-/** The law of a release, drawn as high as any other. */
+/** The density of a release, scaled to a fixed height. */
 function bell(x, centre, scale, base, height, left, right) {
   const side = (end) => Array.from({ length: 33 }, (_, i) => {
     const place = clamp(x(centre), left, right) + (end - clamp(x(centre), left, right)) * (i / 32) ** 2;
@@ -373,11 +373,10 @@ function bell(x, centre, scale, base, height, left, right) {
   return `M${points.join("L")}V${px(base)}H${px(left)}Z`;
 }
 
-/** What was published, with the law that it was drawn from; beyond the axis an arrow. */
+/** The releases and their density; arrows mark releases beyond the axis. */
 function releases({ state, layer, fall }, at) {
   const { left, right, slim, top, height, narrow, width } = at;
-  const begin = narrow || slim ? left : left;
-  const x = linear(FAR.low, FAR.high, begin, right);
+  const x = linear(FAR.low, FAR.high, left, right);
   const foot = 34;
   const base = top + height - foot;
   const { plain, clipped } = state.releases;
@@ -397,29 +396,29 @@ function releases({ state, layer, fall }, at) {
       const y = floor - 7 - ((j * 7) % 10) * 0.07 * tall - (newest ? 60 * (1 - fall) : 0);
       const kind = `release${newest ? " newest" : ""}`;
       if (!away) return dot(kind, x(v), y, newest ? 5 : 4);
-      const edge = away > 0 ? right : begin;
+      const edge = away > 0 ? right : left;
       return path(kind, `M${px(edge + 2 * away)} ${px(y)}l${-8 * away} -5v10z`);
     });
     const over = values.length === 1 ? "its error" : `mean of ${values.length} errors`;
-    const said = values.length ? [over, one(error)] : ["none yet"];
-    const head = narrow || slim;
-    return path("lane", `M${px(begin)} ${px(floor)}H${px(right)}`) +
-      (scale > 0.01 && layer !== "akmv" || name === "best clipping" && scale > 0.01 ? path("bell", bell(x, value, scale, floor, tall, begin, right)) : "") +
+    const summary = values.length ? [over, one(error)] : ["none yet"];
+    const isAbove = narrow || slim; // the name and the numbers are above the releases
+    return path("lane", `M${px(left)} ${px(floor)}H${px(right)}`) +
+      (scale > 0.01 && layer !== "akmv" || name === "best clipping" && scale > 0.01 ? path("bell", bell(x, value, scale, floor, tall, left, right)) : "") +
       marks.join("") +
-      (head ? text(begin, floor - tall - 8, name, i ? "strong" : "") + text(right, floor - tall - 8, said.join(": "), "", "end")
+      (isAbove ? text(left, floor - tall - 8, name, i ? "strong" : "") + text(right, floor - tall - 8, summary.join(": "), "", "end")
         : text(0, floor - tall / 2 - 2, name, i ? "strong" : "") +
-          said.map((words, j) => text(right + 18, floor - tall / 2 - 10 + 17 * j, words, "")).join(""));
+          summary.map((words, j) => text(right + 18, floor - tall / 2 - 10 + 17 * j, words, "")).join(""));
   });
   const svg = rect("panel", x(0), x(UPPER), top, base - top - 4) + drawn.join("") +
     path("truth", `M${px(x(state.mean))} ${px(top)}V${px(base - 4)}`) +
     axis({ slim: true }, x, base - 4, [-65, 0, 65, 130], "") +
-    text((begin + right) / 2, base + 28, "published, km/h", "quiet small", "middle");
+    text((left + right) / 2, base + 28, "published, km/h", "quiet small", "middle");
   return { svg };
 }
 
 // ----------------------------------------------------------------------------------------- AKMV
 
-/** The sum of each bus, what it could be, the law of the cap, and the cap that was drawn last. */
+/** The sum of each bus and its range, the density of the cap, and the cap that was drawn last. */
 function sums({ state }, at) {
   const { left, right, slim, top, height } = at;
   const { example, akmv } = state;

@@ -1,4 +1,4 @@
-// What a reader may enter, in a field or in the address: read, or refused with a reason.
+// Read what a user enters, in a field or in the address; raise an InputError if it is invalid.
 
 "use strict";
 
@@ -9,23 +9,23 @@ const { plain } = clip.numbers;
 const EPS = { least: 0.01, most: 10 };
 const UPPER = { least: 0.001, most: 1_000_000_000 };
 const LONGEST_UNIT = 16;
-const MOST = { users: 100_000, samples: 1_000_000_000 };
+const MAX = { users: 100_000, samples: 1_000_000_000 };
 
-/** What the reader gave cannot be used; the message says why, and what can. */
-class Refusal extends Error {}
+/** Invalid input; the message, which the user sees, says why and what is valid. */
+class InputError extends Error {}
 
-/** What a reading gives, or the reason why it is refused. */
+/** Call `read`; return its value, or the message of its InputError. */
 function attempt(read) {
   try {
-    return { given: read(), refusals: [] };
+    return { value: read(), problems: [] };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { refusals: [error.message] };
+    if (!(error instanceof InputError)) throw error;
+    return { problems: [error.message] };
   }
 }
 
-/** The slider's budgets, about 20 a decade between 1, 2, 5 and 10. Rounded to four digits, because
- * 10 ** x differs by a last bit between browsers, and 2/eps may not: it is rounded up to a rank. */
+/** The slider's budgets: about 60 per decade, with 1, 2, 5 and 10 among them. They are rounded to
+ * four digits, because browsers differ in the last bit of powers, which could change the rank ⌈2/eps⌉. */
 const GRID = [0.01, 0.1, 1].flatMap((decade) =>
   [[1, 2, 18], [2, 5, 24], [5, 10, 18]].flatMap(([from, to, steps]) =>
     Array.from({ length: steps }, (_, i) => fourDigits(decade * from * (to / from) ** (i / steps))),
@@ -53,15 +53,15 @@ function readUpper(text) {
 
 function readNumber(name, number, text, { least, most }) {
   if (String(text).trim() && number >= least && number <= most) return number;
-  throw new Refusal(`${name} must be a number from ${least} to ${plain(most)}, not “${shown(text)}”.`);
+  throw new InputError(`${name} must be a number from ${least} to ${plain(most)}, not “${shortened(text)}”.`);
 }
 
-/** "km/h" -> "km/h"; it becomes a part of the page, and so may hold no markup. */
+/** "km/h" -> "km/h"; the unit is inserted into the page, so it must not contain markup. */
 function readUnit(text) {
   const unit = text.trim();
   if (unit.length <= LONGEST_UNIT && !/[<>&"]/.test(unit)) return unit;
-  throw new Refusal(
-    `The unit must have at most ${LONGEST_UNIT} characters, none of them < > & or ", not “${shown(text)}”.`,
+  throw new InputError(
+    `The unit must have at most ${LONGEST_UNIT} characters, none of them < > & or ", not “${shortened(text)}”.`,
   );
 }
 
@@ -72,7 +72,7 @@ function readCollection(kind, text) {
     return { kind, text: `${M}`, counts: geometricCounts(M) };
   }
   if (kind === "extreme") {
-    const limits = [["The number of users L", 1, MOST.users], ["m*", 1, MOST.samples]];
+    const limits = [["The number of users L", 1, MAX.users], ["m*", 1, MAX.samples]];
     const [users, most] = readWhole(text, limits);
     return { kind, text: `${users},${most}`, counts: extremeCounts(users, most) };
   }
@@ -86,8 +86,8 @@ function readWhole(text, limits) {
   return limits.map(([name, least, most], i) => {
     const number = /^\s*\d+\s*$/.test(parts[i]) ? Number(parts[i]) : NaN;
     if (number >= least && number <= most) return number;
-    throw new Refusal(
-      `${name} must be a whole number from ${least} to ${plain(most)}, not “${shown(parts[i])}”.`,
+    throw new InputError(
+      `${name} must be a whole number from ${least} to ${plain(most)}, not “${shortened(parts[i])}”.`,
     );
   });
 }
@@ -95,11 +95,11 @@ function readWhole(text, limits) {
 /** "40, 10x50 2" -> one user with 40 samples, 50 users with 10 each, and one with 2. */
 function readCounts(text) {
   const entries = text.split(/[\s,;]+/).filter(Boolean);
-  if (!entries.length) throw new Refusal("Write at least one number of samples, such as 40, 10, 2.");
+  if (!entries.length) throw new InputError("Enter at least one number of samples, such as 40, 10, 2.");
   const runs = entries.map(readRun);
   const nUsers = runs.reduce((sum, [, users]) => sum + users, 0);
-  if (nUsers > MOST.users) {
-    throw new Refusal(`At most ${plain(MOST.users)} users, please: these are ${plain(nUsers)}.`);
+  if (nUsers > MAX.users) {
+    throw new InputError(`At most ${plain(MAX.users)} users are supported; you entered ${plain(nUsers)}.`);
   }
   return runs.flatMap(([count, users]) => Array(users).fill(count));
 }
@@ -107,31 +107,32 @@ function readCounts(text) {
 function readRun(entry) {
   const found = /^(\d+)(?:[x×*](\d+))?$/.exec(entry);
   if (!found) {
-    throw new Refusal(
-      `“${shown(entry)}” is no number of samples: write whole numbers, such as 40, 10, 2, ` +
+    throw new InputError(
+      `“${shortened(entry)}” is not a number of samples: enter whole numbers, such as 40, 10, 2, ` +
         "or 10x50 for 50 users with 10 samples each.",
     );
   }
   const [count, users] = [Number(found[1]), Number(found[2] ?? 1)];
-  if (count < 1 || users < 1) throw new Refusal(`“${entry}”: a user has at least one sample.`);
-  if (count > MOST.samples) {
-    throw new Refusal(`“${shown(entry)}”: at most ${plain(MOST.samples)} samples a user, please.`);
+  if (count < 1 || users < 1) throw new InputError(`“${entry}”: a user has at least one sample.`);
+  if (count > MAX.samples) {
+    throw new InputError(`“${shortened(entry)}”: at most ${plain(MAX.samples)} samples per user are supported.`);
   }
   return [count, users];
 }
 
 function readObjective(text) {
   if (text === "bound" || text === "l1") return text;
-  throw new Refusal(`The objective must be “bound” or “l1”, not “${shown(text)}”.`);
+  throw new InputError(`The objective must be “bound” or “l1”, not “${shortened(text)}”.`);
 }
 
-function shown(text) {
+/** A text from the user, shortened for a message. */
+function shortened(text) {
   const word = String(text ?? "").trim();
   return word.length > 20 ? `${word.slice(0, 20)}…` : word;
 }
 
 clip.entries = {
-  EPS, UPPER, LONGEST_UNIT, Refusal, attempt, GRID, nearestOnGrid, readEps, readUpper, readUnit,
-  readCollection, readObjective, shown,
+  EPS, UPPER, LONGEST_UNIT, InputError, attempt, GRID, nearestOnGrid, readEps, readUpper, readUnit,
+  readCollection, readObjective, shortened,
 };
 })((globalThis.clip ??= {}));

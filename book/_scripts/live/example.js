@@ -1,5 +1,4 @@
-// The two examples of <clip-picture>, and the numbers of each of its states. book/picture.py has the
-// same data; tests/site/pages/test_picture.py compares them, and every number, with userdp.
+// The two examples of <clip-picture>, and all numbers of a state. book/picture.py has the same data; tests/site/pages/test_picture.py compares them, and every number, with userdp.
 
 "use strict";
 
@@ -8,7 +7,7 @@ const { maths } = clip;
 
 const UPPER = 65;
 
-/** Speeds of 127 buses in km/h, those of the busiest first: random, evenly from 0 to 65. */
+/** Speeds of 127 buses in km/h, the bus with most samples first: uniform random from 0 to 65. */
 const SPEEDS = [
   53.5, 48.2, 44.1, 12.7, 40, 62.2, 30.2, 64.5, 23.8, 4.5, 8.8, 36.3, 21.7, 35.3, 30.6, 35.5,
   41.2, 63.5, 31.8, 51.2, 60.5, 13.4, 35.6, 21.9, 11.5, 64.7, 32.1, 36.1, 14.8, 63.6, 37.6, 7,
@@ -39,15 +38,15 @@ const SPEEDS = [
   18.3, 41.6, 21.4, 62.1, 17, 64.6, 23.1, 34.2, 7.6, 28.5, 63.1,
 ];
 
-/** Noise of scale 1: that of the five releases printed on the page of the problem. */
-const FIRST = [
+/** Noise of scale 1 in the five releases printed on the page `setup`. */
+const FIRST_NOISE = [
   0.0206693147162982, -0.1360315266592394, -0.20093643656797647, -5.428176805219985,
   0.34516685777166345,
 ];
 const SEED = 20250206;
-const MOST_RELEASES = 30;
+const MAX_RELEASES = 30;
 
-/** Numbers between 0 and 1, the same for everybody (mulberry32). */
+/** A seeded generator of numbers between 0 and 1 (mulberry32). */
 function generator(seed) {
   let state = seed;
   return () => {
@@ -58,42 +57,42 @@ function generator(seed) {
   };
 }
 
-/** Laplace noise of scale 1, of a uniform number. */
+/** Laplace noise of scale 1 from a uniform number, by inversion. */
 function laplace(uniform) {
   const centred = uniform - 0.5;
   return -Math.sign(centred) * Math.log1p(-2 * Math.min(Math.abs(centred), 0.5 - 1e-12));
 }
 
-/** Draws to release with: of noise, and for AKMV of the cell of its threshold and the place in it. */
+/** A source of random draws for releases: the noise and, for AKMV's threshold, the cell and the position in it. */
 function draws() {
   const next = generator(SEED);
-  let made = 0;
+  let released = 0;
   return () => {
     const [place, inside, noise] = [next(), next(), laplace(next())];
-    return { place, inside, noise: made < FIRST.length ? FIRST[made++] : noise };
+    return { place, inside, noise: released < FIRST_NOISE.length ? FIRST_NOISE[released++] : noise };
   };
 }
 
 function collection(name, samples, budgets) {
-  const counts = samples.map((some) => some.length);
+  const counts = samples.map((own) => own.length);
   const users = maths.contributions(counts, UPPER);
   const sizes = maths.sizes(users).reverse();
   const ticks = sizes
-    .map(({ count }) => users.sorted.lastIndexOf(count) + 1) // ranks from which on T is smaller
+    .map(({ count }) => users.sorted.lastIndexOf(count) + 1) // the ranks after which T decreases
     .map((rank) => ({ rank, eps: 2 / rank }))
     .filter(({ eps }) => eps > budgets.at(0) && eps <= budgets.at(-1))
     .reverse();
   const groups = sizes.map(({ count, number }, row) => ({
-    row, count, number, samples: samples.filter((some) => some.length === count),
+    row, count, number, samples: samples.filter((own) => own.length === count),
   }));
   return {
     name, users, samples, groups, budgets, ticks, widest: UPPER * users.maxCount,
-    // The widths in whole km/h; every one is on the slider of the three buses.
+    // Step of the width slider, in whole km/h: 1 for the three buses.
     step: Math.max(1, Math.round((UPPER * users.maxCount) / 260)),
   };
 }
 
-/** Budgets in steps that grow with them; rounded, as 2/eps is rounded up to a rank. */
+/** Budgets in ranges with different steps; rounded, because the rank ⌈2/eps⌉ depends on the last bit. */
 function spread(...ranges) {
   return ranges.flatMap(([from, to, step]) => {
     const number = Math.round((to - from) / step);
@@ -118,7 +117,7 @@ const EXAMPLES = {
   ),
 };
 
-/** The interval of a user with so many samples. A `share` of what is cut off is below it. */
+/** The interval of a user with `count` samples; `share` of the removed range is below it. */
 function interval(count, width, share) {
   const kept = Math.min(UPPER, width / count);
   const low = share * (UPPER - kept);
@@ -133,30 +132,30 @@ function clamp(number, low, high) {
   return Math.min(Math.max(number, low), high);
 }
 
-/** Bias, noise and error in the worst case of a total width. */
+/** Worst-case bias, mean noise and error for a total width. */
 function worstCase(users, width, eps, share = 0.5) {
   const bias = 2 * Math.max(share, 1 - share) * maths.symmetricBias(users, width);
   const noise = width / users.total / eps;
   return { bias, noise, error: bias + noise };
 }
 
-/** Where a threshold falls that AKMV draws. */
+/** AKMV's threshold for a random draw. */
 function pick(cells, { place, inside }) {
   let left = place;
   const cell = cells.find(({ probability }) => (left -= probability) < 0) ?? cells.at(-1);
   return cell.lower + inside * (cell.upper - cell.lower);
 }
 
-/** All numbers of a state: an example, a budget, a total width, where the intervals lie, how far
- * the samples have slid towards U (or, below 0, towards 0), and what was drawn for releases. */
+/** All numbers of a state. `share` positions the intervals, `slid` moves all samples towards U
+ * (towards 0 if negative), and `drawn` holds the random draws of the releases. */
 function work({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
   const { users, samples, groups, widest } = example;
   const N = users.total;
   const target = slid > 0 ? UPPER : 0;
   const slide = (x) => x + Math.abs(slid) * (target - x);
-  const shown = samples.map((some) => some.map(slide));
-  const ends = samples.map((some) => interval(some.length, width, share));
-  const clipped = shown.map((some, i) => some.map((x) => clamp(x, ...ends[i])));
+  const shown = samples.map((own) => own.map(slide));
+  const ends = samples.map((own) => interval(own.length, width, share));
+  const clipped = shown.map((own, i) => own.map((x) => clamp(x, ...ends[i])));
   const sums = shown.map(sum);
   const [mean, clippedMean] = [sum(sums) / N, sum(clipped.map(sum)) / N];
   const best = maths.threshold(users, eps);
@@ -170,11 +169,11 @@ function work({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
     rank: maths.rank(eps),
     groups: groups.map((group) => {
       const [low, high] = interval(group.count, width, share);
-      return { ...group, low, high, shown: group.samples.map((some) => some.map(slide)) };
+      return { ...group, low, high, shown: group.samples.map((own) => own.map(slide)) };
     }),
-    reach: samples.map((some, i) => {
-      const [low, high] = ends[i].map((end) => clippedMean + (some.length * end - sum(clipped[i])) / N);
-      return { count: some.length, low, high };
+    reach: samples.map((own, i) => {
+      const [low, high] = ends[i].map((end) => clippedMean + (own.length * end - sum(clipped[i])) / N);
+      return { count: own.length, low, high };
     }),
     yours: worstCase(users, width, eps, share),
     optimum: worstCase(users, best, eps),
@@ -190,7 +189,7 @@ function work({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
   };
 }
 
-/** What AKMV does with these sums, half of its budget being left for the noise. */
+/** AKMV on these sums: half of its budget is for the threshold, half for the noise. */
 function akmvOf({ users }, eps, sums, drawn) {
   const N = users.total;
   const cells = maths.quantileCells(users, sums, maths.rank(eps), eps / 2);
@@ -206,5 +205,5 @@ function akmvOf({ users }, eps, sums, drawn) {
   };
 }
 
-clip.example = { EXAMPLES, FIRST, MOST_RELEASES, UPPER, clamp, collection, draws, work };
+clip.example = { EXAMPLES, FIRST_NOISE, MAX_RELEASES, UPPER, clamp, collection, draws, work };
 })((globalThis.clip ??= {}));

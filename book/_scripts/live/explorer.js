@@ -1,7 +1,7 @@
-// <clip-explorer>: what user-level clipping does, live. Without attributes it shows everything;
-// views="intervals objective errors words tables" chooses ("summary" instead of "words": for whoever
-// has read nothing yet), start="eps=0.5" says where the page begins. What stands inside it is for
-// print, and for readers without scripts.
+// <clip-explorer>: an interactive view of user-level clipping. Without attributes it shows everything.
+// views="intervals objective errors words tables" selects parts ("summary" instead of "words" is for
+// readers who are new to the book); start="eps=0.5" sets the initial state. The element's content is
+// shown in print and without scripts.
 
 "use strict";
 
@@ -12,14 +12,14 @@ const { plain } = clip.numbers;
 const { address, change, DEFAULTS, unwatch, watch } = clip.state;
 const { style } = clip;
 const tables = clip.table;
-const { errorTable, intervalTable, legend, summary, words, workOut } = clip.words;
+const { errorTable, intervalTable, legend, summary, words, computeResults } = clip.words;
 
 const PRESETS = {
   "start again": DEFAULTS,
   "strong privacy": "eps=0.1&geometric=6&objective=bound",
-  "beyond use: T = 0": "eps=0.01&geometric=6&objective=bound",
+  "constant output: T = 0": "eps=0.01&geometric=6&objective=bound",
   "a flat minimum": "eps=2&geometric=6&objective=bound",
-  "one giant": "eps=0.5&extreme=101,1000&objective=bound",
+  "one dominant user": "eps=0.5&extreme=101,1000&objective=bound",
   "mean absolute error": "objective=l1",
   "other users": "counts=40x5,10x50,2x500",
 };
@@ -53,11 +53,11 @@ const USERS = `
   <fieldset data-kind="counts">
     <label for="counts">Samples of each user (10x50: 50 users with 10 each)</label>
     <textarea id="counts" rows="2" spellcheck="false" data-entry="counts">40x5, 10x50, 2x500</textarea>
-    <label class="file">or a CSV, with one row per user or one row per sample, also pasted or dropped
-      here; it stays in your browser
+    <label class="file">or a CSV file with one row per user or per sample; you can also paste it or
+      drop it here. It stays in your browser.
       <input id="file" type="file" accept=".csv,.tsv,.txt,text/csv"></label>
     <p class="given" role="status"></p>
-    <span class="question" hidden><label for="way">What counts a user's samples?</label>
+    <span class="question" hidden><label for="way">Read the numbers of samples from</label>
       <select id="way" data-entry="counts"></select></span>
   </fieldset>
   <fieldset>
@@ -67,7 +67,7 @@ const USERS = `
       <input id="unit" type="text" maxlength="${LONGEST_UNIT}" spellcheck="false" data-entry="unit"></span>
   </fieldset>
   <fieldset>
-    <label for="objective">Make small</label>
+    <label for="objective">Minimise</label>
     <select id="objective">
       <option value="bound">bias + mean noise (the paper)</option>
       <option value="l1">mean absolute error</option>
@@ -82,16 +82,18 @@ const PICTURES = {
 const TEXTS = ["legend", "words", "summary"];
 const RESULTS = [...Object.keys(PICTURES), ...TEXTS, "table-errors", "table-intervals"];
 
-const NO_WAY = "No column of this table has numbers of samples, and none repeats to name users.";
+const NOT_READABLE = "No column of this table has numbers of samples, and none has repeated values that " +
+  "could identify users.";
 
-function number(of, what) {
-  return `${plain(of)} ${what}${of === 1 ? "" : "s"}`;
+/** 2, "user" -> "2 users" */
+function counted(number, noun) {
+  return `${plain(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function question({ names, rows }, ways) {
-  const size = `This table has ${plain(rows.length)} rows and ${plain(names.length)} columns.`;
-  const hint = " Its first column repeats, as if each row were one sample.";
-  return `${size}${tables.repeatsAtFirst(ways) ? hint : ""} Choose below how to read it.`;
+function choicePrompt({ names, rows }, interpretations) {
+  const size = `This table has ${counted(rows.length, "row")} and ${counted(names.length, "column")}.`;
+  const hint = " Its first column has repeated values, as if each row were one sample.";
+  return `${size}${tables.mayHaveRowPerSample(interpretations) ? hint : ""} Choose below how to read it.`;
 }
 
 class ClipExplorer extends HTMLElement {
@@ -100,109 +102,110 @@ class ClipExplorer extends HTMLElement {
     const views = this.getAttribute("views")?.split(" ");
     root.innerHTML = `<style>${style}</style>${body(views)}<slot></slot>`;
     this.find = (selector) => root.querySelector(selector);
-    this.refusals = new Map();
-    this.how = "";
-    this.forget();
+    this.problems = new Map();
+    this.origin = "";
+    this.clearTable();
     for (const type of ["input", "change"]) {
-      this.find(".controls").addEventListener(type, (event) => this.listen(event));
+      this.find(".controls").addEventListener(type, (event) => this.handleInput(event));
     }
     for (const type of ["pointerdown", "pointermove"]) {
-      this.find(".drag")?.addEventListener(type, (event) => this.drag(event));
+      this.find(".drag")?.addEventListener(type, (event) => this.dragBudget(event));
     }
-    this.find(".copy")?.addEventListener("click", (event) => this.copy(event.target));
+    this.find(".copy")?.addEventListener("click", (event) => this.copyLink(event.target));
     const counts = this.find("#counts");
-    counts?.addEventListener("drop", (event) => this.take(event, event.dataTransfer.files[0]));
-    this.show = (state) => this.update(state);
-    watch(this.show, document.querySelector("clip-explorer[start]")?.getAttribute("start"));
+    counts?.addEventListener("drop", (event) => this.readFile(event, event.dataTransfer.files[0]));
+    this.watcher = (state) => this.update(state);
+    watch(this.watcher, document.querySelector("clip-explorer[start]")?.getAttribute("start"));
   }
 
   disconnectedCallback() {
-    unwatch(this.show);
+    unwatch(this.watcher);
   }
 
-  /** Copy the address that holds what is shown. */
-  async copy(button) {
+  /** Copy the address of the current state. */
+  async copyLink(button) {
     const link = Object.assign(new URL(location), { hash: address(this.state) });
     await navigator.clipboard.writeText(link.href);
     button.textContent = "copied";
     setTimeout(() => (button.textContent = "copy link"), 2000);
   }
 
-  /** Read the users from a file; nothing is sent anywhere. */
-  async take(event, file) {
-    if (!file) return; // a dropped text: the browser puts it into the field
+  /** Read the users from a file, without sending it anywhere. */
+  async readFile(event, file) {
+    if (!file) return; // dropped text, which the browser inserts into the field
     event.preventDefault();
     const text = await file.text();
-    this.find("#file").value = ""; // so that the same file can be chosen again, when it is mended
+    this.find("#file").value = ""; // so that the same file can be chosen again after a correction
     this.find("#counts").value = "";
     this.typing = undefined;
-    this.give(text);
+    this.readUsers(text);
   }
 
-  /** A control was changed. */
-  listen(event) {
+  /** Apply the changed value of a control. */
+  handleInput(event) {
     const { target, type } = event;
-    // While somebody is typing, what was typed stays; afterwards it is what was understood.
+    // A field keeps its text while the user types; afterwards it shows the value as it was read.
     this.typing = type === "input" ? target : undefined;
     const value = (id) => this.find(`#${id}`).value;
     const actions = {
-      file: () => this.take(event, target.files[0]),
-      way: () => this.readBy(this.ways[value("way")]),
-      slider: () => this.enter({ eps: GRID[value("slider")] }),
-      eps: () => this.enter({ eps: value("eps") }),
-      objective: () => this.enter({ objective: value("objective") }),
-      upper: () => this.enter({ upper: value("upper") }),
-      unit: () => this.enter({ unit: value("unit") }),
-      geometric: () => this.enter({ geometric: value("M") }),
-      extreme: () => this.enter({ extreme: `${value("L")},${value("most")}` }),
-      counts: () => this.give(value("counts")),
+      file: () => this.readFile(event, target.files[0]),
+      way: () => this.interpretTable(this.interpretations[value("way")]),
+      slider: () => this.applyChange({ eps: GRID[value("slider")] }),
+      eps: () => this.applyChange({ eps: value("eps") }),
+      objective: () => this.applyChange({ objective: value("objective") }),
+      upper: () => this.applyChange({ upper: value("upper") }),
+      unit: () => this.applyChange({ unit: value("unit") }),
+      geometric: () => this.applyChange({ geometric: value("M") }),
+      extreme: () => this.applyChange({ extreme: `${value("L")},${value("most")}` }),
+      counts: () => this.readUsers(value("counts")),
     };
     (actions[target.id] ?? actions[value("kind")])();
-    this.fit();
+    this.showMatchingFields();
   }
 
-  /** Change the state by a piece of an address; `how` says in which way a table was read. */
-  enter(piece, how = "") {
-    this.how = how;
-    const reasons = change(`${new URLSearchParams(piece)}`);
-    this.how = "";
-    if (reasons.length) this.refuse(Object.keys(piece)[0], reasons);
+  /** Change the state by parts of an address; `origin` describes how a table was read. */
+  applyChange(parts, origin = "") {
+    this.origin = origin;
+    const problems = change(`${new URLSearchParams(parts)}`);
+    this.origin = "";
+    if (problems.length) this.setProblems(Object.keys(parts)[0], problems);
   }
 
-  /** Users were given, as counts or as a table: read them, or ask how. */
-  give(text) {
-    this.forget();
-    if (!tables.isTable(text)) return this.enter({ counts: text });
+  /** Read users from counts or a table; if a table is ambiguous, offer its interpretations. */
+  readUsers(text) {
+    this.clearTable();
+    if (!tables.isTable(text)) return this.applyChange({ counts: text });
     this.table = tables.readTable(text);
-    this.ways = tables.ways(this.table);
-    if (!this.ways.length) return this.refuse("counts", [NO_WAY]);
-    const options = this.ways.map((way, i) => new Option(tables.offered(this.table, way), i));
+    this.interpretations = tables.interpretations(this.table);
+    if (!this.interpretations.length) return this.setProblems("counts", [NOT_READABLE]);
+    const labels = this.interpretations.map((chosen) => tables.optionLabel(this.table, chosen));
+    const options = labels.map((label, i) => new Option(label, i));
     this.find("#way").replaceChildren(new Option("choose…", ""), ...options);
     this.find(".question").hidden = false;
-    this.readBy(tables.certainWay(this.table, this.ways));
+    this.interpretTable(tables.certainInterpretation(this.table, this.interpretations));
   }
 
-  /** Read the table in one of its ways; without one, ask. */
-  readBy(way) {
-    this.asked = way ? "" : question(this.table, this.ways);
-    this.find("#way").value = way ? this.ways.indexOf(way) : "";
-    this.refuse("counts", []);
-    if (!way) return this.clear();
-    const { given, refusals } = attempt(() => tables.countUsers(this.table, way));
-    if (given) this.enter({ counts: tables.inRuns(given) }, `, ${tables.taken(this.table, way)}`);
-    else this.refuse("counts", refusals);
+  /** Read the table in the chosen interpretation; without one, prompt for it. */
+  interpretTable(chosen) {
+    this.prompt = chosen ? "" : choicePrompt(this.table, this.interpretations);
+    this.find("#way").value = chosen ? this.interpretations.indexOf(chosen) : "";
+    this.setProblems("counts", []);
+    if (!chosen) return this.clearResults();
+    const { value: counts, problems } = attempt(() => tables.countUsers(this.table, chosen));
+    if (counts) this.applyChange({ counts: tables.inRuns(counts) }, `, ${tables.description(this.table, chosen)}`);
+    else this.setProblems("counts", problems);
   }
 
-  /** No table is being read. */
-  forget() {
+  /** Discard the table and its interpretations. */
+  clearTable() {
     this.table = undefined;
-    this.ways = [];
-    this.asked = "";
+    this.interpretations = [];
+    this.prompt = "";
     if (this.find(".question")) this.find(".question").hidden = true;
   }
 
-  /** On the picture of the errors, the budget follows the pointer. */
-  drag(event) {
+  /** Set the budget to the pointer's position in the error chart. */
+  dragBudget(event) {
     if (!event.buttons) return;
     const { left, width } = event.currentTarget.firstChild.getBoundingClientRect();
     const eps = charts.budgetAt((event.clientX - left) / width, GRID);
@@ -212,40 +215,40 @@ class ClipExplorer extends HTMLElement {
   update(state) {
     this.state = state;
     this.find(".more a")?.setAttribute("href", `explorer.html#${address(state)}`);
-    this.write(state);
-    for (const entry of ["eps", "upper", "unit"]) this.refuse(entry, []);
-    this.refuse("address", state.refusals);
-    const refused = [...this.refusals.values()].some((reasons) => reasons.length);
-    if (refused || this.asked) this.clear();
-    else this.draw(workOut(state, this.seen));
+    this.setControls(state);
+    for (const entry of ["eps", "upper", "unit"]) this.setProblems(entry, []);
+    this.setProblems("address", state.problems);
+    const isInvalid = [...this.problems.values()].some((problems) => problems.length);
+    if (isInvalid || this.prompt) this.clearResults();
+    else this.draw(computeResults(state, this.results));
   }
 
-  draw(seen) {
-    this.seen = seen;
-    for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, draw(seen));
-    this.fill(".legend", legend(seen));
-    this.fill(".words", words(seen));
-    this.fill(".summary", summary(seen));
-    this.fill(".table-errors", errorTable(seen));
-    this.fill(".table-intervals", intervalTable(seen));
-    this.say(this.read);
+  draw(results) {
+    this.results = results;
+    for (const [view, [, draw]] of Object.entries(PICTURES)) this.fill(`.${view}`, draw(results));
+    this.fill(".legend", legend(results));
+    this.fill(".words", words(results));
+    this.fill(".summary", summary(results));
+    this.fill(".table-errors", errorTable(results));
+    this.fill(".table-intervals", intervalTable(results));
+    this.setStatus(this.usersRead);
     this.showResults(true);
   }
 
-  /** What was drawn is not of what the controls say now: leave nothing of it. */
-  clear() {
+  /** Remove results that no longer match the controls. */
+  clearResults() {
     for (const view of RESULTS) this.fill(`.${view}`, "");
-    this.say(this.asked);
+    this.setStatus(this.prompt);
     this.showResults(false);
   }
 
-  showResults(are) {
-    this.find(".pictures").hidden = !are;
-    if (this.find(".copy")) this.find(".copy").disabled = !are;
+  showResults(visible) {
+    this.find(".pictures").hidden = !visible;
+    if (this.find(".copy")) this.find(".copy").disabled = !visible;
   }
 
-  /** Say what was read, or what is asked; names of columns are no markup. */
-  say(text) {
+  /** Show which users were read, or the prompt; as text, because column names may look like markup. */
+  setStatus(text) {
     const place = this.find(".given");
     if (place && place.textContent !== text) place.textContent = text;
   }
@@ -255,8 +258,8 @@ class ClipExplorer extends HTMLElement {
     if (place) place.innerHTML = content;
   }
 
-  /** Set the controls to the state, all but the one that is being typed in. */
-  write({ eps, collection, objective, upper, unit, users }) {
+  /** Set the controls to the state, except the field that the user is typing in. */
+  setControls({ eps, collection, objective, upper, unit, users }) {
     const set = (id, value) => {
       const control = this.find(`#${id}`);
       if (control && control !== this.typing) control.value = value;
@@ -269,33 +272,33 @@ class ClipExplorer extends HTMLElement {
     set("unit", unit);
     if (collection === this.collection) return;
     this.collection = collection;
-    this.read = `Read: ${number(users.nUsers, "user")} with ${number(users.total, "sample")}${this.how}.`;
-    if (!this.how) this.forget();
+    this.usersRead = `Read: ${counted(users.nUsers, "user")} with ${counted(users.total, "sample")}${this.origin}.`;
+    if (!this.origin) this.clearTable();
     set("kind", collection.kind);
     const fields = { geometric: ["M"], extreme: ["L", "most"], counts: ["counts"] }[collection.kind];
     const values = collection.kind === "counts" ? [collection.text] : collection.text.split(",");
     fields.forEach((id, i) => set(id, values[i]));
-    for (const kind of ["geometric", "extreme", "counts"]) this.refuse(kind, []);
-    this.fit();
+    for (const kind of ["geometric", "extreme", "counts"]) this.setProblems(kind, []);
+    this.showMatchingFields();
   }
 
-  /** Show the fields of the kind of collection that is chosen. */
-  fit() {
+  /** Show only the fields of the chosen kind of collection. */
+  showMatchingFields() {
     const kind = this.find("#kind")?.value;
     for (const field of this.shadowRoot.querySelectorAll("[data-kind]")) {
       field.hidden = field.dataset.kind !== kind;
     }
   }
 
-  /** Say what is wrong with an entry, until it is right; until then there are no results. */
-  refuse(entry, reasons) {
-    this.refusals.set(entry, reasons);
-    const shown = [...this.refusals.values()].flat().join(" ");
-    if (this.find(".refusal").textContent !== shown) this.find(".refusal").textContent = shown;
+  /** Show the problems of an entry, or remove them; while there are any, no results are shown. */
+  setProblems(entry, problems) {
+    this.problems.set(entry, problems);
+    const message = [...this.problems.values()].flat().join(" ");
+    if (this.find(".refusal").textContent !== message) this.find(".refusal").textContent = message;
     for (const control of this.shadowRoot.querySelectorAll(`[data-entry="${entry}"]`)) {
-      control.setAttribute("aria-invalid", reasons.length > 0);
+      control.setAttribute("aria-invalid", problems.length > 0);
     }
-    if (reasons.length) this.clear();
+    if (problems.length) this.clearResults();
   }
 }
 
@@ -312,7 +315,7 @@ function body(views) {
     ${has("words") ? '<p class="words" aria-live="polite"></p>' : ""}
     ${views?.includes("summary") ? '<p class="summary" aria-live="polite"></p>' : ""}
     <div class="pictures">${pictures.join("")}${has("tables") ? tables : ""}</div>
-    ${views ? '<p class="more"><a>All of it, for your own counts: the Explorer</a></p>' : ""}
+    ${views ? '<p class="more"><a>Open the full Explorer, also for your own counts</a></p>' : ""}
   </div>`;
 }
 

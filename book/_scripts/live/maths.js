@@ -1,9 +1,9 @@
-// The worst-case maths of userdp, for the browser: each function does what its namesake in Python
-// does, in the same order of operations. tests/site/pages/test_explorer.py compares them, on the same input.
+// The worst-case maths of userdp, for the browser. Each function mirrors the Python function of the
+// same name, in the same order of operations; tests/site/pages/test_explorer.py compares them.
 //
-// Where they may differ: Python takes 2/eps as an exact fraction, and sums arrays in pairs. The
-// rank k and the threshold T are the same for all eps of at most four digits from 0.001 on, as
-// 2/eps is then a whole number or far from any; sums agree to 1e-12 and better, relatively.
+// They may differ in rounding, because Python computes 2/eps as an exact fraction and sums arrays
+// pairwise. The rank k and the threshold T agree for all eps from 0.001 with at most four digits, since
+// 2/eps is then a whole number or far from one; sums agree to a relative 1e-12.
 
 "use strict";
 
@@ -16,12 +16,12 @@ function geometricCounts(M) {
   return Array.from({ length: M + 1 }, (_, i) => Array(2 ** i).fill(2 ** (M - i))).flat();
 }
 
-/** All users give one sample, but the last. */
+/** Every user has one sample, except the last, who has maxCount. */
 function extremeCounts(nUsers, maxCount) {
   return [...Array(nUsers - 1).fill(1), maxCount];
 }
 
-/** The public side of a dataset. `sorted` and `totals` hold the n largest counts and their sums. */
+/** The public part of a dataset. `sorted` holds the counts, largest first; totals[n] is the sum of the first n. */
 function contributions(counts, upper) {
   const sorted = Float64Array.from(counts).sort().reverse();
   const totals = cumulative([0, ...sorted]);
@@ -36,7 +36,7 @@ function sizes(users) {
   return [...found].map(([count, number]) => ({ count, number }));
 }
 
-/** k = ceil(2/eps), or the integer that 2/eps was meant to be. */
+/** k = ceil(2/eps), where 2/eps close to an integer counts as that integer. */
 function rank(eps) {
   const quotient = 2 / eps;
   const nearest = Math.round(quotient);
@@ -44,7 +44,7 @@ function rank(eps) {
   return Math.ceil(quotient);
 }
 
-/** T, the total width at which `symmetricError` is smallest; the largest one of several. */
+/** T, the total width that minimises `symmetricError`; the largest if there are several. */
 function threshold(users, eps, objective = "bound") {
   if (objective === "l1") return stationaryWidth(users, eps);
   const k = rank(eps);
@@ -83,7 +83,7 @@ function bestRatio(n, eps) {
   return y / eps;
 }
 
-/** One interval a user: of total width S around U/2. */
+/** One interval per user, of total width S, centred at U/2. */
 function centredClipping(users, totalWidth) {
   const middle = users.upper / 2;
   const reach = users.counts.map((count) => totalWidth / (2 * count));
@@ -97,7 +97,7 @@ function optimalClipping(users, eps, objective = "bound") {
   return centredClipping(users, threshold(users, eps, objective));
 }
 
-/** M(x): the floor(x) largest counts, and the fraction of the next one. */
+/** M(x): the sum of the floor(x) largest counts and a fraction of the next one. */
 function sumOfLargest(users, x) {
   if (x >= users.nUsers) return users.total;
   const whole = Math.floor(x);
@@ -133,7 +133,7 @@ function worstCase(bias, sensitivity, eps, objective) {
   return bias + 2 * sensitivity * (tail / eps);
 }
 
-/** What no private mechanism can beat: (U/N) max_n M(n) b_n, from chains and from groups of users. */
+/** A lower bound on the error of every private mechanism: (U/N) max_n M(n) b_n, from chains and from groups of users. */
 function minimaxLowerBound(users, eps) {
   let most = 0;
   for (let n = 1; n <= users.nUsers; n++) {
@@ -144,10 +144,10 @@ function minimaxLowerBound(users, eps) {
   return most;
 }
 
-/** s(eps): what one user with a sample in [0, 1] cannot avoid. */
+/** s(eps): the minimax error for one user with a sample in [0, 1]. */
 function riskOfOne(eps) {
   const kappa = 2 * Math.asinh(Math.exp(-eps / 2) / Math.sqrt(-2 * Math.expm1(-eps)));
-  // The first n >= 2 with s_n (n + 1) >= 1, sought from just below.
+  // Find the first n >= 2 with s_n (n + 1) >= 1; the search starts just below it.
   for (let n = Math.max(2, Math.floor(1.69 * Math.exp(eps / 2)) - 1); ; n++) {
     const above = Math.cosh((n + 1.5) * kappa) / Math.cosh(kappa / 2) + 1;
     const risk = above / (2 * (Math.sinh((n + 2) * kappa) / Math.sinh(kappa) + n));
@@ -155,8 +155,8 @@ function riskOfOne(eps) {
   }
 }
 
-/** The law of AKMV's private threshold: cells between neighbouring sums, largest first. Exactly
- * `count` sums reach the thresholds of a cell; cells without any width are left out. */
+/** The distribution of AKMV's private threshold: cells between neighbouring sums, largest first.
+ * Exactly `count` sums reach the thresholds of a cell; cells of width 0 are omitted. */
 function quantileCells(users, sums, rank, eps) {
   const sorted = Float64Array.from(sums).sort().reverse();
   const ends = [users.upper * users.maxCount, ...sorted, 0];
@@ -173,14 +173,14 @@ function quantileCells(users, sums, rank, eps) {
   return cells.map((cell, i) => ({ ...cell, probability: weights[i] / mass }));
 }
 
-/** E_AKMV on sums, those of samples that all equal U unless others are given; the private threshold
- * is integrated out. */
+/** E_AKMV on given sums (by default, those of samples that all equal U), averaged over the private
+ * threshold. */
 function akmvError(users, eps, sums = Array.from(users.sorted, (count) => users.upper * count)) {
   const { bias, noise } = akmvParts(users, eps, sums);
   return bias + noise;
 }
 
-/** Its two parts: what is cut off on average, and the mean size of the noise. */
+/** The two parts of AKMV's error: the mean amount cut off, and the mean size of the noise. */
 function akmvParts(users, eps, sums) {
   const reached = cumulative([0, ...Float64Array.from(sums).sort().reverse()]);
   let [bias, noise] = [0, 0];

@@ -1,9 +1,9 @@
-// How numbers are written: for the eye, and with the unit of the samples, which may be none.
+// Format numbers for display, with the unit of the samples if there is one.
 
 "use strict";
 
 ((clip) => {
-/** Three or four digits, as they are read aloud. */
+/** Three or four digits, without exponents. */
 function short(number) {
   const digits = Math.abs(number) >= 1000 ? 0 : Math.abs(number) >= 100 ? 1 : 2;
   if (number && Math.abs(number) < 0.1) return `${Number(number.toPrecision(2))}`.replace("-", "−");
@@ -14,7 +14,7 @@ function plain(number) {
   return number.toLocaleString("en-GB");
 }
 
-/** A label of an axis, where there is little room: 0.001, 1,000, 10K. */
+/** A short label for an axis: 0.001, 1,000, 10K. */
 function tick(number) {
   if (number && number < 0.001) return Number(number.toPrecision(3)).toExponential();
   const notation = number < 10_000 ? "standard" : "compact";

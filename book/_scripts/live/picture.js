@@ -1,19 +1,19 @@
-// <clip-picture layer="optimum">: the running example, live. What stands inside it is the same picture
-// for print, and for readers without scripts. Its page's address may choose a state:
+// <clip-picture layer="optimum">: the running example, interactive. The element's content is a static
+// picture for print and for readers without scripts. The page's address may set the initial state:
 // #tab=many&eps=0.25&width=520&worst=1&draws=30
 
 "use strict";
 
 ((clip) => {
-const { draws, EXAMPLES, MOST_RELEASES, clamp, work } = clip.example;
+const { draws, EXAMPLES, MAX_RELEASES, clamp, work } = clip.example;
 const { draw, isBest, LAYERS } = clip.drawing;
 const { note, sentence } = clip.sentences;
 
-const START = { three: 0.8, many: 0.25 };
-const AT_FIRST = 5;
-const GLIDE = 650; // ms
+const INITIAL_EPS = { three: 0.8, many: 0.25 };
+const INITIAL_RELEASES = 5;
+const TRANSITION = 650; // ms
 
-/** What can be moved in a layer, besides the tab; "worst" slides all speeds to an end. */
+/** The controls of each layer, besides the tabs; "worst" and "lowest" move all speeds to 65 or 0. */
 const CONTROLS = {
   index: ["eps", "worst", "release"],
   setup: ["eps", "release"],
@@ -86,48 +86,48 @@ const STYLE = `
   .ticks { position: relative; height: 18px; margin: -4px 8px 0; font-size: 12px; color: var(--clip-muted); }
   .ticks span { position: absolute; transform: translateX(-50%); }
   .ticks span::before { content: ""; position: absolute; left: 50%; top: -9px; height: 9px; border-left: 1.5px solid var(--clip-muted); }
-  .doing { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 8px; }
+  .buttons { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 8px; }
   .number { margin-left: auto; align-self: center; font-size: 14px; color: var(--clip-muted); }
-  .said { min-height: 118px; }
+  .texts { min-height: 118px; }
   .sentence { margin: 10px 0 0; font-size: 17px; }
   .note { margin: 6px 0 0; font-size: 14px; color: var(--clip-muted); }
   @media (max-width: 600px) {
-    .doing button { font-size: 14px; padding: 0 11px; }
-    .doing { gap: 6px; }
+    .buttons button { font-size: 14px; padding: 0 11px; }
+    .buttons { gap: 6px; }
     .sentence { font-size: 16px; }
-    .said { min-height: 196px; }
-    :host(:is([layer="setup"], [layer="akmv"])) .said { min-height: 240px; }
+    .texts { min-height: 196px; }
+    :host(:is([layer="setup"], [layer="akmv"])) .texts { min-height: 240px; }
   }
 `;
 
-const RANGE = (id, name, more = "") => `<div class="dial"><label for="${id}"><span>${name} <output for="${id}"></output></span>${more}</label>
+const range = (id, name, more = "") => `<div class="dial"><label for="${id}"><span>${name} <output for="${id}"></output></span>${more}</label>
   <input id="${id}" type="range">${id === "eps" ? '<div class="ticks" aria-hidden="true"></div>' : ""}</div>`;
-const BUTTON = (id, name, kind = "") => `<button type="button" id="${id}" class="${kind}">${name}</button>`;
+const button = (id, name, kind = "") => `<button type="button" id="${id}" class="${kind}">${name}</button>`;
 const DIALS = {
-  eps: RANGE("eps", "privacy budget ε =", '<span class="rule"></span>'),
-  width: RANGE("width", "total width S ="),
-  share: RANGE("share", "cut off:"),
+  eps: range("eps", "privacy budget ε =", '<span class="rule"></span>'),
+  width: range("width", "total width S ="),
+  share: range("share", "cut off:"),
 };
-const DOING = {
-  release: BUTTON("release", "Release once more", "main"),
-  guess: BUTTON("guess", "Hide the best, and guess"),
-  best: BUTTON("best", "Back to the best width"),
-  lowest: BUTTON("lowest", "All speeds at 0"),
-  worst: BUTTON("worst", "Show the worst data"),
+const BUTTONS = {
+  release: button("release", "Release once more", "main"),
+  guess: button("guess", "Hide the best, and guess"),
+  best: button("best", "Back to the best width"),
+  lowest: button("lowest", "All speeds at 0"),
+  worst: button("worst", "Show worst-case data"),
 };
 
 function body(layer) {
   const has = (names) => CONTROLS[layer].filter((name) => name in names).map((name) => names[name]).join("");
-  return `<div class="live" role="group" aria-label="The picture, live">
+  return `<div class="live" role="group" aria-label="Interactive picture">
     <div class="tabs" role="group" aria-label="Data">${Object.entries(EXAMPLES)
       .map(([tab, { name }]) => `<button type="button" data-tab="${tab}">${name}</button>`).join("")}<span class="number"></span></div>
     <svg role="img" aria-label="" class="${CONTROLS[layer].includes("width") ? "drag" : ""}"></svg>
     <div class="dials">${has(DIALS)}</div>
-    <div class="doing">${has(DOING)}</div>
-    <div class="said"><p class="sentence" aria-live="polite"></p><p class="note"></p></div></div>`;
+    <div class="buttons">${has(BUTTONS)}</div>
+    <div class="texts"><p class="sentence" aria-live="polite"></p><p class="note"></p></div></div>`;
 }
 
-const NAMES = {
+const DESCRIPTIONS = {
   index: "Speeds clipped to intervals, bias and noise as bars, and releases",
   setup: "Speeds of each bus, how far each bus can move the mean, and releases with noise",
   lemma: "Speeds raised and lowered into intervals, and the bias as bars",
@@ -138,39 +138,39 @@ const NAMES = {
 
 class ClipPicture extends HTMLElement {
   connectedCallback() {
-    const asked = this.getAttribute("layer");
-    this.layer = Object.hasOwn(LAYERS, asked ?? "") ? asked : "optimum";
+    const layer = this.getAttribute("layer");
+    this.layer = Object.hasOwn(LAYERS, layer ?? "") ? layer : "optimum";
     this.root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     this.root.innerHTML = `<style>${STYLE}</style>${body(this.layer)}<slot></slot>`;
     this.find = (selector) => this.root.querySelector(selector);
     this.svg = this.find("svg");
     this.find(".number").textContent = this.querySelector(".caption-number")?.textContent ?? "";
-    this.eps = { ...START };
+    this.eps = { ...INITIAL_EPS };
     Object.assign(this, { tab: "three", guess: {}, guessing: false, share: 0.5, slid: 0, drawn: [] });
-    this.next = draws();
-    this.release(AT_FIRST);
+    this.nextDraw = draws();
+    this.release(INITIAL_RELEASES);
     if (this.layer === "lemma") this.share = 0.2;
-    this.read();
-    this.listen();
-    this.now = this.goal();
+    this.readAddress();
+    this.addListeners();
+    this.now = this.target();
     this.size = this.svg.clientWidth;
     this.show(0);
-    this.watcher = new ResizeObserver(() => this.resize());
-    this.watcher.observe(this.svg);
-    this.readAddress = () => this.follow();
-    addEventListener("hashchange", this.readAddress);
-    addEventListener("beforeprint", this.load);
+    this.resizeObserver = new ResizeObserver(() => this.resize());
+    this.resizeObserver.observe(this.svg);
+    this.handleAddress = () => this.followAddress();
+    addEventListener("hashchange", this.handleAddress);
+    addEventListener("beforeprint", this.loadImages);
   }
 
-  /** The drawn picture is loaded when it is wanted. */
-  load() {
+  /** Load the static pictures before printing. */
+  loadImages() {
     for (const image of document.querySelectorAll("clip-picture img")) image.loading = "eager";
   }
 
   disconnectedCallback() {
-    this.watcher.disconnect();
-    removeEventListener("hashchange", this.readAddress);
-    removeEventListener("beforeprint", this.load);
+    this.resizeObserver.disconnect();
+    removeEventListener("hashchange", this.handleAddress);
+    removeEventListener("beforeprint", this.loadImages);
     cancelAnimationFrame(this.request);
     clearTimeout(this.timer);
   }
@@ -183,27 +183,27 @@ class ClipPicture extends HTMLElement {
     return this.eps[this.tab];
   }
 
-  /** Where the picture glides to: a state of numbers, all of which change evenly. */
-  goal() {
+  /** The state at the end of the transition, as numbers that can be interpolated. */
+  target() {
     const { example, budget } = this;
     const best = this.layer === "setup" ? example.widest : clip.maths.threshold(example.users, budget);
     return { width: this.guess[this.tab] ?? best, share: this.share, slid: this.slid, fall: 1 };
   }
 
-  /** The numbers of a state on the way, or of the one that it glides to. */
-  numbers({ width, share, slid } = this.goal()) {
+  /** All numbers of a state: by default, of the one at the end of the transition. */
+  numbers({ width, share, slid } = this.target()) {
     return work({ example: this.example, eps: this.budget, width, share, slid, drawn: this.drawn });
   }
 
-  view(at = this.goal()) {
+  view(at = this.target()) {
     return { layer: this.layer, guessing: this.guessing, fall: at.fall, state: this.numbers(at) };
   }
 
   // ------------------------------------------------------------------------------------- Changes
 
-  listen() {
+  addListeners() {
     for (const button of this.root.querySelectorAll("[data-tab]")) {
-      button.addEventListener("click", () => this.choose(button.dataset.tab));
+      button.addEventListener("click", () => this.setTab(button.dataset.tab));
     }
     const on = (id, type, act) => this.find(`#${id}`)?.addEventListener(type, (event) => act(event.target));
     on("eps", "input", ({ value }) => this.setBudget(this.example.budgets[value]));
@@ -211,17 +211,17 @@ class ClipPicture extends HTMLElement {
     on("share", "input", ({ value }) => this.change({ share: Number(value) / 20 }, 200));
     on("release", "click", () => {
       this.release(1);
-      this.now = { ...this.goal(), fall: 0 };
+      this.now = { ...this.target(), fall: 0 };
       this.show();
     });
-    on("guess", "click", () => this.hideOrShow());
+    on("guess", "click", () => this.toggleGuessing());
     on("best", "click", () => this.change({ guess: {} }));
     on("worst", "click", () => this.change({ slid: this.slid > 0 ? 0 : 1 }));
     on("lowest", "click", () => this.change({ slid: this.slid < 0 ? 0 : -1 }));
-    this.svg.addEventListener("pointerdown", (event) => this.hold(event));
-    this.svg.addEventListener("pointermove", (event) => this.held && this.drag(event));
+    this.svg.addEventListener("pointerdown", (event) => this.startDrag(event));
+    this.svg.addEventListener("pointermove", (event) => this.zone && this.drag(event));
     for (const type of ["pointerup", "pointercancel"]) {
-      this.svg.addEventListener(type, () => (this.held = undefined));
+      this.svg.addEventListener(type, () => (this.zone = undefined));
     }
   }
 
@@ -230,9 +230,9 @@ class ClipPicture extends HTMLElement {
     this.show(undefined, wait);
   }
 
-  choose(tab) {
+  setTab(tab) {
     this.tab = tab;
-    this.now = this.goal();
+    this.now = this.target();
     this.show(0);
   }
 
@@ -247,69 +247,69 @@ class ClipPicture extends HTMLElement {
     this.show(0, 200);
   }
 
-  hideOrShow() {
+  toggleGuessing() {
     this.guessing = !this.guessing;
     this.guess = this.guessing ? { [this.tab]: this.example.widest } : {};
     this.show();
   }
 
   release(times) {
-    for (let i = 0; i < times; i++) this.drawn.push(this.next());
-    this.drawn = this.drawn.slice(-MOST_RELEASES);
+    for (let i = 0; i < times; i++) this.drawn.push(this.nextDraw());
+    this.drawn = this.drawn.slice(-MAX_RELEASES);
   }
 
-  /** Hold the picture where a width can be chosen: on an interval or on the curve. */
-  hold(event) {
+  /** Start to drag the width, if the pointer is on an interval or on the curve. */
+  startDrag(event) {
     if (!CONTROLS[this.layer].includes("width")) return;
     const { left, top } = this.svg.getBoundingClientRect();
     const [x, y] = [event.clientX - left, event.clientY - top];
-    this.held = this.zones.find((zone) =>
+    this.zone = this.zones.find((zone) =>
       x > zone.left - 12 && x < zone.right + 12 && y > zone.top && y < zone.bottom);
-    if (!this.held) return;
+    if (!this.zone) return;
     this.svg.setPointerCapture(event.pointerId);
     event.preventDefault();
-    this.heldAt = y;
+    this.dragY = y;
     this.drag(event);
   }
 
   drag(event) {
     const { left } = this.svg.getBoundingClientRect();
     const { step } = this.example;
-    const width = this.held.widthAt(event.clientX - left, this.heldAt);
+    const width = this.zone.widthAt(event.clientX - left, this.dragY);
     this.setWidth(Math.round(width / step) * step);
   }
 
-  /** The address chooses a state, or none; other fragments, such as a section's, are none of ours. */
-  read() {
-    const asked = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
-    const number = (name) => (asked.has(name) ? Number(asked.get(name)) : NaN);
-    if (Object.hasOwn(EXAMPLES, asked.get("tab") ?? "")) this.tab = asked.get("tab");
+  /** Read the state from the address, if it has one; other fragments, such as section anchors, change nothing. */
+  readAddress() {
+    const fields = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+    const number = (name) => (fields.has(name) ? Number(fields.get(name)) : NaN);
+    if (Object.hasOwn(EXAMPLES, fields.get("tab") ?? "")) this.tab = fields.get("tab");
     const { budgets, widest } = this.example;
     if (number("eps") > 0) {
-      const near = (eps) => Math.abs(Math.log(eps / number("eps")));
-      this.eps[this.tab] = budgets.reduce((a, b) => (near(b) < near(a) ? b : a));
+      const distance = (eps) => Math.abs(Math.log(eps / number("eps")));
+      this.eps[this.tab] = budgets.reduce((a, b) => (distance(b) < distance(a) ? b : a));
     }
     if (number("width") >= 0) this.guess = { [this.tab]: Math.min(number("width"), widest) };
     if (number("share") >= 0) this.share = Math.min(number("share"), 1);
     if (Math.abs(number("worst")) <= 1) this.slid = Math.sign(number("worst"));
-    if (number("draws") > AT_FIRST) this.release(Math.min(number("draws"), 300) - AT_FIRST);
+    if (number("draws") > INITIAL_RELEASES) this.release(Math.min(number("draws"), 300) - INITIAL_RELEASES);
   }
 
-  follow() {
+  followAddress() {
     if (!location.hash.includes("=")) return;
-    this.read();
-    this.now = this.goal();
+    this.readAddress();
+    this.now = this.target();
     this.show(0);
   }
 
   // ---------------------------------------------------------------------------------------- Show
 
-  /** Glide to where the picture should be, set the controls, and say it once the hand rests. */
-  show(duration = GLIDE, wait = 0) {
-    const [from, to] = [{ ...this.now }, this.goal()];
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  /** Start the transition to the target state, set the controls, and update the texts after `wait` ms. */
+  show(duration = TRANSITION, wait = 0) {
+    const [from, to] = [{ ...this.now }, this.target()];
+    const noMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const begin = performance.now();
-    const time = still || Object.keys(to).every((key) => from[key] === to[key]) ? 0 : duration;
+    const time = noMotion || Object.keys(to).every((key) => from[key] === to[key]) ? 0 : duration;
     cancelAnimationFrame(this.request);
     const step = (now) => {
       const t = time ? clamp((now - begin) / time, 0, 1) : 1;
@@ -320,10 +320,10 @@ class ClipPicture extends HTMLElement {
       if (t < 1) this.request = requestAnimationFrame(step);
     };
     step(begin);
-    this.write();
+    this.setControls();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.say(), wait);
-    if (!wait && !this.find(".sentence").textContent) this.say();
+    this.timer = setTimeout(() => this.setTexts(), wait);
+    if (!wait && !this.find(".sentence").textContent) this.setTexts();
   }
 
   resize() {
@@ -341,7 +341,7 @@ class ClipPicture extends HTMLElement {
     this.svg.innerHTML = svg;
   }
 
-  say() {
+  setTexts() {
     const view = this.view();
     for (const [place, words] of [[".sentence", sentence(view)], [".note", note(view)]]) {
       const node = this.find(place);
@@ -350,35 +350,35 @@ class ClipPicture extends HTMLElement {
   }
 
   /** Set the controls to the state. */
-  write() {
+  setControls() {
     const { example, budget } = this;
     const state = this.numbers();
     for (const button of this.root.querySelectorAll("[data-tab]")) {
       button.setAttribute("aria-pressed", button.dataset.tab === this.tab);
     }
-    this.svg.setAttribute("aria-label", `${NAMES[this.layer]}: ${example.name.toLowerCase()}.`);
-    this.dial("eps", example.budgets.indexOf(budget), example.budgets.length - 1, String(budget));
-    this.dial("width", Math.round(state.width / example.step), example.widest / example.step,
+    this.svg.setAttribute("aria-label", `${DESCRIPTIONS[this.layer]}: ${example.name.toLowerCase()}.`);
+    this.setSlider("eps", example.budgets.indexOf(budget), example.budgets.length - 1, String(budget));
+    this.setSlider("width", Math.round(state.width / example.step), example.widest / example.step,
       `${clip.numbers.plain(Math.round(state.width))} km/h`);
     const below = Math.round(100 * this.share);
-    this.dial("share", Math.round(20 * this.share), 20, `${below} % of it below, ${100 - below} % above`);
-    if (this.find(".rule")) this.find(".rule").textContent = this.rule(state);
+    this.setSlider("share", Math.round(20 * this.share), 20, `${below} % of it below, ${100 - below} % above`);
+    if (this.find(".rule")) this.find(".rule").textContent = this.rankAndThreshold(state);
     if (this.find(".ticks")) this.writeTicks(example);
-    this.press("worst", this.slid > 0, this.layer === "lemma" ? "All speeds at 65" : "Show the worst data");
-    this.press("lowest", this.slid < 0, "All speeds at 0");
+    this.setButton("worst", this.slid > 0, this.layer === "lemma" ? "All speeds at 65" : "Show worst-case data");
+    this.setButton("lowest", this.slid < 0, "All speeds at 0");
     if (this.find("#guess")) {
       this.find("#guess").textContent = this.guessing ? "Show the best" : "Hide the best, and guess";
     }
     if (this.find("#best")) this.find("#best").disabled = isBest(state) && state.width === state.best;
   }
 
-  rule({ rank, best }) {
+  rankAndThreshold({ rank, best }) {
     if (this.guessing || ["index", "setup"].includes(this.layer)) return "";
     const k = this.size < 300 ? `k = ${rank}` : `k = ⌈2/ε⌉ = ${rank}`;
     return this.layer === "akmv" ? k : `${k}, T = ${clip.numbers.plain(best)}`;
   }
 
-  dial(id, value, most, words) {
+  setSlider(id, value, most, words) {
     const input = this.find(`#${id}`);
     if (!input) return;
     input.max = most;
@@ -387,11 +387,11 @@ class ClipPicture extends HTMLElement {
     this.find(`output[for="${id}"]`).textContent = words;
   }
 
-  press(id, is, name) {
+  setButton(id, pressed, name) {
     const button = this.find(`#${id}`);
     if (!button) return;
     button.textContent = name;
-    button.setAttribute("aria-pressed", is);
+    button.setAttribute("aria-pressed", pressed);
   }
 
   /** Marks at the budgets where the threshold changes. */

@@ -1,4 +1,4 @@
-// What <clip-picture> says of a state: one sentence that changes with it, and a note beside it.
+// The text of <clip-picture>: a sentence on the current state, and a note that rarely changes.
 
 "use strict";
 
@@ -7,11 +7,11 @@ const { UPPER } = clip.example;
 const { addition, isBest, one } = clip.drawing;
 const { plain } = clip.numbers;
 
-const SAID = { index: result, setup: problem, lemma: offset, optimum: result, kkt: price, akmv: cap };
+const SENTENCES = { index: result, setup: problem, lemma: offset, optimum: result, kkt: price, akmv: cap };
 
-/** One sentence: what is to be seen now, with the numbers that have changed. */
+/** What the picture shows now, with its numbers. */
 function sentence(view) {
-  return SAID[view.layer](view).replaceAll(/ km\/h/g, "\u00a0km/h").replaceAll(/ = (?=[\d−])/g, "\u00a0= ");
+  return SENTENCES[view.layer](view).replaceAll(/ km\/h/g, "\u00a0km/h").replaceAll(/ = (?=[\d−])/g, "\u00a0= ");
 }
 
 /** "18.6 + 11.6 = 30.2" -> ["18.6", "11.6", "30.2"] */
@@ -26,19 +26,18 @@ function problem({ state }) {
   const bus = example.groups.length > 3 ? `the bus with ${example.users.maxCount} speeds` : "bus 1";
   return `At ε = ${eps} the noise must hide the ${move} km/h by which ${bus} alone can move the mean: ` +
     `its mean size is ${one(none.noise)} km/h${none.noise > UPPER / 2 ? ", more than the 32.5 km/h by which always publishing 32.5 can err" : ""}. ` +
-    `The last release says ${one(last)} km/h; the mean is ${one(state.mean)}.`;
+    `The last release is ${one(last)} km/h; the mean is ${one(state.mean)}.`;
 }
 
-function where({ slid }) {
-  return slid > 0.99 ? "With all speeds at 65" : slid < -0.99 ? "With all speeds at 0" : "On these speeds";
+function onWhichData({ slid }) {
+  return slid > 0.99 ? "With all speeds at 65" : slid < -0.99 ? "With all speeds at 0" : "For these speeds";
 }
 
 function offset({ state }) {
   const { raised, lowered, yours, onThese } = state;
-  const more = Math.abs(raised - lowered) < 0.005 ? "Raised and lowered by at most the same" :
-    raised > lowered ? "More can be raised than lowered" : "More can be lowered than raised";
-  return `${more}: ${one(raised)} and ${one(lowered)} km/h, so the largest bias is ${one(yours.bias)}. ` +
-    `${where(state)} clipping moves the mean by ${one(onThese)} km/h.`;
+  return `Clipping can raise the mean by ${one(raised)} km/h or lower it by ${one(lowered)} km/h, ` +
+    `so the largest bias is ${one(yours.bias)}. ` +
+    `${onWhichData(state)}, clipping moves the mean by ${one(onThese)} km/h.`;
 }
 
 function result({ state, guessing }) {
@@ -48,14 +47,14 @@ function result({ state, guessing }) {
     const gap = yours.error - optimum.error;
     return `Your width ${plain(Math.round(width))} km/h has a worst-case error of ${one(yours.error)} km/h` +
       `${yours.error > UPPER / 2 ? ", more than the constant 32.5" : ""}. ` +
-      (gap < 0.005 ? "No width has a smaller one: you have found a best width." : "Can you find a width with a smaller one?");
+      (gap < 0.005 ? "No width is better: you have found a best width." : "Can you find a better width?");
   }
   if (!isBest(state)) {
-    return `The width ${plain(Math.round(width))} km/h has a worst-case error of ${one(yours.error)} km/h, ` +
-      `the best one, ${plain(best)}, of ${one(optimum.error)}.`;
+    return `The width ${plain(Math.round(width))} km/h has a worst-case error of ${one(yours.error)} km/h; ` +
+      `the best width, ${plain(best)} km/h, has ${one(optimum.error)}.`;
   }
   const end = Math.abs(mean - clippedMean) < 0.005 ? `The mean stays ${mean.toFixed(2)} km/h.` :
-    `${where(state)} the mean moves from ${mean.toFixed(2)} to ${clippedMean.toFixed(2)} km/h.`;
+    `${onWhichData(state)}, clipping moves the mean from ${mean.toFixed(2)} to ${clippedMean.toFixed(2)} km/h.`;
   if (width === 0) {
     return `At ε = ${eps} every speed counts as 32.5 km/h, so the published number is always 32.5 ` +
       `and can err by ${one(optimum.error)} km/h. ${end}`;
@@ -88,33 +87,33 @@ function cap({ state }) {
   const last = akmv.thresholds.length - 1;
   const drawn = akmv.thresholds[last];
   const over = state.sums.filter((total) => total > drawn).length;
-  const cut = over === 0 ? "above all sums, so it cuts nothing" :
+  const cut = over === 0 ? "which is above all sums and cuts nothing" :
     over === 1 ? "which cuts one sum" : `which cuts ${over} sums`;
-  return `At ε = ${eps} the cap fell at ${clip.numbers.short(drawn)}, ${cut}; AKMV published ${one(akmv.values[last])} km/h, ` +
+  return `At ε = ${eps} the random cap is ${clip.numbers.short(drawn)}, ${cut}; AKMV published ${one(akmv.values[last])} km/h, ` +
     `and the mean is ${one(mean)}. Its error on these data is ${one(akmv.error.error)} km/h; ` +
     `the worst-case error of the best clipping, on any data, is ${one(optimum.error)}.`;
 }
 
-/** What does not change with every step of a slider. */
+/** A note that does not change with every step of a slider. */
 function note({ layer, state }) {
   const { example, width, slid, mean } = state;
   const many = example.groups.length > 3;
-  const made = many ? " The speeds are random, evenly from 0 to 65." : "";
-  const every = "Each release would cost its own budget. Both rows have the same draws of noise, scaled.";
-  const luck = `That 32.5 is ${one(Math.abs(mean - UPPER / 2))} km/h off the mean is luck of these data: the guarantee is 32.5.`;
+  const origin = many ? " The speeds are uniformly random from 0 to 65." : "";
+  const budgets = "Each release would cost its own budget. Both rows use the same noise draws, scaled.";
+  const luck = `On these data, 32.5 happens to be ${one(Math.abs(mean - UPPER / 2))} km/h off the mean; this is luck, because the guarantee is 32.5.`;
   switch (layer) {
     case "setup":
-      return `A dot is a speed. A bar runs from where the mean would be if all speeds of that bus were 0 to where it would be if all were 65.${made}`;
+      return `A dot is a speed. A bar runs from where the mean would be if all speeds of that bus were 0 to where it would be if all were 65.${origin}`;
     case "lemma":
-      return `Hollow dots: where a speed was before it was raised or lowered. Data at one end are only raised, or only lowered, so the bias is the larger of the two, not their sum.${made}`;
+      return `Hollow dots: where a speed was before it was raised or lowered. Data at one end are only raised, or only lowered, so the bias is the larger of the two, not their sum.${origin}`;
     case "akmv":
-      return `A dot is the sum of one bus; the line shows how large it could be. The triangle marks the sum that AKMV aims at.${made}`;
+      return `A dot is the sum of one bus; the line shows how large it could be. The triangle marks the sum that AKMV aims at.${origin}`;
     case "kkt":
-      return `All slopes are those of N φ(S): one half for each clipped bus, and 1/ε for the noise.${made}`;
+      return `All slopes are those of N φ(S): one half for each clipped bus, and 1/ε for the noise.${origin}`;
     default:
-      if (width === 0 && slid === 0) return luck + made;
+      if (width === 0 && slid === 0) return luck + origin;
       if (slid > 0.99) return `On these data the bias is reached: no dataset moves the mean farther.`;
-      return every + made;
+      return budgets + origin;
   }
 }
 

@@ -1,5 +1,5 @@
-// What is chosen, and the page's address, which holds it: #eps=0.1&geometric=6&objective=l1.
-// A page has one state; all its instances move together, and links to "#eps=0.1" set it.
+// The state of the Explorer, and the page's address that holds it: #eps=0.1&geometric=6&objective=l1.
+// All Explorers of a page share one state; links such as "#eps=0.1" change it.
 
 "use strict";
 
@@ -7,11 +7,11 @@
 const { entries } = clip;
 const { contributions } = clip.maths;
 
-/** The bound and the unit of the paper; an address says them only if they are others. */
+/** The bound and the unit of the paper; an address contains them only if they differ. */
 const PAPER = { upper: 65, unit: "km/h" };
 const DEFAULTS = `eps=0.5&geometric=6&objective=bound&upper=${PAPER.upper}&unit=${PAPER.unit}`;
 
-const READERS = {
+const PARSERS = {
   eps: (text) => ({ eps: entries.readEps(text) }),
   objective: (text) => ({ objective: entries.readObjective(text) }),
   upper: (text) => ({ upper: entries.readUpper(text) }),
@@ -21,14 +21,14 @@ const READERS = {
   counts: (text) => ({ collection: entries.readCollection("counts", text) }),
 };
 
-/** The state that an address stands for. What it does not say, and what is wrong, stays as it is. */
+/** The state before, updated by an address. Parts that are missing or invalid stay as they are. */
 function read(address, before) {
-  const state = { ...before, refusals: [] };
+  const state = { ...before, problems: [] };
   for (const [name, text] of new URLSearchParams(address)) {
-    if (!Object.hasOwn(READERS, name)) continue;
-    const { given, refusals } = entries.attempt(() => READERS[name](text));
-    Object.assign(state, given);
-    state.refusals.push(...refusals);
+    if (!Object.hasOwn(PARSERS, name)) continue;
+    const { value, problems } = entries.attempt(() => PARSERS[name](text));
+    Object.assign(state, value);
+    state.problems.push(...problems);
   }
   const { collection, upper } = state;
   if (collection !== before?.collection || upper !== before.upper) {
@@ -40,26 +40,26 @@ function read(address, before) {
 /** The address of a state, without "#". */
 function address({ eps, collection, objective, upper, unit }) {
   const counts = encodeURIComponent(collection.text.replaceAll(/[\s,;]+/g, ","));
-  const said = [`eps=${eps}`, `${collection.kind}=${counts.replaceAll("%2C", ",")}`];
-  if (objective !== "bound") said.push(`objective=${objective}`);
-  if (upper !== PAPER.upper) said.push(`upper=${upper}`);
-  if (unit !== PAPER.unit) said.push(`unit=${encodeURIComponent(unit)}`);
-  return said.join("&");
+  const parts = [`eps=${eps}`, `${collection.kind}=${counts.replaceAll("%2C", ",")}`];
+  if (objective !== "bound") parts.push(`objective=${objective}`);
+  if (upper !== PAPER.upper) parts.push(`upper=${upper}`);
+  if (unit !== PAPER.unit) parts.push(`unit=${encodeURIComponent(unit)}`);
+  return parts.join("&");
 }
 
 const watchers = new Set();
 let state;
-let writing;
+let addressTimer;
 
-function settle(next) {
+function setState(next) {
   state = next;
   for (const watcher of watchers) watcher(state);
-  clearTimeout(writing);
-  // A moment later: browsers refuse an address that changes with every step of a slider.
-  writing = setTimeout(() => history.replaceState(history.state, "", `#${address(state)}`), 200);
+  clearTimeout(addressTimer);
+  // Delayed, because browsers limit how often the address may change.
+  addressTimer = setTimeout(() => history.replaceState(history.state, "", `#${address(state)}`), 200);
 }
 
-/** Call `watcher` with the state, now and whenever it changes; `start` is where the page begins. */
+/** Call `watcher` with the state, now and whenever it changes; `start` overrides the defaults. */
 function watch(watcher, start) {
   state ??= read(location.hash.slice(1), read(start, read(DEFAULTS)));
   watchers.add(watcher);
@@ -70,16 +70,16 @@ function unwatch(watcher) {
   watchers.delete(watcher);
 }
 
-/** Change the state as a piece of an address says, or return why that is refused. */
+/** Update the state by a part of an address; if it is invalid, change nothing. Return the problems. */
 function change(piece) {
   const next = read(piece, state);
-  if (!next.refusals.length) settle(next);
-  return next.refusals;
+  if (!next.problems.length) setState(next);
+  return next.problems;
 }
 
-// Other fragments, such as a section's, are none of ours.
+// Other fragments, such as the anchor of a section, do not change the state.
 addEventListener("hashchange", () => {
-  if (location.hash.includes("=")) settle(read(location.hash.slice(1), state));
+  if (location.hash.includes("=")) setState(read(location.hash.slice(1), state));
 });
 
 clip.state = { DEFAULTS, address, watch, unwatch, change };

@@ -1,4 +1,4 @@
-// Colours of the mechanisms are those of book/plotting.py; all others are the theme's.
+// The mechanisms have the colours of book/plotting.py; all other colours are the theme's.
 
 "use strict";
 

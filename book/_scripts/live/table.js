@@ -1,15 +1,15 @@
-// A table of users, as CSV: which ways there are to read counts from it, and reading it in one.
-// Nothing is guessed: where more than one way makes sense, whoever gave the table is asked.
+// Read counts from a CSV table of users. A table may have several interpretations; the Explorer never
+// guesses between them, but lets the user choose.
 
 "use strict";
 
 ((clip) => {
-const { Refusal, shown } = clip.entries;
+const { InputError, shortened } = clip.entries;
 
-const KNOWN = /^(counts?|samples|records|rows|n|m)$/i;
-const MOST_SHOWN = 3;
+const KNOWN_NAMES = /^(counts?|samples|records|rows|n|m)$/i;
+const MAX_SHOWN = 3;
 
-/** Whether a text is a table: it has words, or the same number of several numbers in each line. */
+/** Whether a text is a table: it has words, or equally many numbers, at least two, in each line. */
 function isTable(text) {
   if (!text.trim().includes("\n")) return false;
   const words = text.trim().split(/[\s,;]+/);
@@ -19,25 +19,25 @@ function isTable(text) {
   return names.length > 1 && rows.every(({ cells }) => cells.length === names.length);
 }
 
-/** "user,n\nann,40\nbob,2" -> the names of its columns, and its rows, each with its line. */
+/** "user,n\nann,40\nbob,2" -> its column names, and its rows with their line numbers. */
 function readTable(text) {
   const rows = split(text);
-  const head = isHead(rows) ? rows.shift().cells : [];
-  const width = rows.reduce((most, { cells }) => Math.max(most, cells.length), head.length);
-  const names = Array.from({ length: width }, (_, i) => head[i] || `column ${i + 1}`);
+  const header = isHeader(rows) ? rows.shift().cells : [];
+  const width = rows.reduce((most, { cells }) => Math.max(most, cells.length), header.length);
+  const names = Array.from({ length: width }, (_, i) => header[i] || `column ${i + 1}`);
   return { names, rows };
 }
 
-/** Cells end at the mark that the first line has most of; in quotes they may hold anything. */
+/** Split at the separator that is most frequent in the first line; quoted cells may contain it. */
 function split(text) {
-  const mark = usualMark(text.trimStart().split("\n", 1)[0]);
-  const cell = new RegExp(`("(?:[^"]|"")*"\\s*?|[^${mark}\\n]*)(${mark}|\\n|$)`, "g");
+  const separator = mostFrequentSeparator(text.trimStart().split("\n", 1)[0]);
+  const cell = new RegExp(`("(?:[^"]|"")*"\\s*?|[^${separator}\\n]*)(${separator}|\\n|$)`, "g");
   const rows = [];
   let cells = [];
   let line = 1;
   for (const [whole, content, end] of text.matchAll(cell)) {
     cells.push(unquoted(content.trim()));
-    if (end !== mark) {
+    if (end !== separator) {
       rows.push({ line, cells });
       cells = [];
     }
@@ -46,9 +46,9 @@ function split(text) {
   return rows.filter((row) => row.cells.some(Boolean));
 }
 
-function usualMark(line) {
-  const number = (mark) => line.split(mark).length;
-  return [",", ";", "\t"].reduce((best, mark) => (number(mark) > number(best) ? mark : best));
+function mostFrequentSeparator(line) {
+  const parts = (separator) => line.split(separator).length;
+  return [",", ";", "\t"].reduce((best, next) => (parts(next) > parts(best) ? next : best));
 }
 
 function unquoted(cell) {
@@ -56,64 +56,64 @@ function unquoted(cell) {
   return found ? found[1].replaceAll('""', '"').trim() : cell;
 }
 
-/** The first row is a head if it has no number, and nothing that comes again below it. */
-function isHead([first, ...others]) {
-  const again = (name, i) => name && others.some(({ cells }) => cells[i] === name);
-  return first && !first.cells.some((name, i) => isNumber(name) || again(name, i));
+/** The first row is a header if it has no number, and no text that recurs in its column. */
+function isHeader([first, ...others]) {
+  const recurs = (name, i) => name && others.some(({ cells }) => cells[i] === name);
+  return first && !first.cells.some((name, i) => isNumber(name) || recurs(name, i));
 }
 
-/** The ways in which counts may be read from a table. */
-function ways({ names, rows }) {
+/** The possible interpretations of a table. */
+function interpretations({ names, rows }) {
   const columns = names.map((_, column) => rows.map(({ cells }) => cells[column] ?? ""));
   const found = [];
   columns.forEach((entries, column) => {
-    if (mayName(entries, column)) found.push({ kind: "rows", column });
+    if (mayIdentifyUsers(entries, column)) found.push({ kind: "rows", column });
   });
   columns.forEach((entries, column) => {
     if (entries.some(isCount)) found.push({ kind: "column", column });
   });
-  const allCount = rows.every(({ cells }) => cells.every(isCount));
-  if (allCount && names.length > 1) found.push({ kind: "numbers" });
+  const allCounts = rows.every(({ cells }) => cells.every(isCount));
+  if (allCounts && names.length > 1) found.push({ kind: "numbers" });
   return found;
 }
 
-/** A way, to be chosen from several: with the first entries of a column. */
-function offered({ names, rows }, { kind, column }) {
+/** The label of an interpretation in the list of choices; a column's label shows its first entries. */
+function optionLabel({ names, rows }, { kind, column }) {
   if (kind === "rows") return `rows, counted by “${names[column]}”`;
   if (kind === "numbers") return "every number, one per user";
-  const first = rows.slice(0, MOST_SHOWN).map(({ cells }) => shown(cells[column]));
-  return `column “${names[column]}”: ${first.join(", ")}${rows.length > MOST_SHOWN ? ", …" : ""}`;
+  const first = rows.slice(0, MAX_SHOWN).map(({ cells }) => shortened(cells[column]));
+  return `column “${names[column]}”: ${first.join(", ")}${rows.length > MAX_SHOWN ? ", …" : ""}`;
 }
 
-/** A way, after it was taken. */
-function taken({ names }, { kind, column }) {
+/** How the table was read, as the end of a message. */
+function description({ names }, { kind, column }) {
   if (kind === "rows") return `rows counted by “${names[column]}”`;
-  if (kind === "numbers") return "every number one user";
+  if (kind === "numbers") return "one user per number";
   return `from column “${names[column]}”`;
 }
 
-/** Whether a column may name users, several times: the first one, or one of words. */
-function mayName(entries, column) {
+/** Whether a column may identify users: its values repeat, and it is the first one or has no numbers. */
+function mayIdentifyUsers(entries, column) {
   const repeats = new Set(entries).size < entries.length;
   return repeats && (column === 0 || !entries.some(isNumber));
 }
 
-/** The way that needs no question: a single column of counts, or one with a known name, unless the
- * first column repeats, as if each row were one sample. */
-function certainWay({ names }, found) {
+/** The interpretation that needs no choice, if any: the only column, or the only one with a known name,
+ * unless the first column has repeated values, as if each row were one sample. */
+function certainInterpretation({ names }, found) {
   const columns = found.filter(({ kind }) => kind === "column");
   if (names.length === 1) return columns[0];
-  const known = columns.filter(({ column }) => KNOWN.test(names[column]));
+  const known = columns.filter(({ column }) => KNOWN_NAMES.test(names[column]));
   if (known.length !== 1) return undefined;
-  return known[0].column !== 0 && repeatsAtFirst(found) ? undefined : known[0];
+  return known[0].column !== 0 && mayHaveRowPerSample(found) ? undefined : known[0];
 }
 
-/** Whether the rows may be single samples, with their users in the first column. */
-function repeatsAtFirst(found) {
+/** Whether each row may be one sample, with its user in the first column. */
+function mayHaveRowPerSample(found) {
   return found.some(({ kind, column }) => kind === "rows" && column === 0);
 }
 
-/** The counts that a table has, read in one of its ways. */
+/** The counts of a table, in one of its interpretations. */
 function countUsers(table, { kind, column }) {
   const { rows } = table;
   if (kind === "numbers") return rows.flatMap((row) => row.cells.map((cell) => readCount(cell, row)));
@@ -137,15 +137,15 @@ function tally(items) {
 
 function cellOf({ names }, { line, cells }, column) {
   if (cells[column]) return cells[column];
-  throw new Refusal(`Line ${line} has nothing in the column “${shown(names[column])}”.`);
+  throw new InputError(`Line ${line} has no entry in the column “${shortened(names[column])}”.`);
 }
 
 function readCount(cell, { line }) {
   if (isCount(cell)) return Number(cell);
   if (isNumber(cell) && Number(cell) === 0) {
-    throw new Refusal(`Line ${line}: “${shown(cell)}”: a user has at least one sample.`);
+    throw new InputError(`Line ${line}: “${shortened(cell)}”: a user has at least one sample.`);
   }
-  throw new Refusal(`Line ${line}: “${shown(cell)}” is no number of samples.`);
+  throw new InputError(`Line ${line}: “${shortened(cell)}” is not a number of samples.`);
 }
 
 function isCount(cell) {
@@ -157,6 +157,7 @@ function isNumber(cell) {
 }
 
 clip.table = {
-  isTable, readTable, ways, offered, taken, certainWay, repeatsAtFirst, countUsers, inRuns,
+  isTable, readTable, interpretations, optionLabel, description, certainInterpretation,
+  mayHaveRowPerSample, countUsers, inRuns,
 };
 })((globalThis.clip ??= {}));

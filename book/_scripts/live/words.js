@@ -1,4 +1,4 @@
-// The numbers of one state: worked out once, then said in words and set in tables.
+// Compute the numbers of a state once; then write them as sentences and tables.
 
 "use strict";
 
@@ -7,10 +7,10 @@ const { maths } = clip;
 const { GRID } = clip.entries;
 const { inUnit, measured, plain, short } = clip.numbers;
 
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
-/** Everything that is shown. `before` is the last result, whose curves may still hold. */
-function workOut({ users, unit, eps, objective }, before) {
+/** All numbers that are shown; curves are taken from the results before if only eps differs. */
+function computeResults({ users, unit, eps, objective }, before) {
   const width = maths.threshold(users, eps, objective);
   const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
   const same = before?.users === users && before.objective === objective;
@@ -19,7 +19,7 @@ function workOut({ users, unit, eps, objective }, before) {
     values: same ? before.drawn.get(name) : GRID.map((point) => error(users, point)),
   });
   const curves = strategies.map((strategy) => draw(...strategy));
-  const floor = draw("floor", "impossible below", maths.minimaxLowerBound);
+  const floor = draw("floor", "lower bound", maths.minimaxLowerBound);
   const drawn = new Map([...curves, floor].map(({ name, values }) => [name, values]));
   return { users, unit, eps, objective, width, curves, floor, drawn, grid: GRID };
 }
@@ -44,17 +44,17 @@ const FOR_L1 = [
   ["laplace", "Laplace", laplaceError],
 ];
 
-/** What the numbers mean. */
-function words(seen) {
-  const { users, unit, eps, objective, width } = seen;
+/** The results in words. */
+function words(results) {
+  const { users, unit, eps, objective, width } = results;
   const above = users.sorted.filter((count) => users.upper * count > width).length;
   const best = `S = ${measured(width, unit)}`;
-  const start = objective === "bound" ? rankInWords(seen) :
+  const start = objective === "bound" ? rankInWords(results) :
     `At ε = ${eps} the best total width for the mean absolute error is ${best}.`;
-  return [start, clippedInWords(seen, above), errorInWords(seen)].join(" ");
+  return [start, clippedInWords(results, above), errorInWords(results)].join(" ");
 }
 
-/** The same for whoever has read nothing yet. */
+/** The results for readers who are new to the book. */
 function summary({ users, unit, eps, width, curves, floor }) {
   const [best, akmv, laplace] = curves;
   const bias = short(maths.symmetricBias(users, width));
@@ -63,15 +63,15 @@ function summary({ users, unit, eps, width, curves, floor }) {
   const top = measured(users.upper, unit);
   return `At ε = ${eps} the best clipping errs by at most ${most}: ` +
     `${bias} of it from clipping, and ${noise} from the noise. ` +
-    `Without clipping it is ${measured(laplace.value, unit)}. ` +
+    `Without clipping, the error is ${measured(laplace.value, unit)}. ` +
     `AKMV errs by ${measured(akmv.value, unit)} if every reading is ${top}. ` +
-    `And no private method of any kind can guarantee less than ${measured(floor.value, unit)}.`;
+    `No private method of any kind can guarantee less than ${measured(floor.value, unit)}.`;
 }
 
 function rankInWords({ users, unit, eps, width }) {
   const k = maths.rank(eps);
   const rule = `At ε = ${eps} the rank is k = ⌈2/ε⌉ = ${plain(k)}`;
-  if (!width) return `${rule}, more than the ${plain(users.nUsers)} users there are: T = 0.`;
+  if (!width) return `${rule}, more than the number of users, ${plain(users.nUsers)}: T = 0.`;
   const which = k === 1 ? "largest" : `${plain(k)}${ending(k)} largest`;
   const next = users.upper * (users.sorted[k] ?? 0);
   const tie = Math.abs(2 / eps - k) <= 1e-9 * k && next < width ?
@@ -81,7 +81,7 @@ function rankInWords({ users, unit, eps, width }) {
 }
 
 function clippedInWords({ users, unit, width }, above) {
-  if (!above) return "Nobody is clipped: this is the Laplace mechanism.";
+  if (!above) return "No user is clipped: this is the Laplace mechanism.";
   const middle = measured(users.upper / 2, unit);
   if (!width) return `Every sample is replaced by U/2 = ${middle}, without any noise.`;
   const [a, b] = interval(users, users.maxCount, width);
@@ -123,20 +123,20 @@ function errorTable({ curves, floor, unit }) {
   return table("Worst-case errors", ["", unit || "error", "ratio"], rows);
 }
 
-/** The interval of every size of user. */
+/** The interval for each number of samples. */
 function intervalTable({ users, unit, width }) {
   const found = maths.sizes(users).toReversed();
-  const rows = found.slice(0, MOST_ROWS).map(({ count, number }) => {
+  const rows = found.slice(0, MAX_ROWS).map(({ count, number }) => {
     const [a, b] = interval(users, count, width);
     return `<tr><th scope="row">${plain(count)}</th><td>${plain(number)}</td>
       <td>${data(a)}</td><td>${data(b)}</td></tr>`;
   });
-  const more = found.length - MOST_ROWS;
-  if (more > 0) rows.push(`<tr><td colspan="4">and ${plain(more)} smaller sizes</td></tr>`);
+  const more = found.length - MAX_ROWS;
+  if (more > 0) rows.push(`<tr><td colspan="4">and ${plain(more)} smaller ${more === 1 ? "number" : "numbers"} of samples</td></tr>`);
   return table(inUnit("Clip intervals", unit), ["samples", "users", "from", "to"], rows);
 }
 
-/** Legend of the curves. */
+/** The legend of the curves. */
 function legend({ curves, floor }) {
   return [...curves, floor].map(({ look, name }) => `<span>${swatch(look)} ${name}</span>`).join(" ");
 }
@@ -147,7 +147,7 @@ function table(caption, heads, rows) {
     <tbody>${rows.join("")}</tbody></table>`;
 }
 
-/** Rounded for the eye, in full for whoever copies it. */
+/** A number, rounded for display, with its full value in the markup. */
 function data(value) {
   return `<data value="${value}">${short(value)}</data>`;
 }
@@ -158,5 +158,5 @@ function swatch(look) {
   return `<svg class="swatch" viewBox="0 0 32 11" aria-hidden="true">${shape}</svg>`;
 }
 
-clip.words = { workOut, words, summary, errorTable, intervalTable, legend };
+clip.words = { computeResults, words, summary, errorTable, intervalTable, legend };
 })((globalThis.clip ??= {}));

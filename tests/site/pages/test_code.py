@@ -61,7 +61,7 @@ def entries():
 
 @pytest.mark.parametrize(("module", "name"), EXPORTED)
 def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
-    file, unit = sources.place(module, name)
+    file, unit = sources.definition(module, name)
     rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
     entry = entries()[f"{module}.{name}"]
     assert hrefs(entry)[0] == f"../{sources.page(file)}.html#{unit}"

@@ -118,7 +118,7 @@ def check_tables(page, users, eps, objective):
     widths |= {"l1 optimum": beyond.threshold(users, eps, "l1")} if objective == "l1" else {}
     errors = [beyond.symmetric_error(users, width, eps, objective) for width in widths.values()]
     expected = {name: [error] for name, error in zip(widths, errors, strict=True)}
-    expected["impossible below"] = [beyond.minimax_lower_bound(users, eps)]
+    expected["lower bound"] = [beyond.minimax_lower_bound(users, eps)]
     if objective == "bound":
         expected["AKMV on all-U data"] = [ud.akmv_error(users.largest_sums, users, eps)]
     clipping = beyond.optimal_clipping(users, eps, objective)
@@ -185,7 +185,7 @@ def test_all_that_is_shown_is_of_userdp(page, site, errors, state):
         T = ud.threshold(users, eps)
         assert f"⌈2/ε⌉ = {ud.rank(eps)}" in words
         assert f"T = {T:,.10g}" in words.replace("T = 0.", "T = 0 ")
-        assert ("Nobody is clipped" in words) == (users.max_count * 65 <= T)
+        assert ("No user is clipped" in words) == (users.max_count * 65 <= T)
     assert errors == []
 
 
@@ -369,7 +369,7 @@ def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
     page.locator("#kind").select_option("counts")
     for heads in ("user,speed", "user,n"):
         choose(page, f"{heads}\nann,31\nann,28\nbob,44\nann,30\ncy,12\nbob,40\n")
-        expect(page.locator(".given")).to_contain_text("Its first column repeats")
+        expect(page.locator(".given")).to_contain_text("Its first column has repeated values")
         expect_no_result(page)
         assert options(page)[1] == "rows, counted by “user”"
         page.locator("#way").select_option(options(page)[1])
@@ -379,7 +379,7 @@ def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
     page.locator("#way").select_option("rows, counted by “column 1”")
     expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “column 1”.")
     page.locator("#way").select_option("every number, one per user")
-    said = "Read: 6 users with 125 samples, every number one user."
+    said = "Read: 6 users with 125 samples, one user per number."
     expect_counts(page, [7, 31, 7, 28, 8, 44], said)
 
 
@@ -398,7 +398,7 @@ def test_after_a_refusal_no_old_result_stays(page, site):
     expect_counts(page, [4, 1], "Read: 2 users with 5 samples, from column “n”.")
     choose(page, "user,n\nann,4\nbob,two\n")
     refusal = page.locator(".refusal")
-    expect(refusal).to_have_text("Line 3: “two” is no number of samples.")
+    expect(refusal).to_have_text("Line 3: “two” is not a number of samples.")
     expect_no_result(page)
     expect(page.locator(".given")).to_be_empty()
     choose(page, "user,n\nann,4\nbob,2\n")  # the same file, mended
@@ -417,7 +417,7 @@ def test_a_column_that_is_refused_leaves_the_choice(page, site):
     page.locator("#kind").select_option("counts")
     choose(page, "driver,trips,rides\nann,,40\nbob,2,3\n")
     page.locator("#way").select_option("column “trips”: , 2")
-    expect(page.locator(".refusal")).to_have_text("Line 2 has nothing in the column “trips”.")
+    expect(page.locator(".refusal")).to_have_text("Line 2 has no entry in the column “trips”.")
     expect_no_result(page)
     page.locator("#way").select_option("column “rides”: 40, 3")
     expect_counts(page, [40, 3], "Read: 2 users with 43 samples, from column “rides”.")
@@ -435,7 +435,7 @@ def test_a_question_is_reached_and_answered_by_keyboard_and_has_no_fault_for_axe
     expect(page.get_by_role("status")).to_contain_text("Choose below how to read it.")
     assert page.evaluate(faults) == []
     page.locator("#file").press("Tab")
-    expect(page.get_by_label("What counts a user's samples?")).to_be_focused()
+    expect(page.get_by_label("Read the numbers of samples from")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect_counts(page, [40, 2], "Read: 2 users with 42 samples, from column “trips”.")
     expect(page.locator("#way")).to_be_focused()
@@ -487,15 +487,15 @@ def test_labels_of_axes_have_room_for_any_bound(page, site, upper):
 
 
 GARBAGE = {
-    "forty, ten": "“forty” is no number of samples",
+    "forty, ten": "“forty” is not a number of samples",
     "3, 0, 1": "“0”: a user has at least one sample",
-    **{each: f"“{each}” is no number" for each in ("2.5", "10x", "<img")},
+    **{each: f"“{each}” is not a number" for each in ("2.5", "10x", "<img")},
     "5x0": "“5x0”: a user has at least one sample",
     "99999999999": "at most 1,000,000,000 samples",
     "1x200000": "At most 100,000 users",
-    "user,n\nann,4\nbob,two": "Line 3: “two” is no number",
+    "user,n\nann,4\nbob,two": "Line 3: “two” is not a number",
     "user,n\nann,4\nbob,0": "Line 3: “0”: a user has at least one sample",
-    " ,; ": "Write at least one number",
+    " ,; ": "Enter at least one number",
 }
 
 
@@ -523,7 +523,7 @@ ADDRESSES = {
     "extreme=10": "m* must be a whole number",
     "extreme=10,2,3": "m* must be a whole number from 1 to 1,000,000,000, not “2,3”",
     "extreme=0,1": "The number of users L must be a whole number from 1",
-    "counts=<img src=x onerror=alert(1)>": "“<img” is no number of samples",
+    "counts=<img src=x onerror=alert(1)>": "“<img” is not a number of samples",
     "objective=fun": "must be “bound” or “l1”",
     "upper=0": "U must be a number from 0.001 to 1,000,000,000, not “0”",
     "unit=<img src=x onerror=alert(1)>": "The unit must have at most 16 characters",

@@ -298,7 +298,7 @@ def test_the_sentence_has_the_numbers_of_userdp_and_changes_with_the_budget(page
 def test_at_width_zero_the_small_error_is_called_luck(page, site):
     page.goto(f"{site}/optimum.html#eps=0.5")
     assert ud.threshold(picture.BUSES, 0.5) == 0
-    expect(page.locator(".note")).to_contain_text("luck of these data: the guarantee is 32.5")
+    expect(page.locator(".note")).to_contain_text("this is luck, because the guarantee is 32.5")
     assert "always 32.5" in sentence(page)
 
 
@@ -342,7 +342,7 @@ def test_once_more_adds_a_release_and_stays_in_place(page, site):
 
 def test_on_the_worst_data_the_bias_is_reached(page, site):
     page.goto(f"{site}/optimum.html")
-    page.get_by_role("button", name="Show the worst data").click()
+    page.get_by_role("button", name="Show worst-case data").click()
     bias = ud.worst_case_bias(picture.BUSES, ud.optimal_clipping(picture.BUSES, 0.8))
     expect(page.locator(".sentence")).to_contain_text(f"from 65.00 to {65 - bias:.2f}")
     expect(page.locator(".note")).to_contain_text("the bias is reached")

@@ -65,7 +65,7 @@ def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_abo
     assert (BUILT / "index.html").read_text().startswith("<!DOCTYPE html>")
     page.goto(f"{book}/")
     page.wait_for_url(f"{book}/{TOC['root']}.html")
-    expect(page.locator(".doors .sd-card")).to_have_count(3)
+    expect(page.locator(".entry-points .sd-card")).to_have_count(3)
     assert page.locator(".start").evaluate(BOTTOM) < 400
     assert page.locator("clip-picture svg").evaluate(BOTTOM) < 900
     assert errors == []

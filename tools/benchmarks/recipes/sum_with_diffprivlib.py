@@ -1,4 +1,4 @@
-"""diffprivlib: the sum of clipped user sums; eps is for replacing, which is what it means."""
+"""diffprivlib: the sum of clipped user sums; its eps is for replacing a row, as here."""
 
 import numpy as np
 from diffprivlib import tools

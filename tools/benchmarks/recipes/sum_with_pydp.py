@@ -1,4 +1,4 @@
-"""PyDP: the sum of clipped user sums; eps/2, because one is replaced and not added."""
+"""PyDP: the sum of clipped user sums; eps/2, because one sum is replaced, not added."""
 
 import numpy as np
 from pydp.algorithms.laplacian import BoundedSum

@@ -1,4 +1,4 @@
-"""Tumult Analytics: the sum of clipped user sums; eps/2, because one is replaced and not added."""
+"""Tumult Analytics: the sum of clipped user sums; eps/2, because a sum is replaced, not added."""
 
 import numpy as np
 import pandas as pd

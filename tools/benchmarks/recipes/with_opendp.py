@@ -1,4 +1,4 @@
-"""OpenDP, base package: measurements on arrays, for rows or user sums that are in the table anyway.
+"""OpenDP, base package: measurements on arrays of rows or of user sums.
 
 ``symmetric_distance`` counts the entries added or removed; replacing one is both, a distance of 2.
 """
@@ -26,18 +26,18 @@ def noisy_sum(size, low, high, replaced, eps):
 
 
 def mean(users, values, upper, k, eps):
-    """Release the mean of at most k rows a user."""
+    """Release the mean of at most k rows per user."""
     few = values[at_most(k, users)]
     return noisy_sum(few.size, 0.0, upper, k, eps)(few) / few.size
 
 
 def sum_of_few(users, values, upper, k, eps):
-    """Release the sum of at most k rows a user."""
+    """Release the sum of at most k rows per user."""
     few = values[at_most(k, users)]
     return noisy_sum(few.size, 0.0, upper, k, eps)(few)
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of clipped user sums; a distance of 2: one is replaced."""
+    """Release the sum of clipped user sums; replacing one is a distance of 2."""
     sums = np.bincount(users, weights=values)
     return noisy_sum(sums.size, -total_width / 2, total_width / 2, 1, eps)(sums)

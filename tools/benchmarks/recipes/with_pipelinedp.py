@@ -1,4 +1,4 @@
-"""PipelineDP on its local backend; Beam and Spark run the same."""
+"""PipelineDP on its local backend; Beam and Spark give the same results."""
 
 import pipeline_dp as pdp
 
@@ -23,7 +23,7 @@ def aggregate(users, values, eps, **settings):
 
 
 def bounded_sum(users, values, total_width, eps):
-    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
+    """Release the sum of clipped user sums; eps/2, because one is replaced, not added."""
     return aggregate(
         users,
         values,
@@ -31,12 +31,12 @@ def bounded_sum(users, values, total_width, eps):
         metrics=[pdp.Metrics.SUM],
         min_sum_per_partition=-total_width / 2,
         max_sum_per_partition=total_width / 2,
-        max_contributions_per_partition=1,  # asked for, drops nothing
+        max_contributions_per_partition=1,  # required, but drops nothing
     ).sum
 
 
 def mean(users, values, upper, k, eps):
-    """Release the mean of at most k rows a user: noisy sum over noisy count, half of eps each."""
+    """Release the mean of at most k rows per user: noisy sum over noisy count, half of eps each."""
     return aggregate(
         users,
         values,
@@ -49,7 +49,7 @@ def mean(users, values, upper, k, eps):
 
 
 def sum_of_few(users, values, upper, k, eps):
-    """Release the sum of at most k rows a user."""
+    """Release the sum of at most k rows per user."""
     return aggregate(
         users,
         values,
@@ -62,7 +62,7 @@ def sum_of_few(users, values, upper, k, eps):
 
 
 def capped_sum(users, values, cap, eps):
-    """Release the sum of user sums, each cut off at a cap: from 0 on, replacing costs eps."""
+    """Release the sum of user sums, each capped; for sums from 0, replacing costs eps."""
     return aggregate(
         users,
         values,

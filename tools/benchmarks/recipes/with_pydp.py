@@ -1,4 +1,4 @@
-"""PyDP: adds noise for a user of `linf_sensitivity` rows, but does not look who they are."""
+"""PyDP: adds noise for users of `linf_sensitivity` rows, without checking whose rows they are."""
 
 from pydp.algorithms.laplacian import BoundedMean, BoundedSum
 from recipes.rows import at_most
@@ -6,7 +6,7 @@ from recipes.sum_with_pydp import bounded_sum as bounded_sum
 
 
 def mean(users, values, upper, k, eps):
-    """Release the mean of at most k rows a user: noisy sum over noisy count, half of eps each."""
+    """Release the mean of at most k rows per user: noisy sum over noisy count, half of eps each."""
     algorithm = BoundedMean(
         epsilon=eps, lower_bound=0, upper_bound=upper, linf_sensitivity=k, dtype="float"
     )
@@ -14,7 +14,7 @@ def mean(users, values, upper, k, eps):
 
 
 def sum_of_few(users, values, upper, k, eps):
-    """Release the sum of at most k rows a user."""
+    """Release the sum of at most k rows per user."""
     algorithm = BoundedSum(
         epsilon=eps, lower_bound=0, upper_bound=upper, linf_sensitivity=k, dtype="float"
     )

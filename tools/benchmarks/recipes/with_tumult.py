@@ -1,7 +1,7 @@
 """Tumult Analytics on Spark: tables with an ID column, and a constraint on the rows of each ID.
 
-A query takes seconds to plan, however few the rows; so many datasets go through one query, as
-groups. An ID is in one group only, and the noise of each is that of a query by itself.
+Planning a query takes seconds even for few rows, so one query processes many datasets, as groups.
+Each ID is in one group only, and each group gets the same noise as a separate query.
 """
 
 import os
@@ -35,7 +35,7 @@ spark.sparkContext.setLogLevel("ERROR")
 
 
 def evaluate(groups, users, values, k, eps, aggregate):
-    """Release one aggregate of each group, of at most k rows a user."""
+    """Release one aggregate of each group, of at most k rows per user."""
     names = [f"{group} {user}" for group, user in zip(groups, users, strict=True)]
     table = pd.DataFrame({"group": groups, "user": names, "value": values})
     session = Session.from_dataframe(
@@ -51,21 +51,21 @@ def evaluate(groups, users, values, k, eps, aggregate):
 
 
 def mean(groups, users, values, upper, k, eps):
-    """Release the mean of at most k rows a user: noisy sum over noisy count, half of eps each."""
+    """Release the mean of at most k rows per user: noisy sum over noisy count, half of eps each."""
     return evaluate(
         groups, users, values, k, eps, lambda q: q.average("value", 0.0, upper, name="release")
     )
 
 
 def sum_of_few(groups, users, values, upper, k, eps):
-    """Release the sum of at most k rows a user."""
+    """Release the sum of at most k rows per user."""
     return evaluate(
         groups, users, values, k, eps, lambda q: q.sum("value", 0.0, upper, name="release")
     )
 
 
 def bounded_sum(groups, users, values, total_width, eps):
-    """Release the sum of clipped user sums; eps/2: one is replaced, not added."""
+    """Release the sum of clipped user sums; eps/2, because one is replaced, not added."""
     size, half = int(users.max()) + 1, total_width / 2
     at, which = np.unique(groups * size + users, return_inverse=True)
     sums = np.bincount(which, weights=values)  # one row per user

@@ -1,7 +1,7 @@
-"""What the figures of a chapter draw: run in the chapter's own kernel, while its cells run.
+"""Record the data of a chapter's figures, in the chapter's own kernel, while its cells run.
 
-`record` notes every figure just before it becomes a picture, and changes nothing of it; `taken`
-hands the notes over, as JSON. Only numbers leave the kernel: `tools/pictures.py` compares them.
+`start` makes matplotlib record every figure just before it is rendered, without changing it; `take`
+returns the records, as JSON, for `tools/pictures.py` to compare with the book's tables.
 """
 
 import json
@@ -18,27 +18,27 @@ from matplotlib.patches import Rectangle, StepPatch
 FIGURES = []
 
 
-def record():
-    """Note each figure that is about to become a picture."""
+def start():
+    """Record each figure from now on, just before it is rendered."""
     draw = FigureCanvasBase.print_figure
 
     @wraps(draw)
-    def note_and_draw(canvas, *args, **kwargs):
+    def record_and_draw(canvas, *args, **kwargs):
         FIGURES.append(describe(canvas.figure))
         return draw(canvas, *args, **kwargs)
 
-    FigureCanvasBase.print_figure = note_and_draw
+    FigureCanvasBase.print_figure = record_and_draw
 
 
-def taken():
-    """Return what was noted since the last call, as JSON."""
-    notes = json.dumps(FIGURES)
+def take():
+    """Return the figures recorded since the last call, as JSON."""
+    records = json.dumps(FIGURES)
     FIGURES.clear()
-    return notes
+    return records
 
 
 def describe(figure):
-    """Return what a figure draws: the names in its legends, and for each axes what is in it."""
+    """Return what a figure contains: the entries of its legends, and the contents of each axes."""
     legends = [*figure.legends, *filter(None, (ax.get_legend() for ax in figure.axes))]
     return {
         "legend": [entry for legend in legends for entry in legend_entries(legend)],
@@ -49,7 +49,7 @@ def describe(figure):
 
 
 def legend_entries(legend):
-    """Return each name in a legend with the look of the sample beside it."""
+    """Return each label in a legend with the look of its handle."""
     texts = [text.get_text() for text in legend.get_texts()]
     return [
         {"label": text, "look": look(handle)}
@@ -58,7 +58,7 @@ def legend_entries(legend):
 
 
 def describe_axes(ax):
-    """Return the words of an axes and the data of all that is drawn in its coordinates."""
+    """Return the texts of an axes, and the data of everything drawn in its data coordinates."""
     return {
         "title": " ".join(filter(None, map(ax.get_title, ("left", "center", "right")))),
         "xlabel": ax.get_xlabel(),
@@ -70,12 +70,12 @@ def describe_axes(ax):
         "texts": [
             {"label": text.get_text(), "color": to_hex(text.get_color())} for text in ax.texts
         ],
-        "curves": [*in_containers(ax), *alone(ax)],
+        "curves": [*in_containers(ax), *outside_containers(ax)],
     }
 
 
 def ticks(axis):
-    """Return the names at the ticks of an axis, if it has names instead of numbers."""
+    """Return the tick labels of an axis by their places; none if it has no labels."""
     names = [label.get_text() for label in axis.get_ticklabels()]
     return dict(zip(numbers(axis.get_ticklocs()), names, strict=True)) if any(names) else {}
 
@@ -91,7 +91,7 @@ def in_containers(ax):
 
 
 def bars(container, label):
-    """Return the ends of bars, along the axis on which they are long."""
+    """Return the ends of bars, along their axis."""
     boxes = [bar.get_bbox() for bar in container.patches]
     upright = container.orientation == "vertical"
     ends = [(box.y0, box.y1) if upright else (box.x0, box.x1) for box in boxes]
@@ -110,7 +110,7 @@ def bars(container, label):
 
 
 def error_bars(container, label):
-    """Yield the points with the ends of their bars."""
+    """Yield points with the ends of their error bars."""
     line, _, collections = container.lines
     for collection in collections:
         segments = np.array(collection.get_segments()).reshape(-1, 2, 2)
@@ -132,21 +132,21 @@ def error_bars(container, label):
         }
 
 
-def alone(ax):
-    """Yield what is drawn in the coordinates of the data and is in no container."""
-    within = {id(part) for container in ax.containers for part in container.get_children()}
+def outside_containers(ax):
+    """Yield everything drawn in data coordinates that is not in a container."""
+    contained = {id(part) for container in ax.containers for part in container.get_children()}
     for artist in [*ax.lines, *ax.collections, *ax.patches]:
-        if id(artist) in within or not artist.get_visible():
+        if id(artist) in contained or not artist.get_visible():
             continue
-        note = {"label": str(artist.get_label()), "look": look(artist)}
+        record = {"label": str(artist.get_label()), "look": look(artist)}
         for data in [*parts(artist, ax)] or [{"kind": "nothing", "x": [], "y": []}]:
-            yield note | data
+            yield record | data
 
 
 def parts(artist, ax):
     """Yield the data of a line, a band, points, segments, a histogram or a patch."""
     if isinstance(artist, Line2D):
-        # A line across the whole axes has other coordinates than those of the data.
+        # A line across the whole axes is not in data coordinates.
         x, y = artist.get_data()
         if artist.get_transform() == ax.transData:
             yield {"kind": "line", "x": numbers(x), "y": numbers(y), "fill": fill(artist)}
@@ -175,7 +175,7 @@ def parts(artist, ax):
 
 
 def ends(segments):
-    """Return the ends of upright or of level segments."""
+    """Return the ends of vertical or horizontal segments."""
     if np.array_equal(segments[:, 0, 0], segments[:, 1, 0]):
         (low, high), place, along, across = segments[:, :, 1].T, segments[:, 0, 0], "y", "x"
     else:
@@ -184,15 +184,15 @@ def ends(segments):
 
 
 def band(vertices):
-    """Return the edges of a band of `fill_between`: it goes along one, and back along the other."""
+    """Return the edges of a band of `fill_between`; its path returns along the second edge."""
     n = (len(vertices) - 3) // 2
-    there, back = vertices[1 : n + 1], vertices[n + 2 : 2 * n + 2][::-1]
-    low, high = np.minimum(there[:, 1], back[:, 1]), np.maximum(there[:, 1], back[:, 1])
-    return {"x": numbers(there[:, 0]), "y": numbers(high), "y_low": numbers(low)}
+    outward, back = vertices[1 : n + 1], vertices[n + 2 : 2 * n + 2][::-1]
+    low, high = np.minimum(outward[:, 1], back[:, 1]), np.maximum(outward[:, 1], back[:, 1])
+    return {"x": numbers(outward[:, 0]), "y": numbers(high), "y_low": numbers(low)}
 
 
 def look(artist):
-    """Return how a curve can be told from others."""
+    """Return the features that distinguish a curve: its colour and, for a line, its style."""
     if isinstance(artist, Line2D):
         dashes = artist.get_linestyle() if len(np.atleast_1d(artist.get_xdata())) != 1 else ""
         return {
@@ -205,12 +205,12 @@ def look(artist):
 
 
 def fill(line):
-    """Return the colour inside a line's markers if it is not that of the line."""
+    """Return the face colour of a line's markers if it differs from the line's colour."""
     inside, around = to_hex(line.get_markerfacecolor()), to_hex(line.get_color())
     return inside if inside != around else ""
 
 
 def numbers(values):
-    """Return numbers as JSON has them, with None for what is not finite."""
+    """Return numbers for JSON, with None for those that are not finite."""
     values = np.atleast_1d(np.asarray(np.ma.filled(np.ma.asarray(values, float), np.nan)))
     return [float(value) if np.isfinite(value) else None for value in values]

