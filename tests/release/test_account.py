@@ -135,17 +135,17 @@ def test_a_float_below_a_number_is_the_largest_one():
 
 def test_what_each_may_spend_is_said_to_the_safe_side():
     assert release.divide_budget(3, eps=1).sentence == (
-        "Each of 3 releases may spend eps = 0.333333: together at most eps = 1 by basic "
+        "Each of 3 releases may spend eps = 0.333333; together at most eps = 1 by basic "
         "composition."
     )
     assert release.divide_budget(1, rho=Fraction(2, 3)).sentence == (
-        "One release may spend rho = 0.666666 (Gaussian noise) or eps = 1.1547 (Laplace noise): "
-        "together at most rho = 0.666667 by zCDP."
+        "One release may spend rho = 0.666666 (Gaussian noise) or eps = 1.1547 (Laplace noise), "
+        "which is at most rho = 0.666667 by zCDP."
     )
-    assert " eps = 0.1: " in release.divide_budget(10, eps=1).sentence
+    assert " eps = 0.1; " in release.divide_budget(10, eps=1).sentence
     assert " rho = 0.1 " in release.divide_budget(10, rho=1).sentence
     assert (
-        " eps = 0.0999999: "
+        " eps = 0.0999999 by "
         in release.divide_budget(1, eps=Fraction(1, 10) - Fraction(1, 10**18)).sentence
     )
     both = release.divide_budget(156, eps=1, delta=1e-6).sentence

@@ -95,7 +95,7 @@ class PrivateMeans(Release):
 
     means: tuple[GroupMean, ...]
     of: str
-    """What the table holds, in the words of its publisher."""
+    """What the table holds, as the publisher describes it."""
     group: str | None
     """The name of the column of groups."""
     outside: Outside

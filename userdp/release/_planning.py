@@ -49,8 +49,8 @@ RELEASED = "l1 release"
 
 RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "bound": ("OPT-worst-case", "smallest bias plus noise"),
-    "l1": (RELEASED, "smallest mean distance from the truth"),
-    "mse": ("mse optimum", "smallest mean square distance from the truth"),
+    "l1": (RELEASED, "smallest mean absolute error"),
+    "mse": ("mse optimum", "smallest mean square error"),
 }
 """The strategy to use if this error matters, with the noise of `private_mean`; and why."""
 
@@ -266,7 +266,7 @@ class Plan:
         return "".join(html_table(*table) for table in self._shown())
 
     def _shown(self) -> list[tuple[list[str], list[list[str]]]]:
-        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
+        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "lower bound"]
         tables = [(head, [_in_digits(row) for row in self.rows])]
         if self.capped:
             head = ["eps", "cap", "weight", "error over the noise", "cap moves the mean by up to"]
@@ -490,7 +490,7 @@ def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]
     """Return the largest S of a release for "l1", and the reason for the advice."""
     split = best_split(users, eps)
     if split.heavy_from is not None:
-        why += f"; users of at least {split.heavy_from} records apart from the others"
+        why += f"; users with at least {split.heavy_from} records are released separately"
     return max(part.total_width for part in split.parts), why
 
 
