@@ -153,7 +153,7 @@ def test_what_each_may_spend_is_said_to_the_safe_side():
 
 
 TOTALS_REFUSED = {
-    "nothing": ({}, "`eps` must be given, .* or `rho` in its place, got neither"),
+    "nothing": ({}, "`eps` must be given, .* unless `rho` is given, got neither"),
     "both": ({"eps": 1, "rho": 1}, "`rho` must be given alone.* eps and rho"),
     "delta alone": ({"delta": 1e-6}, "got delta"),
     "rho with delta": ({"rho": 1, "delta": 1e-6}, "`rho` must be given alone.* delta and rho"),
@@ -295,7 +295,7 @@ def test_protected_and_public_counts_add_up_for_the_values_only():
 def test_one_document_twice_is_refused_and_two_releases_that_came_out_alike_are_not():
     first, other = published(eps=0.25), published(eps=0.25)
     again = json.dumps(dict(reversed(first.items())))
-    with pytest.raises(ValueError, match=r"spends once .* got documents\[0\] and documents\[2\]"):
+    with pytest.raises(ValueError, match=r"budget once .* got documents\[0\] and documents\[2\]"):
         release.account([first, other, again])
     assert release.account([first, other, again], count_equal=True).eps == 0.75
     assert release.account([first, other]).eps == 0.5
@@ -339,16 +339,16 @@ def test_a_document_without_an_entry_is_refused():
 
 
 NO_DOCUMENTS = {
-    "one text": (lambda: json.dumps(published()), TypeError, "a list of what"),
-    "one dict": (published, TypeError, "a list of what"),
-    "a number": (lambda: 3, TypeError, "a list of what"),
+    "one text": (lambda: json.dumps(published()), TypeError, "a list of outputs"),
+    "one dict": (published, TypeError, "a list of outputs"),
+    "a number": (lambda: 3, TypeError, "a list of outputs"),
     "numbers": (lambda: [3], TypeError, r"texts, paths or dicts, got documents\[0\] of type int"),
     "none": (lambda: [], ValueError, "1 to 10,000 documents, got none"),
     "too many": (lambda: [published()] * 10_001, ValueError, "1 to 10,000 documents, got more"),
-    "no JSON": (lambda: ["{secret"], ValueError, "no JSON object"),
-    "a list in JSON": (lambda: [{"a": {1}}], ValueError, "no JSON object"),
-    "no file": (lambda: ["missing.json"], FileNotFoundError, r"files here, got documents\[0\]"),
-    "a folder": (lambda: ["."], ValueError, "no JSON object"),
+    "no JSON": (lambda: ["{secret"], ValueError, "not a JSON object"),
+    "a list in JSON": (lambda: [{"a": {1}}], ValueError, "not a JSON object"),
+    "no file": (lambda: ["missing.json"], FileNotFoundError, r"machine, got documents\[0\]"),
+    "a folder": (lambda: ["."], ValueError, "not a JSON object"),
 }
 
 

@@ -320,9 +320,9 @@ REFUSED = [
     ({"groups": []}, {}, "`groups` must name at least one group"),
     ({"groups": "Mo"}, {}, "`groups` must be a list of text or whole numbers"),
     ({"groups": ["Mo", 1.5]}, {}, "`groups` must be text or whole numbers"),
-    ({"groups": None}, {}, "`group` must be given with `groups`"),
-    ({"group": "speed"}, {}, "`group` must be a column of its own"),
-    ({"group": "user"}, {}, "`group` must be another column than `user`"),
+    ({"groups": None}, {}, "`group` must be given together with `groups`"),
+    ({"group": "speed"}, {}, "`group` must be named once"),
+    ({"group": "user"}, {}, "`group` must be a different column from `user`"),
     ({"group": "hour"}, {}, "`group` must be the name of a column"),
     ({}, {"day": [1.0, 2.0, 1.0]}, "`group` must hold text or whole numbers"),
     ({}, {"day": pd.to_datetime(["2013-01-01"] * 3)}, "Write days and other names as text"),
@@ -332,7 +332,7 @@ REFUSED = [
     ({}, {"user": ["a", None, "b"]}, "`user` must not be missing"),
     ({}, {"speed": [1.0, None, 3.0]}, "`value` must not be missing"),
     ({}, {"speed": [1.0, 2.0, 66.0]}, "`value` must lie between the bounds"),
-    ({}, {"speed": [1.0, 2.0]}, "`data` must have columns of one length"),
+    ({}, {"speed": [1.0, 2.0]}, "`data` must have columns of equal lengths"),
     ({}, {"speed": ["1", "2", "3"]}, "`value` must hold real numbers"),
     ({"strategy": "all"}, {}, "`strategy` must be one of 'best', 'joint', 'divided'"),
     ({"outside": "drop"}, {}, "`outside` must be one of 'refuse', 'clamp'"),
@@ -342,7 +342,7 @@ REFUSED = [
     (
         {"eps": beyond.GaussianNoise(2)},
         {},
-        "`budget` must be an eps, as several means",
+        "`budget` must be an eps, because several means",
     ),
 ]
 

@@ -246,7 +246,7 @@ def test_caps_are_shown_in_a_table_of_their_own():
 
 
 def test_counts_that_are_no_counts_are_refused_by_their_rule_and_not_quoted():
-    rule = r"one whole number a user, each at least 1, of at most 2\^53 records, got counts of"
+    rule = r"one whole number per user, each at least 1, with a sum of at most 2\^53, got counts of"
     with pytest.raises(ValueError, match=f"^`counts` must be {rule}") as refusal:
         release.plan([7, -31], lower=0, upper=1, eps=1)
     assert "31" not in str(refusal.value)

@@ -371,7 +371,7 @@ def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
             "CREATE TEMPORARY VIEW small AS SELECT 'a' AS text, 1D AS double, 3 AS whole"
         )
         register(connection, name.upper())
-        with pytest.raises(ValueError, match=f"own functions only, got others named {name}[.]"):
+        with pytest.raises(ValueError, match=f"are not replaced, got others named {name}[.]"):
             everything_asked(connection)
 
 

@@ -92,7 +92,7 @@ class Modulus(Generic[Number]):
         if array[0] != 0:
             check.refuse("values", "begin with omega(0) = 0", f"values[0]={array.item(0)!r}")
         falls = np.append(False, array[1:] < array[:-1])
-        check.refuse_entries("values", "at least the value before", array, falls)
+        check.refuse_entries("values", "at least the previous value", array, falls)
         self._set_values(array)
 
     @classmethod
@@ -446,7 +446,9 @@ def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[An
         influences = bound * abs(array)
         largest = influences.sum()
     if largest > check.LARGEST:
-        check.refuse_value("upper", "so small that all omega(n) are floats", upper)
+        check.refuse_value(
+            "upper", "small enough that all omega(n) are within the range of floats", upper
+        )
     return _modulus_of_influences(influences)
 
 

@@ -119,8 +119,8 @@ class Spark(Backend):
     """A session of Spark."""
 
     failed: ClassVar[str] = (
-        f"{FAILED} (its log has the reason; often the files of a folder differ in the type of a "
-        "column: read them one by one, cast, and unite them)"
+        f"{FAILED} (its log gives the reason; often a column has different types in the files of "
+        "a folder: read them one by one, cast the column, and combine them)"
     )
 
     functions: ClassVar[set[str]] = {
@@ -168,8 +168,8 @@ def refuse_replaced_functions(backend: Backend) -> None:
     found = quietly(backend.replaced)
     if found:
         raise ValueError(
-            f"`data` must be in an engine with its own functions only, got others named "
-            f"{', '.join(found)}. Drop them, or open the database without them."
+            f"`data` must be in an engine whose built-in functions are not replaced, got others "
+            f"named {', '.join(found)}. Drop them, or open the database without them."
         )
 
 

@@ -132,7 +132,7 @@ def _refuse_totals(given: list[str]) -> NoReturn:
     """Raise for totals that do not form one budget, and name the superfluous or missing one."""
     if "rho" in given:
         check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(given))
-    rule = "be given, alone or with `delta`, or `rho` in its place"
+    rule = "be given, alone or with `delta`, unless `rho` is given"
     check.refuse("eps", rule, " and ".join(given) or "neither")
 
 

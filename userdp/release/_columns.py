@@ -208,7 +208,9 @@ def _plain(name: str, called: str, column: Any) -> Plain:
         return np.fromiter(column, object), None
     array = check.array(name, column)
     if isinstance(column, str):
-        raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
+        raise TypeError(
+            f"`{name}` must be a column, got text: pass `data=`, the table that contains it."
+        )
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "T":  # NumPy's own strings, whose null may be any object
@@ -323,7 +325,7 @@ def _kind(entry: Any, called: str) -> str:
     if kind == "time" and entry.utcoffset() is not None:
         return "time with a zone"
     if kind == "time of day" and entry.tzinfo is not None:
-        refuse_kind("user", f"{called} with an entry of type time with a zone, but no day")
+        refuse_kind("user", f"{called} with an entry of type time with a zone but without a date")
     return kind
 
 
@@ -352,7 +354,9 @@ def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
     except OverflowError:
         instant = None
     if instant is None:
-        refuse_kind("user", f"{called} with an entry of type datetime that no year of UTC has")
+        refuse_kind(
+            "user", f"{called} with an entry of type datetime whose year in UTC is out of range"
+        )
     return instant
 
 

@@ -56,12 +56,12 @@ BLOCK = 1 << 20
 MOST_DIGITS = 38
 """Most digits of a decimal: DuckDB converts longer decimals to floats, incorrectly."""
 
-NEED = "Files are read with Ibis, DuckDB and PyArrow"
+NEED = "Reading files needs Ibis, DuckDB and PyArrow"
 
-INSTEAD = "(of a folder, a pattern or an address pass a list of files, or an Ibis table)"
+INSTEAD = "(instead of a folder, a pattern or an address, pass a list of files or an Ibis table)"
 
 DATABASES = (".db", ".duckdb")
-OF_A_DATABASE = "be a table: ibis.duckdb.connect(path, read_only=True).table(name) of a database"
+OF_A_DATABASE = "be a table: for a database, ibis.duckdb.connect(path, read_only=True).table(name)"
 
 
 class FileSchema(NamedTuple):
@@ -82,7 +82,11 @@ class Files(IbisTable):
         """Open the files; raise if DuckDB would cast, fill or select columns to unite them."""
         paths = [_read_path(path) for path in _paths_of(self.data)]
         if len({path.name.endswith(CSV) for path in paths}) != 1:
-            check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
+            check.refuse(
+                "data",
+                "be files that are all Parquet or all CSV",
+                f"data={[str(path) for path in paths]}",
+            )
         _refuse_duplicates(paths)
         for path in paths:
             if path.name.endswith(PACKED):
@@ -128,8 +132,8 @@ class Files(IbisTable):
             )
             for path, file in schemas.items():
                 if file.digits.get(name, 0) > MOST_DIGITS:
-                    got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
-                    rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
+                    got = f"{asked_for(argument, name)} with {file.digits[name]} digits in {path!r}"
+                    rule = f"hold decimals with at most {MOST_DIGITS} digits in a file"
                     check.refuse(argument, rule, f"{got}: write them as text or as floats")
 
 
@@ -203,7 +207,7 @@ def _read_path(data: object) -> Path:
     mode = _mode(path)
     if mode is None:
         got = check.shown("data", str(data))
-        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
+        raise FileNotFoundError(f"`data` must be a file on this machine {INSTEAD}, got {got}.")
     if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
     return path.parent.resolve() / path.name  # a link keeps its name, which has the ending
@@ -231,7 +235,7 @@ def _refuse_parts(path: Path) -> None:
         while file.read(BLOCK):
             pass
         return
-    check.refuse("data", "be a whole gzip file with the right checksum", f"{str(path)!r}")
+    check.refuse("data", "be a complete gzip file with a correct checksum", f"{str(path)!r}")
 
 
 def _schema(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:

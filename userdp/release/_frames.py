@@ -26,7 +26,7 @@ class Arrays:
 
     def check(self) -> None:
         if self.user is self.value:
-            raise ValueError("`value` must be another column than `user`.")
+            raise ValueError("`value` must be a different column from `user`.")
         _refuse_indexes([self.user, self.value])
 
     def read(self, rules: Rules) -> TallyInMemory:
@@ -36,7 +36,8 @@ class Arrays:
         values = read_values(self.value, self.called["value"])
         if ids.codes.size != values.size:
             raise ValueError(
-                f"`user` and `value` must be of one length, got {ids.codes.size} and {values.size}."
+                f"`user` and `value` must have equal lengths, "
+                f"got {ids.codes.size} and {values.size}."
             )
         return TallyInMemory(ids, values, rules)
 
@@ -68,7 +69,7 @@ class Frame(Source):
         if self.group is not None:
             places = read_places(table[self.group], rules.groups, asked_for("group", self.group))
         if len({column.size for column in (ids.codes, places, *values)}) > 1:
-            raise ValueError("`data` must have columns of one length.")
+            raise ValueError("`data` must have columns of equal lengths.")
         return GroupsInMemory(ids, places, values, rules)
 
 

@@ -304,7 +304,7 @@ def release_mean(
     """
     check.instance("users", users, Contributions)
     load_opendp()
-    rule = "be one real number a user, between 0 and U m_l"
+    rule = "be one real number per user, between 0 and U m_l"
     values = unquoted("sums", sums, rule, lambda: _read_sums(sums, users))
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
@@ -401,7 +401,7 @@ def as_measurement(
     warn_if_large("budget", choices.law)
     check_value(value)
     if data is None:
-        check.refuse_type("data", "the table that `user` and `value` are columns of", data)
+        check.refuse_type("data", "the table with the columns `user` and `value`", data)
     dp = load_opendp()
     survey = _users_in(data, user, value, choices.grid)
     refuse_rows(survey, "clamp", "centre")
@@ -448,8 +448,8 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
     with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
         if _of_users(tally.survey()) != users:
             raise ValueError(
-                "`data` must have as many users with each number of records as the table that the "
-                "measurement was made for."
+                "`data` must have, for each number of records, as many users as the table for "
+                "which the measurement was made."
             )
         totals = [tally.clipped_total(part.window, part.among) for part in parts]
     return draw(totals, parts, "clamp", "centre")

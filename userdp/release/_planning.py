@@ -176,7 +176,9 @@ class Plan:
         target = check.positive("error", error)
         trivial = (float(self.users.upper) / 2) ** (2 if objective == "mse" else 1)
         if target >= trivial:
-            rule = f"less than {trivial:g}, the error of publishing the middle, which needs no data"
+            rule = (
+                f"less than {trivial:g}, the error of the middle of the range, which needs no data"
+            )
             check.refuse_value("error", rule, error)
 
         def excess(power: float) -> float:
@@ -370,7 +372,7 @@ def plan(
     """
     grid = read_grid(lower, upper)
     width = grid.width
-    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    rule = "be one whole number per user, each at least 1, with a sum of at most 2^53"
     users = unquoted("counts", counts, rule, lambda: Contributions(counts, width))
     budgets = _budgets(eps)
     if not budgets:
@@ -501,7 +503,7 @@ def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     if not isinstance(eps, Iterable) or isinstance(eps, str):
         return [eps]
     budgets = list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
-    rule = "hold budgets, each as it could stand alone"
+    rule = "hold budgets, each valid by itself"
     unquoted("eps", eps, rule, lambda: [read_eps(budget) for budget in budgets])
     return budgets
 

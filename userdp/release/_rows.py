@@ -59,28 +59,29 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
         refuse_odd()
     if survey.without_user and missing != "drop":
         raise ValueError(
-            "`user` must not be missing: some rows have none. Find out whose they are, or leave "
-            "them out before you count (where counts are protected, missing='drop' does)."
+            "`user` must not be missing: some rows have no user. Find out whose rows they are, or "
+            "remove them before you count (if counts are protected, pass missing='drop')."
         )
     if survey.without_value and missing == "refuse":
         raise ValueError(
-            "`value` must not be missing: some rows have none. Fill them, or pass "
-            "missing='centre', which keeps the promise of privacy (where counts are protected, "
-            "missing='drop' does, too)."
+            "`value` must not be missing: some rows have no value. Fill them in, or pass "
+            "missing='centre', which keeps the privacy guarantee (if counts are protected, "
+            "missing='drop' keeps it too)."
         )
     if survey.outside and outside == "refuse":
         raise ValueError(
-            "`value` must lie between the bounds: some do not. Correct them, make codes for "
-            "missing values empty, or pass outside='clamp', which keeps the promise of privacy."
+            "`value` must lie between the bounds: some do not. Correct them, replace codes for "
+            "missing values by empty entries, or pass outside='clamp', which keeps the privacy "
+            "guarantee."
         )
 
 
 def refuse_odd() -> NoReturn:
     """Raise because floats are not valid ids."""
     raise TypeError(
-        "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
-        "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
-        "DuckDB reads as 32). Pass whole numbers or text."
+        "`user` must hold ids: floats must be whole numbers that their type represents exactly "
+        "(below 2^53 in 64 bits, 2^24 in 32, 2^11 in 16, which DuckDB reads as 32). Pass whole "
+        "numbers or text."
     )
 
 
@@ -92,7 +93,7 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     """
     refuse_nobody(survey)
     if survey.sizes[-1] > MOST_RECORDS:
-        raise ValueError("`user` must have at most 2^42 records each: one has more.")
+        raise ValueError("`user` must have at most 2^42 records per user: one has more.")
     sizes = np.array(survey.sizes, np.int64)
     n_users = np.array(survey.users, np.int64)
     return Contributions._of_histogram(sizes, n_users, grid.width)
@@ -101,4 +102,4 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
 def refuse_nobody(survey: Survey) -> None:
     """Raise if no row counts."""
     if not survey.sizes:
-        raise ValueError("`user` must have rows that count: there are none.")
+        raise ValueError("`user` must have at least one valid row: there is none.")

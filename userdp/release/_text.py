@@ -22,11 +22,11 @@ BLOCK = 1 << 20
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
-INSTEAD = "or pass the table that your own reader makes of it, with the ids as text"
+INSTEAD = "or read it yourself and pass the table, with the ids as text"
 
 AS_NUMBERS = (
-    "Write the decimal point as a point (12.5, not 12,5), without units or separators of "
-    f"thousands, and leave missing values empty, {INSTEAD}"
+    "Write numbers with a decimal point (12.5, not 12,5), without units or thousands "
+    f"separators, and leave missing values empty, {INSTEAD}"
 )
 
 
@@ -55,7 +55,9 @@ def refuse_form(path: Path) -> None:
     if is_ragged:
         got = f"{n_fields} in the heading of {str(path)!r} and another number in some row"
         advice = "Put fields that contain commas in double quotes, and write 12.5 instead of 12,5"
-        check.refuse("data", "have as many fields in each row", f"{got}. {advice}, {INSTEAD}")
+        check.refuse(
+            "data", "have the same number of fields in each row", f"{got}. {advice}, {INSTEAD}"
+        )
 
 
 def refuse_separator(path: Path, heading: Sequence[str]) -> None:
