@@ -230,7 +230,7 @@ def test_datasets_are_as_far_apart_as_their_nearest_arrangements():
         for group, here, there in zip(*rows, strict=True):
             pairs = product(arrangements(group, here), arrangements(group, there))
             nearest += min(np.count_nonzero(np.not_equal(*pair)) for pair in pairs)
-        assert certificate._apart(c, d) == nearest
+        assert certificate._n_differing(c, d) == nearest
 
 
 PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=sparse)

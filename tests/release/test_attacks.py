@@ -486,14 +486,14 @@ def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
 ):
     """It has other counts then, or other numbers of values that are missing or outside."""
     before = of_table(shop.table("t"))
-    real, asked = engines.ask, []
+    real, asked = engines.run_query, []
 
     def ask(question):
         shop.raw_sql(change)
         asked.append(question)
         return real(question)
 
-    monkeypatch.setattr(engines, "ask", ask)
+    monkeypatch.setattr(engines, "run_query", ask)
     assert of_table(shop.table("t")) == before
     assert len(asked) == 2
     assert len(set(opendp.asked)) == 1
@@ -554,8 +554,8 @@ def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
 def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypatch, opendp):
     """DuckDB may not write them to a disk, where they would stay for others to find."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(_files.CAREFUL, "memory_limit", "40MB")
-    monkeypatch.setitem(_files.CAREFUL, "threads", 1)
+    monkeypatch.setitem(_files.CONNECTION_OPTIONS, "memory_limit", "40MB")
+    monkeypatch.setitem(_files.CONNECTION_OPTIONS, "threads", 1)
     duckdb.sql(f"COPY ({MANY}) TO 'many.parquet'")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
         of_table("many.parquet")
@@ -577,7 +577,7 @@ def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memo
 def test_an_engine_that_dies_between_two_questions_releases_nothing(
     shop, monkeypatch, opendp, question
 ):
-    real, asked = engines.ask, []
+    real, asked = engines.run_query, []
 
     def ask(expression):
         if len(asked) == question:
@@ -585,7 +585,7 @@ def test_an_engine_that_dies_between_two_questions_releases_nothing(
         asked.append(expression)
         return real(expression)
 
-    monkeypatch.setattr(engines, "ask", ask)
+    monkeypatch.setattr(engines, "run_query", ask)
     with pytest.raises(ValueError, match=SPENT_NOTHING):
         of_table(shop.table("t"))
     assert opendp.asked == []

@@ -388,13 +388,13 @@ def test_no_other_function_of_spark_is_called(session, monkeypatch):
         sent.append(str(query))
         return real(connection, query, **kwargs)
 
-    def ask(question, ask=engines.ask):
+    def ask(question, ask=engines.run_query):
         sent.append(session.compile(question))
         return ask(question)
 
     monkeypatch.setattr(type(session), "raw_sql", overhear)
-    monkeypatch.setattr(engines, "ask", ask)
-    monkeypatch.setattr(grouped_engines, "ask", ask)
+    monkeypatch.setattr(engines, "run_query", ask)
+    monkeypatch.setattr(grouped_engines, "run_query", ask)
     before = everything_asked(session)
     own = own_functions(session)
     called = called_in(sent) & own - {"decimal"}  # which is a type there

@@ -144,9 +144,11 @@ class FloorCertificate:
             "be exact: bound, range, budget, factors",
         )
         _require(self.upper > 0 and self.eps > 0, "have a positive bound on samples and budget")
-        for n_apart, factor in self.factors:
-            _require(n_apart * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}")
-            least = _exp_above(n_apart * self.eps)
+        for n_differing, factor in self.factors:
+            _require(
+                n_differing * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}"
+            )
+            least = _exp_above(n_differing * self.eps)
             _require(factor >= least, "have factors of at least e^(d eps)")
         proved = self._proved()
         _require(proved == self.bound, "prove exactly its bound")
@@ -174,16 +176,16 @@ class FloorCertificate:
                 max(c, d) < len(means) and place < len(places),
                 "have loads on its own datasets and means",
             )
-            n_apart = self._apart(c, d)
-            _require(n_apart in factors, f"have a factor for {_users(n_apart)}")
+            n_differing = self._n_differing(c, d)
+            _require(n_differing in factors, f"have a factor for {_users(n_differing)}")
             costs[c][place] += self.load_unit * load
-            costs[d][place] -= self.load_unit * load * factors[n_apart]
+            costs[d][place] -= self.load_unit * load * factors[n_differing]
         _require(
             sum(self.weights) > 0 and self.unit > 0, "have a positive weight and a positive unit"
         )
         return sum(map(min, costs), Fraction(0)) / (sum(self.weights) * self.unit)
 
-    def _apart(self, c: int, d: int) -> int:
+    def _n_differing(self, c: int, d: int) -> int:
         """Return in how many users two datasets differ, if the blocks of a group may be renamed."""
         users = 0
         for group, here, there in zip(self.groups, self.datasets[c], self.datasets[d], strict=True):
@@ -319,7 +321,9 @@ class FloorCertificate:
                 bound=Fraction(fields["bound"]),
                 source=str(fields["source"]),
                 n_users=int(fields["n_users"]),
-                factors=tuple((int(n_apart), Fraction(factor)) for n_apart, factor in factors),
+                factors=tuple(
+                    (int(n_differing), Fraction(factor)) for n_differing, factor in factors
+                ),
                 unit=int(fields["unit"]),
                 groups=tuple(UserGroup(size, n, tuple(levels)) for size, n, *levels in groups),
                 datasets=tuple(
@@ -447,9 +451,9 @@ def _closed_forms(bare: FloorCertificate) -> Iterator[FloorCertificate]:
             yield _proved(replace(bare, source="lattice", n_users=together, factors=factors))
 
 
-def _factor(n_apart: int, eps: Fraction) -> tuple[int, Fraction]:
+def _factor(n_differing: int, eps: Fraction) -> tuple[int, Fraction]:
     """Return a number of users d, and a multiple of 2^-60 that is at least e^(d eps)."""
-    return n_apart, Fraction(ceil(_exp_above(n_apart * eps) * 2**60), 2**60)
+    return n_differing, Fraction(ceil(_exp_above(n_differing * eps) * 2**60), 2**60)
 
 
 def _require(holds: bool, rule: str) -> None:

@@ -25,7 +25,14 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, read_budget
-from userdp.model import _MOST_MADE_USERS, _MOST_SAMPLES, Contributions, Epsilon, Number, read_eps
+from userdp.model import (
+    _MOST_GENERATED_USERS,
+    _MOST_SAMPLES,
+    Contributions,
+    Epsilon,
+    Number,
+    read_eps,
+)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -533,7 +540,7 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     """
     m = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
     n0 = check.integer("least_total", least_total, least=1, most=_MOST_SAMPLES)
-    if n0 > _MOST_MADE_USERS // 4 * m:
+    if n0 > _MOST_GENERATED_USERS // 4 * m:
         check.refuse_value("least_total", f"at most 2^26 times `max_count`={m}", least_total)
     bound = check.upper(upper)
     # With this many steps, all samples can be replaced by others.

@@ -87,7 +87,7 @@ class DuckDB(Backend):
         return sorted({name for name, *_ in differ})
 
     def reads_objects(self, records: Any) -> bool:
-        ask(records.limit(0))  # registers tables that are in memory
+        run_query(records.limit(0))  # registers tables that are in memory
         query = self.connection.compile(records)
         ((plan_json,),) = self.connection.raw_sql(plan_query(query)).fetchall()
         plan = json.loads(plan_json)
@@ -173,7 +173,7 @@ def refuse_replaced_functions(backend: Backend) -> None:
         )
 
 
-def ask(query: Any) -> list[dict[str, Any]]:
+def run_query(query: Any) -> list[dict[str, Any]]:
     """Run a query and return its rows."""
     with ONE_AT_A_TIME:
         rows: list[dict[str, Any]] = quietly(lambda: query.to_pyarrow().to_pylist())

@@ -138,17 +138,17 @@ def _refuse_totals(given: list[str]) -> NoReturn:
 
 def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]) -> str:
     """Return in words what each release may spend, and what all spend at most."""
-    who = f"Each of {n:,} releases" if n > 1 else "One release"
+    subject = f"Each of {n:,} releases" if n > 1 else "One release"
     most = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
     if rho is None:
         share = f"eps = {_digits_below(totals['eps'] / n)}"
         together = f"; together at most {most['eps']}" if n > 1 else ""
-        return f"{who} may spend {share}{together} by basic composition."
+        return f"{subject} may spend {share}{together} by basic composition."
     share = f"rho = {_digits_below(totals['rho'] / n)} (Gaussian noise)"
     share += f" or eps = {downwards(eps)} (Laplace noise)"
     total = f"{most['eps']} with {most['delta']}" if "delta" in most else most["rho"]
     together = "; together at most" if n > 1 else ", which is at most"
-    return f"{who} may spend {share}{together} {total} by zCDP."
+    return f"{subject} may spend {share}{together} {total} by zCDP."
 
 
 def _digits_below(share: Fraction) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from userdp import _checks as check
 from userdp._progress import is_terminal
 from userdp.release._backends import DuckDB
-from userdp.release._columns import asked_for
+from userdp.release._columns import as_argument
 from userdp.release._engines import TallyInEngine
 from userdp.release._grouped import GroupRules
 from userdp.release._grouped_engines import GroupsInEngine
@@ -28,7 +28,7 @@ from userdp.release._text import refuse_form, refuse_separator, refuse_words
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)
 
-CAREFUL = {
+CONNECTION_OPTIONS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -132,7 +132,9 @@ class Files(IbisTable):
             )
             for path, file in schemas.items():
                 if file.digits.get(name, 0) > MOST_DIGITS:
-                    got = f"{asked_for(argument, name)} with {file.digits[name]} digits in {path!r}"
+                    got = (
+                        f"{as_argument(argument, name)} with {file.digits[name]} digits in {path!r}"
+                    )
                     rule = f"hold decimals with at most {MOST_DIGITS} digits in a file"
                     check.refuse(argument, rule, f"{got}: write them as text or as floats")
 
@@ -259,7 +261,7 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
 def _connect(paths: Sequence[str]) -> Any:
     """Return a connection to DuckDB that can never read any other files."""
     ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
-    connection = ibis.duckdb.connect(**CAREFUL)
+    connection = ibis.duckdb.connect(**CONNECTION_OPTIONS)
     _show_bar(connection, is_terminal(sys.stdout))
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
     for setting in (

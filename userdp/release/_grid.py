@@ -55,7 +55,7 @@ class Grid(NamedTuple):
         return self.width / self.top
 
     @property
-    def levels_a_unit(self) -> float:
+    def levels_per_unit(self) -> float:
         """The number of levels per unit of the values."""
         return self.top / self.width
 

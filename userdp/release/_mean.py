@@ -296,10 +296,10 @@ def release_mean(
 
     Examples
     --------
-    >>> held = [[32.5] * 4, [30.0, 35.0], [32.5]]  # each user's samples
-    >>> users = Contributions([len(samples) for samples in held], upper=65)
-    >>> made = release_mean([sum(samples) for samples in held], users, budget=1)
-    >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
+    >>> samples = [[32.5] * 4, [30.0, 35.0], [32.5]]  # one list per user
+    >>> users = Contributions([len(own) for own in samples], upper=65)
+    >>> result = release_mean([sum(own) for own in samples], users, budget=1)
+    >>> result.eps, round(result.noise_scale, 4), round(result.worst_case_bound, 4)
     (1.0, 16.2296, 27.8571)
     """
     check.instance("users", users, Contributions)
@@ -449,7 +449,7 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
         if _of_users(tally.survey()) != users:
             raise ValueError(
                 "`data` must have, for each number of records, as many users as the table for "
-                "which the measurement was made."
+                "which the measurement was result."
             )
         totals = [tally.clipped_total(part.window, part.among) for part in parts]
     return draw(totals, parts, "clamp", "centre")

@@ -105,8 +105,8 @@ def private_means(
     >>> table = {"bus": [*"aaaaabbbbb"], "day": ["Mo"] * 4 + ["Tu"] * 5 + ["Mo"]}
     >>> table["speed"] = [30.0, 40.0, 50.0, 40.0, 20.0, 30.0, 35.0, 45.0, 30.0, 60.0]
     >>> by_day = {"group": "day", "groups": ["Mo", "Tu", "We"], "data": table}
-    >>> made = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
-    >>> [(one.group, one.n_records, one.strategy) for one in made.means]
+    >>> result = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
+    >>> [(one.group, one.n_records, one.strategy) for one in result.means]
     [('Mo', 5, 'joint'), ('Tu', 5, 'joint'), ('We', 0, 'empty')]
     """
     table = _read_table(values, group, groups)

@@ -32,7 +32,7 @@ from userdp.model import Contributions, Epsilon, read_eps
 from userdp.release._grid import Grid, read_grid
 from userdp.release._protected import LARGEST_CAP, error_at_weight
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._rows import Rules, refuse_nobody, refuse_rows
+from userdp.release._rows import Rules, refuse_no_users, refuse_rows
 from userdp.release._sources import Data, read_tally
 from userdp.release._wording import html_table, readable, text_table
 
@@ -236,7 +236,7 @@ class Plan:
         Examples
         --------
         >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
-        >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
+        >>> [(advice.strategy, round(advice.factor, 2)) for advice in prospects.recommend()]
         [('l1 release', 1.1), ('l1 release', 1.36)]
         """
         strategy, why = RECOMMENDED[read_objective(objective)]
@@ -309,7 +309,7 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     with read_tally(user, None, data, any_value) as tally:
         survey = tally.survey()
     refuse_rows(survey, "clamp", "centre")
-    refuse_nobody(survey)
+    refuse_no_users(survey)
     return survey.counts
 
 

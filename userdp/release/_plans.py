@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from userdp.release._columns import asked_for
+from userdp.release._columns import as_argument
 
 ARROW_SCANS = ("arrow_scan", "arrow_scan_dumb")
 """Functions that read Arrow data, which hold no Python objects; but bytes may be addresses."""
@@ -64,7 +64,7 @@ def refuse_objects(name: str, kind: object) -> NoReturn:
     DuckDB reads objects of polars as bytes; in a table they look like any other bytes.
     """
     raise TypeError(
-        f"`user` must not be bytes in an engine, got {asked_for('user', name)} of type {kind}: "
+        f"`user` must not be bytes in an engine, got {as_argument('user', name)} of type {kind}: "
         "they may be memory addresses that DuckDB took from objects of polars, and one person can "
         "have several addresses. Pass the frame or file itself, or ids as text or whole numbers."
     )

@@ -17,7 +17,7 @@ from userdp._search import NotFoundError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-OURS = re.compile(r"`\w+`( and `\w+`)? must ")
+OWN_MESSAGE = re.compile(r"`\w+`( and `\w+`)? must ")
 """How a message of this package begins."""
 
 NOTHING_SPENT = "Nothing was released, and no budget was spent."
@@ -51,7 +51,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
         try:
             parameters.bind(*args, **kwargs)
         except TypeError as error:
-            refusal: BaseException = TypeError(_no_call(str(error), kwargs))
+            refusal: BaseException = TypeError(_message_of_bad_call(str(error), kwargs))
         else:
             try:
                 return function(*args, **kwargs)
@@ -64,7 +64,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-def _no_call(words: str, given: Mapping[str, object]) -> str:
+def _message_of_bad_call(words: str, given: Mapping[str, object]) -> str:
     """Return Python's message, which names the missing or unknown argument, or one on seeds."""
     for name in SEEDS:
         if name in given:
@@ -82,7 +82,7 @@ def _without_data(error: BaseException, name: str) -> BaseException:
     words = str(error)
     if isinstance(error, ImportError):  # names the library and the extra
         return ImportError(words)
-    if kind is NotFoundError or (kind in KINDS and OURS.match(words)):
+    if kind is NotFoundError or (kind in KINDS and OWN_MESSAGE.match(words)):
         return kind(words)
     return _plain(kind)(
         f"{name} failed with a {kind.__name__}, whose message is not repeated "

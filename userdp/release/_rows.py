@@ -31,7 +31,7 @@ class Survey(NamedTuple):
     users: tuple[int, ...]
     """Number of users with each of these numbers of rows."""
     without_user: int = 0
-    odd_users: int = 0
+    invalid_floats: int = 0
     """Rows whose user is a float that is not a whole number, or not represented exactly."""
     without_value: int = 0
     """Rows with a user, and without a value."""
@@ -55,8 +55,8 @@ def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
     """Raise if there are invalid rows. Their number is protected, so the message omits it."""
-    if survey.odd_users:
-        refuse_odd()
+    if survey.invalid_floats:
+        refuse_invalid_floats()
     if survey.without_user and missing != "drop":
         raise ValueError(
             "`user` must not be missing: some rows have no user. Find out whose rows they are, or "
@@ -76,7 +76,7 @@ def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
         )
 
 
-def refuse_odd() -> NoReturn:
+def refuse_invalid_floats() -> NoReturn:
     """Raise because floats are not valid ids."""
     raise TypeError(
         "`user` must hold ids: floats must be whole numbers that their type represents exactly "
@@ -91,7 +91,7 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     Counts are limited so that the sum of a user's levels fits its integers. No array has one entry
     per user, because the histogram is enough.
     """
-    refuse_nobody(survey)
+    refuse_no_users(survey)
     if survey.sizes[-1] > MOST_RECORDS:
         raise ValueError("`user` must have at most 2^42 records per user: one has more.")
     sizes = np.array(survey.sizes, np.int64)
@@ -99,7 +99,7 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     return Contributions._of_histogram(sizes, n_users, grid.width)
 
 
-def refuse_nobody(survey: Survey) -> None:
+def refuse_no_users(survey: Survey) -> None:
     """Raise if no row counts."""
     if not survey.sizes:
         raise ValueError("`user` must have at least one valid row: there is none.")

@@ -54,11 +54,11 @@ class Source(ABC):
         The message does not list existing names: they may be users, or the first record of a file
         without a heading.
         """
-        there = list(columns)
-        folded = [str(each).lower() if self.fold else each for each in there]
+        existing = list(columns)
+        folded = [str(each).lower() if self.fold else each for each in existing]
         for argument, name in self.wanted:
             rule = None
-            if name not in there:
+            if name not in existing:
                 rule = "be the name of a column of `data`"
             elif folded.count(name.lower() if self.fold else name) > 1:
                 rule = "be the name of exactly one column of `data`"

@@ -112,9 +112,9 @@ def check_value(value: Any) -> None:
 
 def _load_arrow(*given: Any) -> None:
     """Import PyArrow if needed, or raise with what to install, before anything is read."""
-    for thing in given:
+    for item in given:
         for library, what in WITH_ARROW.items():
-            if comes_from(library, thing):
+            if comes_from(library, item):
                 check.load("pyarrow", f"{what} need PyArrow", "tables")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from userdp import _checks as check
-from userdp.release._columns import HOLD, asked_for
+from userdp.release._columns import HOLD, as_argument
 from userdp.release._quiet import NOTHING_SPENT
 
 BLOCK = 1 << 20
@@ -32,7 +32,7 @@ AS_NUMBERS = (
 
 def refuse_words(values: Iterable[str], paths: Iterable[Path]) -> None:
     """Raise because entries of a column of values are not numbers."""
-    columns = " or ".join(asked_for("value", name) for name in values)
+    columns = " or ".join(as_argument("value", name) for name in values)
     where = ", ".join(repr(str(path)) for path in paths)
     raise ValueError(
         f"`value` must hold {HOLD['value']}, got {columns} with entries that are "

@@ -118,10 +118,10 @@ def release_mean_in_ball(
     Examples
     --------
     >>> users = Contributions([4, 2, 1], upper=2)
-    >>> made = release_mean_in_ball([[3, 1], [0, 2], [1, 0]], users, GaussianNoise.zcdp(2))
-    >>> round(made.rho, 9), made.radius, round(made.noise_scale, 6), made.mean.shape
+    >>> result = release_mean_in_ball([[3, 1], [0, 2], [1, 0]], users, GaussianNoise.zcdp(2))
+    >>> round(result.rho, 9), result.radius, round(result.noise_scale, 6), result.mean.shape
     (2.0, 2.0, 0.285714, (2,))
-    >>> round(made.worst_case_error, 6), round(made.delta(eps=5), 6)
+    >>> round(result.worst_case_error, 6), round(result.delta(eps=5), 6)
     (0.643804, 0.032282)
     """
     if not isinstance(law, GaussianNoise):

@@ -119,10 +119,10 @@ def _mean_of(result: Any, words: Words) -> str:
     mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
     error = at_most(result.worst_case_error)
     unit, users, records = words
-    what = f"{result.n_records:,} {records} of {_some(result.n_users, users)}"
+    what = f"{result.n_records:,} {records} of {_spelt(result.n_users, users)}"
     if result.n_records == result.n_users:
         each = "" if result.n_users == 1 else "each of "
-        what = f"one value of {each}{_some(result.n_users, users)}"
+        what = f"one value of {each}{_spelt(result.n_users, users)}"
     rules = replacement_rules(result.outside, result.missing)
     exact = "the exact mean computed in this way" if rules else "the exact mean"
     return (
@@ -148,8 +148,8 @@ def _protected_mean_of(result: Any, words: Words) -> str:
 def _mean_in_ball_of(result: Any, words: Words) -> str:
     unit, users, records = words
     return (
-        f"This is the mean vector of {_some(result.n_records, records)} of "
-        f"{_some(result.n_users, users)}. On average over the noise, it is off by at most "
+        f"This is the mean vector of {_spelt(result.n_records, records)} of "
+        f"{_spelt(result.n_users, users)}. On average over the noise, it is off by at most "
         f"{at_most(result.worst_case_error)}{unit}, {_whatever(result.n_records, records)}."
     )
 
@@ -161,7 +161,7 @@ def numbered(n: int, words: str, one: str = "1") -> str:
     return f"{n:,} {words}"
 
 
-def _some(n: int, words: str) -> str:
+def _spelt(n: int, words: str) -> str:
     """Return the same with "one" spelt out."""
     return numbered(n, words, "one")
 
