@@ -152,7 +152,7 @@ REFUSED = {
         *((TypeError, x, NO_SEED) for x in (1.5, True, np.random, np.random.RandomState(1), [])),
     ],
     "reals": [
-        (ValueError, [[1], [1, 2]], "be an array, whose rows are of one length, got x of type "),
+        (ValueError, [[1], [1, 2]], "be an array whose rows have equal lengths, got x of type "),
         (ValueError, [1, NAN], "be finite, got x[1]=nan."),
         (ValueError, [[1.0, 2.0], [-INF, 0]], "be finite, got x[1, 0]=-inf."),
         (ValueError, [1, 2**53 + 1], f"be {BEYOND}[1]=9007199254740993."),

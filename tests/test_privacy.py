@@ -270,7 +270,7 @@ def test_grid_reaches_to_the_largest_floats():
     ids=["sums above", "sums below", "the width"],
 )
 def test_grid_refuses_sums_and_widths_that_are_no_floats(n_users, lowest, highest):
-    with pytest.raises(ValueError, match="`lowest` and `highest` must be so small") as refusal:
+    with pytest.raises(ValueError, match="`lowest` and `highest` must be small enough") as refusal:
         grid_sum(np.zeros(n_users), lowest, highest)
     assert f"lowest={lowest!r} and highest={highest!r}" in str(refusal.value)
 

@@ -49,5 +49,5 @@ from userdp.worstcase import worst_case_error as worst_case_error
 __version__ = "0.1.0"
 
 __all__ = sorted(
-    name for name, thing in vars().items() if getattr(thing, "__module__", "").startswith("userdp.")
+    name for name, item in vars().items() if getattr(item, "__module__", "").startswith("userdp.")
 )

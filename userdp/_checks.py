@@ -200,7 +200,7 @@ def array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
         return np.asarray(values)
     except ValueError:
         got = shown(name, values)
-    refuse(name, "be an array, whose rows are of one length", got)
+    refuse(name, "be an array whose rows have equal lengths", got)
 
 
 def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -81,7 +81,7 @@ class Sweep:
         ImportError
             If pandas is not installed (the extra ``userdp[frame]``).
         """
-        pandas = check.load("pandas", "Frames are made with pandas", "frame")
+        pandas = check.load("pandas", "A frame needs pandas", "frame")
         named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
         rows = pandas.MultiIndex.from_product(named.values(), names=named)
         frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())
@@ -288,7 +288,7 @@ def _read_budgets(eps: Iterable[Epsilon]) -> list[Epsilon]:
 
 def _check_one_per_dataset(name: str, result: npt.NDArray[Any], data: _Datasets) -> None:
     if result.shape != data.means.shape:
-        rule = f"return one number for each of {len(data.means)} datasets"
+        rule = f"return one number per dataset, {len(data.means)} in all"
         check.refuse(name, rule, f"shape {result.shape}")
 
 
@@ -299,6 +299,6 @@ def _check_functions(argument: str, functions: Mapping[str, Any]) -> None:
         check.refuse(argument, "hold at least one function", "none")
     for name, function in functions.items():
         if not isinstance(name, str):
-            check.refuse_type(argument, "named by strings", name)
+            check.refuse_type(argument, "a mapping whose keys are text", name)
         if not callable(function):
             check.refuse_type(f"{argument}[{name!r}]", "callable", function)

@@ -247,7 +247,7 @@ def _check_range(lowest: float | Floats, highest: float | Floats, n_values: int)
         width = np.subtract(highest, lowest)
     if not np.all(np.isfinite(largest_sum) & np.isfinite(width)):
         raise ValueError(
-            f"`lowest` and `highest` must be so small that sums of {n_values} such values, and the "
-            f"width, are floats, got {check.shown('lowest', lowest)} and "
+            f"`lowest` and `highest` must be small enough that sums of {n_values} such values, and "
+            f"the width, are within the range of floats, got {check.shown('lowest', lowest)} and "
             f"{check.shown('highest', highest)}."
         )

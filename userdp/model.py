@@ -25,7 +25,7 @@ from userdp._checks import Exact, Floats
 _MOST_SAMPLES = 2**53
 
 # Maximum number of users in a collection that is made here: their counts take 2 GiB.
-_MOST_MADE_USERS = 2**28
+_MOST_GENERATED_USERS = 2**28
 
 # The type of the bound of users, and of each result that is as exact as the bound: float or
 # Fraction. For `Contributions` without brackets it may be either. Before Python 3.13, such defaults
@@ -323,7 +323,7 @@ def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (
     >>> geometric_collection(M=2, upper=65).counts
     array([4, 2, 2, 1, 1, 1, 1])
     """
-    most = _MOST_MADE_USERS.bit_length() - 2
+    most = _MOST_GENERATED_USERS.bit_length() - 2
     level = np.arange(check.integer("M", M, least=0, most=most) + 1)
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
@@ -362,7 +362,7 @@ def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributi
     >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
     array([ 1,  1,  1, 10])
     """
-    n_users = check.integer("n_users", n_users, least=1, most=_MOST_MADE_USERS)
+    n_users = check.integer("n_users", n_users, least=1, most=_MOST_GENERATED_USERS)
     counts = np.ones(n_users, dtype=np.int64)
     counts[-1] = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
     return Contributions(counts, upper)

@@ -325,8 +325,8 @@ def test_between_other_sums_an_end_is_worst(rule, eps):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"share": 0}, ValueError, "`share` must be between 0 and 1, and neither, got share=0"),
-        ({"share": 1.0}, ValueError, "`share` must be between 0 and 1"),
+        ({"share": 0}, ValueError, "`share` must be strictly between 0 and 1, got share=0"),
+        ({"share": 1.0}, ValueError, "`share` must be strictly between 0"),
         ({"share": -0.1}, ValueError, "`share` must be finite and at least 0"),
         ({"share": "0.1"}, TypeError, "`share` must be a real number"),
         ({"centred": 1}, TypeError, "`centred` must be True or False"),

@@ -144,7 +144,7 @@ def test_records_hold_one_row_a_mechanism_and_budget():
 def test_without_pandas_a_frame_says_what_to_install(monkeypatch):
     sweep = ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 2, rng=0)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    words = r"^Frames are made with pandas: pip install 'userdp\[frame\]'[.]$"
+    words = r"^A frame needs pandas: pip install 'userdp\[frame\]'[.]$"
     with pytest.raises(ImportError, match=words):
         sweep.frame()
 

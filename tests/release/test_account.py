@@ -135,17 +135,17 @@ def test_a_float_below_a_number_is_the_largest_one():
 
 def test_what_each_may_spend_is_said_to_the_safe_side():
     assert release.divide_budget(3, eps=1).sentence == (
-        "Each of 3 releases may spend eps = 0.333333: together at most eps = 1 by basic "
+        "Each of 3 releases may spend eps = 0.333333; together at most eps = 1 by basic "
         "composition."
     )
     assert release.divide_budget(1, rho=Fraction(2, 3)).sentence == (
-        "One release may spend rho = 0.666666 (Gaussian noise) or eps = 1.1547 (Laplace noise): "
-        "together at most rho = 0.666667 by zCDP."
+        "One release may spend rho = 0.666666 (Gaussian noise) or eps = 1.1547 (Laplace noise), "
+        "which is at most rho = 0.666667 by zCDP."
     )
-    assert " eps = 0.1: " in release.divide_budget(10, eps=1).sentence
+    assert " eps = 0.1; " in release.divide_budget(10, eps=1).sentence
     assert " rho = 0.1 " in release.divide_budget(10, rho=1).sentence
     assert (
-        " eps = 0.0999999: "
+        " eps = 0.0999999 by "
         in release.divide_budget(1, eps=Fraction(1, 10) - Fraction(1, 10**18)).sentence
     )
     both = release.divide_budget(156, eps=1, delta=1e-6).sentence
@@ -153,7 +153,7 @@ def test_what_each_may_spend_is_said_to_the_safe_side():
 
 
 TOTALS_REFUSED = {
-    "nothing": ({}, "`eps` must be given, .* or `rho` in its place, got neither"),
+    "nothing": ({}, "`eps` must be given, .* unless `rho` is given, got neither"),
     "both": ({"eps": 1, "rho": 1}, "`rho` must be given alone.* eps and rho"),
     "delta alone": ({"delta": 1e-6}, "got delta"),
     "rho with delta": ({"rho": 1, "delta": 1e-6}, "`rho` must be given alone.* delta and rho"),
@@ -295,7 +295,7 @@ def test_protected_and_public_counts_add_up_for_the_values_only():
 def test_one_document_twice_is_refused_and_two_releases_that_came_out_alike_are_not():
     first, other = published(eps=0.25), published(eps=0.25)
     again = json.dumps(dict(reversed(first.items())))
-    with pytest.raises(ValueError, match=r"spends once .* got documents\[0\] and documents\[2\]"):
+    with pytest.raises(ValueError, match=r"budget once .* got documents\[0\] and documents\[2\]"):
         release.account([first, other, again])
     assert release.account([first, other, again], count_equal=True).eps == 0.75
     assert release.account([first, other]).eps == 0.5
@@ -339,16 +339,16 @@ def test_a_document_without_an_entry_is_refused():
 
 
 NO_DOCUMENTS = {
-    "one text": (lambda: json.dumps(published()), TypeError, "a list of what"),
-    "one dict": (published, TypeError, "a list of what"),
-    "a number": (lambda: 3, TypeError, "a list of what"),
+    "one text": (lambda: json.dumps(published()), TypeError, "a list of outputs"),
+    "one dict": (published, TypeError, "a list of outputs"),
+    "a number": (lambda: 3, TypeError, "a list of outputs"),
     "numbers": (lambda: [3], TypeError, r"texts, paths or dicts, got documents\[0\] of type int"),
     "none": (lambda: [], ValueError, "1 to 10,000 documents, got none"),
     "too many": (lambda: [published()] * 10_001, ValueError, "1 to 10,000 documents, got more"),
-    "no JSON": (lambda: ["{secret"], ValueError, "no JSON object"),
-    "a list in JSON": (lambda: [{"a": {1}}], ValueError, "no JSON object"),
-    "no file": (lambda: ["missing.json"], FileNotFoundError, r"files here, got documents\[0\]"),
-    "a folder": (lambda: ["."], ValueError, "no JSON object"),
+    "no JSON": (lambda: ["{secret"], ValueError, "not a JSON object"),
+    "a list in JSON": (lambda: [{"a": {1}}], ValueError, "not a JSON object"),
+    "no file": (lambda: ["missing.json"], FileNotFoundError, r"machine, got documents\[0\]"),
+    "a folder": (lambda: ["."], ValueError, "not a JSON object"),
 }
 
 

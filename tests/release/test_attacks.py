@@ -138,7 +138,7 @@ def test_errors_of_a_file_quote_no_rows(tmp_path, name):
     """Rows that do not fit are refused as a whole; a header alone is a table without rows."""
     words = r"^`(data|value)` must (be|have|hold) "
     if name == "header.csv":
-        words = "rows that count: there are none"
+        words = "at least one valid row: there is none"
     with pytest.raises(ValueError, match=words) as refusal:
         of_table(write(tmp_path / name, BROKEN[name]))
     assert refusal.value.__context__ is refusal.value.__cause__ is None
@@ -165,7 +165,7 @@ def test_a_packed_file_that_is_not_whole_is_refused(tmp_path, name):
     """DuckDB reads some of them in silence, without the rows that are lost."""
     path = write(tmp_path / "t.csv.gz", PACKED[name])
     whole = write(tmp_path / "whole.csv.gz", WHOLE)
-    words = f"`data` must be a whole gzip file with the right checksum, .*{re.escape(path.name)}"
+    words = f"`data` must be a complete gzip file with a correct checksum, .*{re.escape(path.name)}"
     for data in (path, [whole, path]):
         with pytest.raises(ValueError, match=words):
             of_table(data)
@@ -188,17 +188,35 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
                 tally.kept.backend.connection.raw_sql(query.format(other=other))
 
 
-INSTEAD = r"[(]of a folder, a pattern or an address pass a list of files, or an Ibis table[)]"
+INSTEAD = (
+    r"[(]instead of a folder, a pattern or an address, pass a list of files or an Ibis table[)]"
+)
 ENDING = f"a file ending in .parquet, .csv, .csv.gz {INSTEAD}"
 NO_FILES = {
     "a number": (3, TypeError, "a file, a frame or an Ibis table, got a int[.]"),
     "a list of a number": ([3], TypeError, "the path of a file, got data of type int[.]"),
     "bytes": ([b"t.csv"], TypeError, "the path of a file, got data of type bytes[.]"),
-    "no file": ("no.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='no.csv'"),
-    "a NUL": ("t\0.csv", FileNotFoundError, f"a file here {INSTEAD}, got data of type str"),
-    "a bucket": ("s3://b/t.csv", FileNotFoundError, f"a file here {INSTEAD}, got data='s3:"),
-    "an address": ("https://a.org/t.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
-    "a pattern": ("*.parquet", FileNotFoundError, f"a file here {INSTEAD}"),
+    "no file": (
+        "no.csv",
+        FileNotFoundError,
+        f".* on this machine {INSTEAD}, got data='no.csv'",
+    ),
+    "a NUL": (
+        "t\0.csv",
+        FileNotFoundError,
+        f".* on this machine {INSTEAD}, got data of type str",
+    ),
+    "a bucket": (
+        "s3://b/t.csv",
+        FileNotFoundError,
+        f".* on this machine {INSTEAD}, got data='s3:",
+    ),
+    "an address": (
+        "https://a.org/t.parquet",
+        FileNotFoundError,
+        f".* on this machine {INSTEAD}",
+    ),
+    "a pattern": ("*.parquet", FileNotFoundError, f".* on this machine {INSTEAD}"),
     "every file of a folder": ("folder.csv/*", ValueError, f"{ENDING}, got data of type str[.]"),
     "another ending": ("t.txt", ValueError, f"{ENDING}, got data of type str[.]"),
     "a folder of parts": ("parts", ValueError, f"{ENDING}, got data of type str[.]"),
@@ -206,12 +224,12 @@ NO_FILES = {
     "a database": (
         "t.duckdb",
         ValueError,
-        r"a table: ibis.duckdb.connect\(path, read_only=True\).table\(name\) of a database, "
+        r"a table: for a database, ibis.duckdb.connect\(path, read_only=True\).table\(name\), "
         r"got data of type str[.]",
     ),
     "a pipe": ("pipe.csv", ValueError, f"a regular file {INSTEAD}, got data='pipe.csv'"),
-    "an empty list": ([], ValueError, "files of one kind"),
-    "two kinds": (["t.parquet", "t.csv"], ValueError, r"files of one kind, got data=\['.*csv'\]"),
+    "an empty list": ([], ValueError, "files that are all Parquet"),
+    "two kinds": (["t.parquet", "t.csv"], ValueError, r".* or all CSV, got data=\['.*csv'\]"),
 }
 
 
@@ -290,22 +308,22 @@ def test_files_of_different_types_are_refused(tmp_path, first, second, kind, oth
     """Also the values, and the files of a dataset of Arrow, which casts them as well."""
     one, two = stored(tmp_path, first, "one.parquet"), stored(tmp_path, second, "two.parquet")
     words = (
-        f"^`data` must have one type in a column, got 'user' of type {kind} in '.*one.parquet' "
+        f"^`data` must have one type per column, got 'user' of type {kind} in '.*one.parquet' "
         f"and of type {other} in '.*two.parquet'"
     )
     with pytest.raises(TypeError, match=words):
         release.user_counts("user", data=[one, two])
     with pytest.raises(TypeError, match=r"'user' of type .* in the dataset and of type .*'.*two"):
         release.user_counts("user", data=ds.dataset([one, two]))
-    with pytest.raises(TypeError, match="one type in a column, got 'user' of type"):
+    with pytest.raises(TypeError, match="one type per column, got 'user' of type"):
         mean_of("value", "user", data=[one, two])
 
 
 LACKING = {
     "another column": ("name,{other}", "a column of `data`"),
     "another case": ("{swapped},{other}", "a column of `data`"),
-    "twice": ("{name},{name},{other}", "one column of `data` only"),
-    "twice but for case": ("{name},{swapped},{other}", "one column of `data` only"),
+    "twice": ("{name},{name},{other}", "exactly one column of `data`"),
+    "twice but for case": ("{name},{swapped},{other}", "exactly one column of `data`"),
 }
 
 
@@ -355,12 +373,12 @@ def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, s
         pa.array([Decimal("1.5")], kind)
         for kind in (pa.decimal256(digits, 20), pa.decimal128(38, 20))
     )
-    rule = "must hold decimals of at most 38 digits in a file, got"
+    rule = "must hold decimals with at most 38 digits in a file, got"
     for rows, name in ((rows_of(long, [1.0]), "user"), (rows_of(["a"], long), "value")):
         data = parquet(rows, tmp_path)
         if several:
             data = [data, parquet(rows, tmp_path, "more.parquet")]
-        words = f"^`{name}` {rule} {name}='{name}' of {digits} digits in '"
+        words = f"^`{name}` {rule} {name}='{name}' with {digits} digits in '"
         with pytest.raises(ValueError, match=words):
             of_table(data)
         if name == "user":
@@ -468,14 +486,14 @@ def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
 ):
     """It has other counts then, or other numbers of values that are missing or outside."""
     before = of_table(shop.table("t"))
-    real, asked = engines.ask, []
+    real, asked = engines.run_query, []
 
     def ask(question):
         shop.raw_sql(change)
         asked.append(question)
         return real(question)
 
-    monkeypatch.setattr(engines, "ask", ask)
+    monkeypatch.setattr(engines, "run_query", ask)
     assert of_table(shop.table("t")) == before
     assert len(asked) == 2
     assert len(set(opendp.asked)) == 1
@@ -494,7 +512,7 @@ def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
 
 
 # 6b. What breaks on the way: nothing is spent, and nothing stays behind.
-SPENT_NOTHING = "Nothing was released, and no budget is spent[.]"
+SPENT_NOTHING = "Nothing was released, and no budget was spent[.]"
 MANY = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
 
 
@@ -536,8 +554,8 @@ def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
 def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypatch, opendp):
     """DuckDB may not write them to a disk, where they would stay for others to find."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(_files.CAREFUL, "memory_limit", "40MB")
-    monkeypatch.setitem(_files.CAREFUL, "threads", 1)
+    monkeypatch.setitem(_files.CONNECTION_OPTIONS, "memory_limit", "40MB")
+    monkeypatch.setitem(_files.CONNECTION_OPTIONS, "threads", 1)
     duckdb.sql(f"COPY ({MANY}) TO 'many.parquet'")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
         of_table("many.parquet")
@@ -559,7 +577,7 @@ def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memo
 def test_an_engine_that_dies_between_two_questions_releases_nothing(
     shop, monkeypatch, opendp, question
 ):
-    real, asked = engines.ask, []
+    real, asked = engines.run_query, []
 
     def ask(expression):
         if len(asked) == question:
@@ -567,7 +585,7 @@ def test_an_engine_that_dies_between_two_questions_releases_nothing(
         asked.append(expression)
         return real(expression)
 
-    monkeypatch.setattr(engines, "ask", ask)
+    monkeypatch.setattr(engines, "run_query", ask)
     with pytest.raises(ValueError, match=SPENT_NOTHING):
         of_table(shop.table("t"))
     assert opendp.asked == []
@@ -592,7 +610,7 @@ except KeyboardInterrupt as stop:
 def test_a_call_that_is_stopped_releases_nothing():
     """As Ctrl-C stops it, in the midst of the scan."""
     told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
-    assert told.strip() == "Nothing was released, and no budget is spent. [(0,)]"
+    assert told.strip() == "Nothing was released, and no budget was spent. [(0,)]"
 
 
 @pytest.mark.parametrize(

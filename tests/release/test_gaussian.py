@@ -100,10 +100,10 @@ def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
         "budget": f"rho = 0.5 (zCDP), {made.promise}",
         "error on the worst dataset": f"{made.worst_case_error:.4g} on average over the noise "
         "(a length; bias 0)",
-        "noise": f"whole numbers by OpenDP, standard deviation {made.noise_scale:.4g} "
+        "noise": f"integers drawn by OpenDP, standard deviation {made.noise_scale:.4g} "
         "in each coordinate",
-        "users clipped to": "sums of length 12",
-        "records": "80 of 40 users",
+        "users clipped to": "sums of length at most 12",
+        "records": "80 from 40 users",
     }
 
 

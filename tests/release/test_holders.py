@@ -172,7 +172,7 @@ def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp
         check_counts(COUNTS[outcome], user, value, data)
 
 
-SCAN = "`data` must not have DuckDB read a frame that may hold Python objects"
+SCAN = "`data` must not be a query in which DuckDB reads a frame that may hold Python objects"
 OBJECTS = r"`user` must not be bytes in an engine"
 
 

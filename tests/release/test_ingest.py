@@ -92,9 +92,9 @@ def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
 USERS, FRAME = np.array([1.0, 2.0]), pd.DataFrame(ROWS)
 SCANNER = ds.dataset(pa.table(ROWS)).scanner()
 REFUSED = [
-    (("who", "who", ROWS), "`value` must be another column than `user`, got value='who'"),
-    ((USERS, USERS), "`value` must be another column than `user`"),
-    (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table"),
+    (("who", "who", ROWS), "`value` must be a different column from `user`, got value='who'"),
+    ((USERS, USERS), "`value` must be a different column from `user`"),
+    (("who", "what", None), "`user` must be a column, got text: pass `data=`, the table that"),
     (("who", 3, ROWS), "`value` must be the name of a column of .*, got value of type int[.]"),
     (
         (None, "what", ROWS),
@@ -105,7 +105,7 @@ REFUSED = [
     (("who", "what", ibis.literal(3)), "a column of `data`, got user='who'"),
     (
         ("who", "what", FRAME[["who", "who", "what"]]),
-        "one column of `data` only, got user='who'",
+        "exactly one column of `data`, got user='who'",
     ),
     (
         ("who", FRAME["what"], FRAME),
@@ -129,7 +129,7 @@ REFUSED = [
     ),
     (("who", "what", [FRAME]), "`data` must be the path of a file, got data of type DataFrame"),
     (("who", "what", SCANNER), "`data` must be a file, a frame or an Ibis table, got a Scanner[.]"),
-    (([1, 2], [1.0]), "`user` and `value` must be of one length, got 2 and 1"),
+    (([1, 2], [1.0]), "`user` and `value` must have equal lengths, got 2 and 1"),
     ((pd.Series([1, 2]), pd.Series([1, 2], [1, 0])), "must have the same index, row by row"),
 ]
 
@@ -139,7 +139,7 @@ def repeated():
     return pa.Table.from_arrays([pa.array([x]) for x in (1, 2, 3.0)], ["who", "who", "what"])
 
 
-ONCE = "`user` must be the name of one column of `data` only, got user='who'"
+ONCE = "`user` must be the name of exactly one column of `data`, got user='who'"
 TWICE = {
     "Arrow": repeated,
     "a batch": lambda: repeated().to_batches()[0],
@@ -291,7 +291,7 @@ OF_TEXT = {
     "decimal commas": (
         'who,what\na,"12,5"\n',
         "`value` must hold real numbers, got value='what' with entries that are not numbers in "
-        "PATH. Write the decimal point as a point (12.5, not 12,5), ",
+        "PATH. Write numbers with a decimal point (12.5, not 12,5), ",
     ),
     "semicolons": (
         "who;what\na;12,5\n",
@@ -307,8 +307,8 @@ OF_TEXT = {
     ),
     "a comma too many": (
         "who,what\na,1\n\nb,12,5\n",
-        "`data` must have as many fields in each row, got 2 in the heading of PATH and another "
-        "number in some row. Put fields that contain commas in double quotes, ",
+        "`data` must have the same number of fields in each row, got 2 in the heading of PATH "
+        "and another number in some row. Put fields that contain commas in double quotes, ",
     ),
     "a quote that is not closed": (
         'who,what\na,1\nb,"2\n',

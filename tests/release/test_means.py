@@ -146,6 +146,14 @@ def test_a_release_spends_at_most_its_budget_and_states_it(strategy):
         assert (nothing.eps, nothing.means[0].mean) == (0, 32.5)
 
 
+def test_a_line_about_one_record_is_in_the_singular(opendp):
+    table = {"user": ["a"], "speed": [32.5]}
+    made = release.private_means("user", {"speed": (0, 65)}, data=table, budget=1)
+    assert " (1 record of 1 user; mean error at most " in made.public_sentence()
+    text = made.public_sentence(users="buses", records="trips")
+    assert " (1 trips of 1 buses; mean error at most " in text
+
+
 def test_groups_without_a_common_user_have_the_whole_budget_each(opendp):
     table = trips()
     table["user"] = table.user.astype(str) + table.day  # nobody on two days
@@ -153,7 +161,7 @@ def test_groups_without_a_common_user_have_the_whole_budget_each(opendp):
     assert [one.strategy for one in made.means] == ["disjoint", "disjoint", "empty", "disjoint"]
     assert [asked.budget for asked in opendp.asked] == [1, 1, 1]
     assert made.eps == 1
-    assert "Each of the users is in one of the means only." in made.public_sentence()
+    assert "Each of the users contributes to one mean only." in made.public_sentence()
     two = release_of(table, eps=1)  # in two columns everybody takes part twice
     assert {one.strategy for one in two.means} <= {"joint", "divided", "empty"}
     monday = table[table.day == "Mo"]
@@ -283,7 +291,7 @@ def test_what_is_published_names_column_group_table_and_budget(opendp):
     lines = words.split("\n")
     assert lines[0] == (
         "Means of speed and gain by day (trips in week 12) "
-        "(missing values count as the middle of the bounds):"
+        "(missing values are replaced by the middle of the bounds):"
     )
     assert len(lines) == 1 + 8 + 3
     assert "km/h (" in lines[1]
@@ -312,9 +320,9 @@ REFUSED = [
     ({"groups": []}, {}, "`groups` must name at least one group"),
     ({"groups": "Mo"}, {}, "`groups` must be a list of text or whole numbers"),
     ({"groups": ["Mo", 1.5]}, {}, "`groups` must be text or whole numbers"),
-    ({"groups": None}, {}, "`group` must be given with `groups`"),
-    ({"group": "speed"}, {}, "`group` must be a column of its own"),
-    ({"group": "user"}, {}, "`group` must be another column than `user`"),
+    ({"groups": None}, {}, "`group` must be given together with `groups`"),
+    ({"group": "speed"}, {}, "`group` must be named once"),
+    ({"group": "user"}, {}, "`group` must be a different column from `user`"),
     ({"group": "hour"}, {}, "`group` must be the name of a column"),
     ({}, {"day": [1.0, 2.0, 1.0]}, "`group` must hold text or whole numbers"),
     ({}, {"day": pd.to_datetime(["2013-01-01"] * 3)}, "Write days and other names as text"),
@@ -324,7 +332,7 @@ REFUSED = [
     ({}, {"user": ["a", None, "b"]}, "`user` must not be missing"),
     ({}, {"speed": [1.0, None, 3.0]}, "`value` must not be missing"),
     ({}, {"speed": [1.0, 2.0, 66.0]}, "`value` must lie between the bounds"),
-    ({}, {"speed": [1.0, 2.0]}, "`data` must have columns of one length"),
+    ({}, {"speed": [1.0, 2.0]}, "`data` must have columns of equal lengths"),
     ({}, {"speed": ["1", "2", "3"]}, "`value` must hold real numbers"),
     ({"strategy": "all"}, {}, "`strategy` must be one of 'best', 'joint', 'divided'"),
     ({"outside": "drop"}, {}, "`outside` must be one of 'refuse', 'clamp'"),
@@ -334,7 +342,7 @@ REFUSED = [
     (
         {"eps": beyond.GaussianNoise(2)},
         {},
-        "`budget` must be an eps, as several means",
+        "`budget` must be an eps, because several means",
     ),
 ]
 
@@ -408,8 +416,8 @@ def test_a_table_names_the_means_that_the_other_strategy_serves_better(opendp):
         made = release_of(table, eps=2, strategy=strategy)
         held = [one for one in made.means if one.other_error is not None]
         is_better = any(one.other_error < one.worst_case_error for one in held)
-        assert (f'smaller if "{other}"' in repr(made)) == is_better
-        assert f'smaller if "{strategy}"' not in repr(made)
+        assert (f'smaller error if "{other}"' in repr(made)) == is_better
+        assert f'smaller error if "{strategy}"' not in repr(made)
 
 
 def test_one_column_without_groups_is_one_mean(opendp):

@@ -243,8 +243,8 @@ SLIPS = {
     ),
     "the text of a file": (
         {"data": "user,value\na,77.125\n"},
-        "`data` must be a file ending in .parquet, .csv, .csv.gz (of a folder, a pattern or an "
-        "address pass a list of files, or an Ibis table), got data of type str.",
+        "`data` must be a file ending in .parquet, .csv, .csv.gz (instead of a folder, a pattern "
+        "or an address, pass a list of files or an Ibis table), got data of type str.",
     ),
     "a series as budget": (
         {"budget": SERIES},
@@ -274,7 +274,7 @@ SLIPS = {
     ),
     "unreadable text": (
         {"user": UNREADABLE, "value": [1, 2, 3], "data": None},
-        "private_mean failed with a UnicodeDecodeError, whose words are not repeated",
+        "private_mean failed with a UnicodeDecodeError, whose message is not repeated",
     ),
 }
 

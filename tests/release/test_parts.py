@@ -1,4 +1,4 @@
-"""Releases in two parts: users of many records apart from the others, each with all of eps."""
+"""Releases in two parts: users with many records apart, and each part with all of eps."""
 
 import re
 from fractions import Fraction
@@ -332,9 +332,9 @@ def test_a_release_in_parts_is_shown_as_one(opendp):
     heavy, light = made.parts
     (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (
-        f"whole numbers by OpenDP, scale {heavy.noise_scale:.4g} from 2 users of at least 50 "
-        f"records and {light.noise_scale:.4g} from 40 users of at least 1 record, "
-        "each released for the whole budget"
+        f"integers drawn by OpenDP, scale {heavy.noise_scale:.4g} for 2 users with at least 50 "
+        f"records and {light.noise_scale:.4g} for 40 users with at least 1 record, "
+        "each released with the whole budget"
     )
     assert [clip[:2] for clip in made.clips] == [(60, 1), (50, 1), (1, 40)]
     published = made.public()
@@ -342,4 +342,4 @@ def test_a_release_in_parts_is_shown_as_one(opendp):
     assert list(published)[-1] == "parts"
     text = made.public_sentence("km/h")
     assert text.startswith("The mean of 150 records of 42 users is 0.5")
-    assert "no outcome would be more than 20.1 times as likely" in text
+    assert "no outcome would have been more than 20.1 times as likely" in text

@@ -128,10 +128,10 @@ def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps,
     assert made.worst_case_bound == pytest.approx(min(row.bound, 50), **close)
     assert row.total_width == advice.total_width == pytest.approx(made.total_width, abs=1e-9)
     assert advice.strategy == RELEASED
-    said = "smallest mean distance from the truth"
+    reason = "smallest mean absolute error"
     if made.parts:
-        said += f"; users of at least {made.parts[0].fewest} records apart from the others"
-    assert advice.why == said
+        reason += f"; users with at least {made.parts[0].fewest} records are released separately"
+    assert advice.why == reason
     assert bool(made.parts) == (users is LED and eps > 1)
 
 
@@ -195,7 +195,7 @@ def test_a_budget_too_large_for_staircase_noise_has_the_other_rows():
 def test_plan_is_shown_as_a_table():
     shown = release.plan([4, 1], lower=0, upper=65, eps=1)
     assert repr(shown).splitlines() == [
-        "eps  strategy               total width  bound  worst-case l1  no mechanism below",
+        "eps  strategy               total width  bound  worst-case l1  lower bound",
         "1    Laplace                260          52     52             16.41",
         "1    OPT-worst-case         65           32.5   22.41          16.41",
         "1    l1 optimum             65           32.5   22.41          16.41",
@@ -246,7 +246,7 @@ def test_caps_are_shown_in_a_table_of_their_own():
 
 
 def test_counts_that_are_no_counts_are_refused_by_their_rule_and_not_quoted():
-    rule = r"one whole number a user, each at least 1, of at most 2\^53 records, got counts of"
+    rule = r"one whole number per user, each at least 1, with a sum of at most 2\^53, got counts of"
     with pytest.raises(ValueError, match=f"^`counts` must be {rule}") as refusal:
         release.plan([7, -31], lower=0, upper=1, eps=1)
     assert "31" not in str(refusal.value)

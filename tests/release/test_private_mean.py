@@ -281,7 +281,7 @@ def test_a_table_of_other_users_is_not_in_the_domain(opendp):
     added = pd.DataFrame({"bus": [None], "speed": [3.0]})
     for other in (rows[1:], pd.concat([rows, rows[:1]]), pd.concat([rows, added])):
         assert not measurement.input_domain.member(other)
-        with pytest.raises(dp.OpenDPException, match="`data` must have as many users with each"):
+        with pytest.raises(dp.OpenDPException, match="`data` must have, for each number of"):
             measurement(other)
     assert opendp.asked == []
 
@@ -330,7 +330,7 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     assert few.noisy_weight == 2
     assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
     options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
-    with pytest.raises(ValueError, match="`user` must have rows that count: there are none"):
+    with pytest.raises(ValueError, match="`user` must have at least one valid row: there is none"):
         release.private_mean("user", "value", budget=1, **options)
 
 
@@ -353,10 +353,10 @@ def test_result_is_shown_as_a_table(opendp):
         "(on every dataset with these counts)",
         f"budget                      eps = 3, {made.promise}",
         "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
-        "bias 0), of the values clamped, missing ones at the centre",
-        "noise                       whole numbers by OpenDP, scale 1",
+        "bias 0), with values clamped to the bounds and missing values set to the centre",
+        "noise                       integers drawn by OpenDP, scale 1",
         "users clipped to            0 to 6 (2 records each)",
-        "records                     4 of 2 users, values in [0, 6]",
+        "records                     4 from 2 users, values in [0, 6]",
     ]
     lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(made).splitlines()]
     rows = [f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in lines]
@@ -373,7 +373,7 @@ def test_a_table_of_counts_is_in_the_singular_for_one(opendp):
     assert lines_of(["a", "b"])["users clipped to"].strip() == "0 to 6 (1 record each)"
     uneven = lines_of(["a", "a", "b"])["users clipped to"].strip()
     assert uneven == "1.5 to 4.5 (2 records) ... 0 to 6 (1)"
-    assert lines_of(["a", "a"])["records"].strip() == "2 of 1 user, values in [0, 6]"
+    assert lines_of(["a", "a"])["records"].strip() == "2 from 1 user, values in [0, 6]"
 
 
 def larger(name):

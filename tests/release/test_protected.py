@@ -157,12 +157,13 @@ def test_it_is_shown_as_a_table(opendp):
     shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
-        "95 % interval": "4.48733 to 19.5127 (but for the cap)",
+        "95 % interval": "4.48733 to 19.5127 (without the effect of the cap)",
         "budget": f"eps = 2, {protected.COUNTS_PROTECTED}",
-        "weight": "120 (95 %: 110.012 to 129.988), of a user at most 3",
-        "error on the worst dataset": "at most 8.621 on average over the noise (but for the cap), "
-        "at the smallest of these weights, of the values clamped, missing ones at the centre",
-        "noise": "whole numbers by OpenDP, scales 15 of the sum, 3 of the weight",
+        "weight": "120 (95 % interval: 110.012 to 129.988), at most 3 per user",
+        "error on the worst dataset": "at most 8.621 on average over the noise (without the effect "
+        "of the cap), for the smallest weight in that interval, with values clamped to the bounds "
+        "and missing values set to the centre",
+        "noise": "integers drawn by OpenDP, scale 15 for the sum and 3 for the weight",
         "users clipped to": "7 to 17",
         "values": "in [0, 24]",
     }

@@ -22,18 +22,22 @@ def test_it_says_mean_error_interval_and_budget(opendp):
     low, high = made.interval()
     assert 22 < low < 26 < high < 30
     assert made.public_sentence("km/h") == (
-        "The mean of 240 records of 60 users is 26.0 km/h: on average over the noise it is off by "
-        "at most 1.1 km/h, whatever the records are, and with a probability of 95 % the mean "
-        f"itself is from {low - 0.05:.1f} to {high + 0.05:.1f} km/h. Noise protects the values of "
-        "the records of each of the users: with any others no outcome would be more than 2.72 "
-        "times as likely (user-level differential privacy, eps = 1)."
+        "The mean of 240 records of 60 users is 26.0 km/h. On average over the noise, it is off "
+        "by at most 1.1 km/h, whatever the records are; with a probability of 95 %, the exact mean "
+        f"is between {low - 0.05:.1f} and {high + 0.05:.1f} km/h. Noise protects the values of the "
+        "records of each of the users: had those of any one of them been entirely different, no "
+        "outcome would have been more than 2.72 times as likely (user-level differential privacy, "
+        "eps = 1)."
     )
 
 
 WORDS = {
     "no unit": ({}, r"off by at most 1\.1, whatever"),
-    "clamped": ({"outside": "clamp"}, r"\(values beyond the bounds count as the nearer bound\):"),
-    "centred": ({"missing": "centre"}, r"\(missing values count as a number that was fixed"),
+    "clamped": (
+        {"outside": "clamp"},
+        r"\(values beyond the bounds are replaced by the nearer bound\)\.",
+    ),
+    "centred": ({"missing": "centre"}, r"\(missing values are replaced by a number fixed in"),
     "of the odds": ({"budget": 0.5}, r"more than 1\.65 times as likely .* eps = 0\.5\)\.$"),
     "of the largest odds": ({"budget": 10}, r"more than 22,100 times as likely"),
     "of a larger budget": ({"budget": 10.5}, r"more than e\^10\.5 times as likely"),
@@ -53,23 +57,25 @@ def test_it_says_what_was_chosen(how, words, opendp):
 
 
 @pytest.mark.filterwarnings("ignore:.eps. is not stated")
-def test_it_promises_nothing_where_rows_were_dropped(opendp):
+def test_it_guarantees_nothing_where_rows_were_dropped(opendp):
     made = release.private_mean(USERS, VALUES, **TABLE, budget=1, missing="drop", outside="drop")
     text = made.public_sentence()
     assert "left out; rows without a value or a user were left out)" in text
-    assert "A budget of privacy is not stated" in text
+    assert "The privacy budget is not stated" in text
     assert not re.search("protects|likely", text)
 
 
 def test_of_protected_counts_it_says_no_count(opendp):
     made = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = made.public_sentence("km/h")
-    assert "in which none of the users counts for more than 2 records" in text
+    assert "in which each of the users is weighted by their number of records, up to 2," in text
     assert "protects the values and the number of the records of each of the users" in text
     assert not re.search("240|60", text)
     for how, words in (WORDS["clamped"], WORDS["centred"]):
-        mended = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2, **how)
-        assert re.search(words, mended.public_sentence())
+        replaced = release.private_mean_protected_counts(
+            USERS, VALUES, **TABLE, eps=1, cap=2, **how
+        )
+        assert re.search(words, replaced.public_sentence())
         assert not re.search(words, text)
 
 
@@ -100,32 +106,36 @@ def test_digits_follow_the_error_and_never_flatter():
 def test_readers_read_their_own_words(opendp):
     made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     text = made.public_sentence("min", users="patients", records="visits")
-    assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min: ")
+    assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min. ")
     assert "whatever the visits are" in text
     assert "Noise protects the values of the visits of each of the patients: " in text
     hidden = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = hidden.public_sentence("min", users="patients", records="visits")
-    assert "in which none of the patients counts for more than 2 visits is" in text
+    assert "each of the patients is weighted by their number of visits, up to 2, is" in text
     assert "Noise protects the values and the number of the visits of each of the patients" in text
 
 
-def test_where_everybody_counts_once_it_says_so(opendp):
+def test_where_all_users_have_equal_weight_it_says_so(opendp):
     each = release.private_mean(np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp")
     text = each.public_sentence(users="patients")
     assert text.startswith("The mean of one value of each of 60 patients is 26.0 (values beyond")
-    assert "the mean so counted is from" in text
+    assert "the exact mean computed in this way is between" in text
     once = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
     assert once.public_sentence(users="patients", records="visits").startswith(
-        "The mean in which each of the patients counts once, by the average of their own visits, "
+        "The mean in which all patients have equal weight, each with the average of their own "
+        "visits, "
     )
 
 
 def test_of_one_user_it_speaks_in_the_singular(opendp):
-    """Where the words are the usual ones: of other words it does not know the singular."""
+    """If the words are the default ones: of others it does not know the singular."""
     starts = {1: "The mean of one value of one user is", 3: "The mean of 3 records of one user is"}
     for n, start in starts.items():
         made = release.private_mean(["a"] * n, VALUES[:n], **TABLE, budget=1)
-        assert made.public_sentence().startswith(start)
+        text = made.public_sentence()
+        assert text.startswith(start)
+        assert f"whatever the {'record is' if n == 1 else 'records are'}; with" in text
+        assert "of the one user: had those been entirely different, no outcome" in text
     assert made.public_sentence(users="patients").startswith("The mean of 3 records of 1 patients")
 
 

@@ -202,7 +202,7 @@ def test_several_means_state_no_smaller_error_and_no_narrower_interval_than_they
     made = results["several"]
     (one,), ((low, high),) = made.means, made.interval()
     found = [re.split(" {2,}", repr(made).splitlines()[1])[2:4]]
-    pattern = r"mean error up to (\S+); 95 %: (\S+) to (\S+)\)"
+    pattern = r"mean error at most (\S+); 95 % interval: (\S+) to (\S+)\)"
     stated, *ends = number_in(pattern, made.public_sentence())
     found.append([" to ".join(ends), stated])
     for interval, error in found:

@@ -164,7 +164,7 @@ def test_a_fault_alone_is_found_in_every_block_of_duckdb(kind, place):
 
 def check_one_fault(tally, kind, n, drop):
     survey = tally.survey()
-    found = {name: getattr(survey, name) for name in {*FOUND.values(), "odd_users"}}
+    found = {name: getattr(survey, name) for name in {*FOUND.values(), "invalid_floats"}}
     assert found == dict.fromkeys(found, 0) | {FOUND[kind]: 1}
     gone = drop or kind == "nobody"
     assert survey.counts.sum() == n - gone

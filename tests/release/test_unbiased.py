@@ -166,8 +166,8 @@ def test_it_is_said_what_became_of_the_noise(opendp):
     made = as_measurement(project=False, **options)(FIVES)
     assert made.clipped_range == pytest.approx((5 / 6, 55 / 6))
     words = (
-        "whole numbers by OpenDP, scale 3.333 (unbiased for the clipped mean; "
-        "averaged below 0.8333 and above 9.167, where no clipped mean is)"
+        "integers drawn by OpenDP, scale 3.333 (unbiased for the clipped mean; "
+        "averaged below 0.8333 and above 9.167, outside the range of clipped means)"
     )
     assert words in repr(made)
     kept = as_measurement(**options)(FIVES)

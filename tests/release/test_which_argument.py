@@ -14,7 +14,7 @@ from userdp import release
 
 RANGE = {"lower": 0, "upper": 65}
 NOT_THERE = "`value` must be the name of a column of `data`"
-MORE_THAN_ONE = "`value` must be the name of one column of `data` only"
+MORE_THAN_ONE = "`value` must be the name of exactly one column of `data`"
 
 
 def refused(kind, words, user, value, **how):
@@ -54,7 +54,7 @@ def test_the_type_that_duckdb_may_have_made_of_objects_is_told():
     table = ibis.memtable(pa.table({"who": [b"a"], "what": [1.0]}))
     for data, kind in ((relation, "BLOB"), (table, "binary")):
         with pytest.raises(
-            TypeError, match=f"got user='who' of type {kind}: DuckDB may have made them of obj"
+            TypeError, match=f"got user='who' of type {kind}: they may be memory addresses"
         ):
             release.user_counts("who", data=data)
 

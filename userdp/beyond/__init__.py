@@ -54,6 +54,6 @@ from userdp.beyond.vectors import mean_in_ball as mean_in_ball
 
 __all__ = sorted(
     name
-    for name, thing in vars().items()
-    if getattr(thing, "__module__", "").startswith("userdp.beyond.")
+    for name, item in vars().items()
+    if getattr(item, "__module__", "").startswith("userdp.beyond.")
 )

@@ -166,11 +166,11 @@ def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[i
     moves = []
     for c, dataset in enumerate(datasets):
         for g, (group, arrangement) in enumerate(zip(groups, dataset, strict=True)):
-            for here, there in product(range(len(arrangement)), repeat=2):
-                if here != there and arrangement[here]:
+            for start, end in product(range(len(arrangement)), repeat=2):
+                if start != end and arrangement[start]:
                     moved = list(arrangement)
-                    moved[here] -= 1
-                    moved[there] += 1
+                    moved[start] -= 1
+                    moved[end] += 1
                     target = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
                     moves.append((c, number[target], group.block_size))
     return moves
@@ -232,10 +232,10 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
         return sparse.csr_array((values, (rows, columns)), shape=(n_rows, risk + 1))
 
     # p_c(y) - e^(k eps) p_d(y) <= 0
-    here, there, size = np.array(family.moves)[kept_moves].T
-    row = np.arange(here.size * n_places).reshape(-1, n_places)
+    start, end, size = np.array(family.moves)[kept_moves].T
+    row = np.arange(start.size * n_places).reshape(-1, n_places)
     factors = np.exp(size * eps)[:, None]
-    private = block(row.size, (1.0, row, column[here]), (-factors, row, column[there]))
+    private = block(row.size, (1.0, row, column[start]), (-factors, row, column[end]))
     # sum_y p_c(y) |f_c - y| - R <= 0, and sum_y p_c(y) = 1
     row = np.arange(kept.size)[:, None]
     away = [[abs(family.means[c] - place) / width for place in family.places] for c in kept]

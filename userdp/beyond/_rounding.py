@@ -63,9 +63,9 @@ def factor_of(eps: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def chance_beyond(spent: Fraction, asked: Fraction) -> float:
-    """Return 1 - exp(asked - spent), rounded upwards, and 0 if no more is spent than asked."""
-    if spent <= asked:
+def chance_beyond(spent: Fraction, requested: Fraction) -> float:
+    """Return 1 - exp(requested - spent), rounded upwards; 0 if no more than requested is spent."""
+    if spent <= requested:
         return 0.0
-    gap = nextafter(float(spent - asked), inf)
+    gap = nextafter(float(spent - requested), inf)
     return min(-expm1(-gap) * (1 + 2**-50), 1.0)

@@ -134,27 +134,30 @@ class FloorCertificate:
             If the certificate does not prove its bound.
         """
         for number in self._whole_numbers():
-            _require(type(number) is int and number >= 0, "hold whole numbers, none below 0")
+            _require(type(number) is int and number >= 0, "hold whole numbers of at least 0")
         sizes = [size for size, _ in self.counts]
-        _require(sizes == sorted({*sizes} - {0}, reverse=True), "have its counts in order")
+        ordered = sorted({*sizes} - {0}, reverse=True)
+        _require(sizes == ordered, "list different positive counts, the largest first")
         fractions = (self.upper, self.eps, self.bound, *(factor for _, factor in self.factors))
         _require(
             {type(number) for number in fractions} == {Fraction},
             "be exact: bound, range, budget, factors",
         )
         _require(self.upper > 0 and self.eps > 0, "have a positive bound on samples and budget")
-        for n_apart, factor in self.factors:
-            _require(n_apart * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}")
-            least = _exp_above(n_apart * self.eps)
+        for n_differing, factor in self.factors:
+            _require(
+                n_differing * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}"
+            )
+            least = _exp_above(n_differing * self.eps)
             _require(factor >= least, "have factors of at least e^(d eps)")
         proved = self._proved()
-        _require(proved == self.bound, "prove its bound, neither more nor less")
+        _require(proved == self.bound, "prove exactly its bound")
         return proved
 
     def _proved(self) -> Fraction:
         """Evaluate the certificate, whose numbers and factors are already checked."""
         proofs = {"chain": self._chain, "lattice": self._lattice, "datasets": self._certified}
-        _require(self.source in proofs, f"have a source among {', '.join(proofs)}")
+        _require(self.source in proofs, f"have one of the sources {', '.join(proofs)}")
         total = sum(size * n_users for size, n_users in self.counts)
         _require(total > 0, "have users")
         return proofs[self.source]() * self.upper / total
@@ -169,15 +172,20 @@ class FloorCertificate:
             for mean, weight in zip(means, self.weights, strict=True)
         ]
         for c, d, place, load in self.loads:
-            _require(max(c, d) < len(means) and place < len(places), "load what there is")
-            n_apart = self._apart(c, d)
-            _require(n_apart in factors, f"have a factor for {n_apart} users")
+            _require(
+                max(c, d) < len(means) and place < len(places),
+                "have loads on its own datasets and means",
+            )
+            n_differing = self._n_differing(c, d)
+            _require(n_differing in factors, f"have a factor for {_users(n_differing)}")
             costs[c][place] += self.load_unit * load
-            costs[d][place] -= self.load_unit * load * factors[n_apart]
-        _require(sum(self.weights) > 0 and self.unit > 0, "have a weight and a unit")
+            costs[d][place] -= self.load_unit * load * factors[n_differing]
+        _require(
+            sum(self.weights) > 0 and self.unit > 0, "have a positive weight and a positive unit"
+        )
         return sum(map(min, costs), Fraction(0)) / (sum(self.weights) * self.unit)
 
-    def _apart(self, c: int, d: int) -> int:
+    def _n_differing(self, c: int, d: int) -> int:
         """Return in how many users two datasets differ, if the blocks of a group may be renamed."""
         users = 0
         for group, here, there in zip(self.groups, self.datasets[c], self.datasets[d], strict=True):
@@ -190,20 +198,28 @@ class FloorCertificate:
         for group in self.groups:
             dealt = [*islice(users, group.block_size * group.n_blocks)]
             _require(
-                len(dealt) == group.block_size * group.n_blocks > 0, "have users for its groups"
+                len(dealt) == group.block_size * group.n_blocks > 0,
+                "have enough users for its groups",
             )
             most = min(sum(dealt[block :: group.n_blocks]) for block in range(group.n_blocks))
-            _require(group.levels[:1] == (0,), "have levels from 0 on")
-            _require(all(low < high for low, high in pairwise(group.levels)), "have rising levels")
+            _require(group.levels[:1] == (0,), "have levels that begin with 0")
+            _require(
+                all(low < high for low, high in pairwise(group.levels)), "have increasing levels"
+            )
             _require(group.levels[-1] <= self.unit * most, "have levels that all blocks can reach")
         members = sum(group.block_size * group.n_blocks for group in self.groups)
-        _require(members == self.n_users, f"say that {members} users take part")
+        _require(members == self.n_users, f"have n_users = {members}, as its groups do")
         for dataset in self.datasets:
-            _require(len(dataset) == len(self.groups), "have each group in each dataset")
+            _require(len(dataset) == len(self.groups), "list each group in each dataset")
             for group, arrangement in zip(self.groups, dataset, strict=True):
-                _require(len(arrangement) == len(group.levels), "give the users of each level")
-                _require(sum(arrangement) == group.n_blocks, "have each block at one level")
-        _require(len(self.datasets) == len(self.weights), "weigh each dataset")
+                _require(
+                    len(arrangement) == len(group.levels),
+                    "state the number of blocks at each level",
+                )
+                _require(
+                    sum(arrangement) == group.n_blocks, "place each block at exactly one level"
+                )
+        _require(len(self.datasets) == len(self.weights), "have one weight per dataset")
         levels = [*chain(*(group.levels for group in self.groups))]
         return [
             sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
@@ -217,7 +233,7 @@ class FloorCertificate:
     def _moved(self) -> int:
         """Return the number of samples of the users of a chain or a lattice."""
         counts = [*islice(self._heaviest(), self.n_users)]
-        _require(len(counts) == self.n_users, "have the users that take part")
+        _require(len(counts) == self.n_users, "have at least as many users as take part")
         return sum(counts)
 
     def _chain(self) -> Fraction:
@@ -225,14 +241,14 @@ class FloorCertificate:
         if not self.n_users:
             return Fraction(0)
         q = dict(self.factors).get(1, Fraction(0))
-        _require(q > 0, "have a factor for 1 user")
+        _require(q > 0, "have a positive factor for 1 user")
         cosh, sinh = (q + 1 / q) / 2, (q - 1 / q) / 2
         return self._moved() / (1 + cosh + self.n_users * sinh)
 
     def _lattice(self) -> Fraction:
         """Return the bound of thm-lattice with the budget of all users, in samples at U."""
         q = dict(self.factors).get(self.n_users, Fraction(0))
-        _require(q > 1, f"have a factor for {self.n_users} users")
+        _require(q > 1, f"have a factor above 1 for {_users(self.n_users)}")
         # Above that, evaluating the bound takes too long: about sqrt(q) steps.
         _require(q < _LARGEST_FACTOR, "have a factor below e^13 for a lattice")
         return self._moved() * _risk_of_one(q)
@@ -305,7 +321,9 @@ class FloorCertificate:
                 bound=Fraction(fields["bound"]),
                 source=str(fields["source"]),
                 n_users=int(fields["n_users"]),
-                factors=tuple((int(n_apart), Fraction(factor)) for n_apart, factor in factors),
+                factors=tuple(
+                    (int(n_differing), Fraction(factor)) for n_differing, factor in factors
+                ),
                 unit=int(fields["unit"]),
                 groups=tuple(UserGroup(size, n, tuple(levels)) for size, n, *levels in groups),
                 datasets=tuple(
@@ -317,7 +335,7 @@ class FloorCertificate:
                 loads=tuple(loads),
             )
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            words = f"`text` must be a certificate as `to_json` writes it: {error}."
+            words = f"`text` must be a certificate in the form that `to_json` returns: {error}."
             raise ValueError(words) from None
 
 
@@ -433,14 +451,18 @@ def _closed_forms(bare: FloorCertificate) -> Iterator[FloorCertificate]:
             yield _proved(replace(bare, source="lattice", n_users=together, factors=factors))
 
 
-def _factor(n_apart: int, eps: Fraction) -> tuple[int, Fraction]:
+def _factor(n_differing: int, eps: Fraction) -> tuple[int, Fraction]:
     """Return a number of users d, and a multiple of 2^-60 that is at least e^(d eps)."""
-    return n_apart, Fraction(ceil(_exp_above(n_apart * eps) * 2**60), 2**60)
+    return n_differing, Fraction(ceil(_exp_above(n_differing * eps) * 2**60), 2**60)
 
 
 def _require(holds: bool, rule: str) -> None:
     if not holds:
         raise ValueError(f"The certificate must {rule}.")
+
+
+def _users(n: int) -> str:
+    return "1 user" if n == 1 else f"{n} users"
 
 
 def _row(numbers: Any) -> str:

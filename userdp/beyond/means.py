@@ -295,7 +295,7 @@ def opt_several_means(
 def _read_groups(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     raw = check.array("counts", counts)
     if raw.ndim != 2 or not raw.size:
-        rule = "have a row for each user and a column for each group"
+        rule = "have one row per user and one column per group"
         check.refuse("counts", rule, f"counts of shape {raw.shape}")
     if raw.dtype.kind not in "iu":
         raw = np.asarray(counts, dtype=object)
@@ -345,7 +345,7 @@ def _read_group_sums(sums: npt.ArrayLike, largest: Floats) -> Floats:
     rounding = max(_ROUNDING, 8 * np.finfo(given).eps) if given.kind == "f" else _ROUNDING
     array = check.floats("sums", sums)
     if array.ndim < 2 or array.shape[-2:] != largest.shape:
-        rule = f"have shape (..., {largest.shape[0]}, {largest.shape[1]}), as the counts"
+        rule = f"have shape (..., {largest.shape[0]}, {largest.shape[1]}), like the counts"
         check.refuse("sums", rule, f"sums of shape {array.shape}")
     outside = (array < -rounding * largest) | (array > (1 + rounding) * largest)
     check.refuse_entries("sums", "between 0 and U m_lg", array, outside)

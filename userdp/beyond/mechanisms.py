@@ -349,7 +349,7 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
         check.refuse("weights", rule, f"weights of shape {array.shape}")
     check.refuse_entries("weights", "at least 0", array, array < 0)
     if not array.any():
-        check.refuse("weights", "not all be 0", f"weights={weights!r}")
+        check.refuse("weights", "have a positive entry", f"weights={weights!r}")
     if users.is_exact:
         array = np.array([Fraction(weight) for weight in array.tolist()])
     shares: npt.NDArray[Any] = array / array.max()

@@ -194,7 +194,7 @@ class PureNoise(Noise):
 
     def _square(self) -> Exact:
         if self.eps < _SMALLEST_FOR_SQUARES:
-            rule = f"at least {_SMALLEST_FOR_SQUARES} for squares"
+            rule = f"at least {_SMALLEST_FOR_SQUARES} for mean square errors"
             check.refuse_value("eps", rule, float(self.eps))
         return self.mean_square
 

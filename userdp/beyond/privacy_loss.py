@@ -301,10 +301,10 @@ def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, li
     moved = np.linalg.norm(_DISTANCES(*both), axis=1)
     scales = audit._SCALES(both)
     scale, _ = scales[..., 0]
-    sound = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
+    fits_pattern = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(moved > 0, moved / scale, 0.0)
-    return np.where(sound, shift, np.inf), rng.calls
+    return np.where(fits_pattern, shift, np.inf), rng.calls
 
 
 def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> Iterator[Pairs]:

@@ -25,7 +25,14 @@ import numpy.typing as npt
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, read_budget
-from userdp.model import _MOST_MADE_USERS, _MOST_SAMPLES, Contributions, Epsilon, Number, read_eps
+from userdp.model import (
+    _MOST_GENERATED_USERS,
+    _MOST_SAMPLES,
+    Contributions,
+    Epsilon,
+    Number,
+    read_eps,
+)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -92,7 +99,7 @@ class Modulus(Generic[Number]):
         if array[0] != 0:
             check.refuse("values", "begin with omega(0) = 0", f"values[0]={array.item(0)!r}")
         falls = np.append(False, array[1:] < array[:-1])
-        check.refuse_entries("values", "at least the value before", array, falls)
+        check.refuse_entries("values", "at least the previous value", array, falls)
         self._set_values(array)
 
     @classmethod
@@ -446,7 +453,9 @@ def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[An
         influences = bound * abs(array)
         largest = influences.sum()
     if largest > check.LARGEST:
-        check.refuse_value("upper", "so small that all omega(n) are floats", upper)
+        check.refuse_value(
+            "upper", "small enough that all omega(n) are within the range of floats", upper
+        )
     return _modulus_of_influences(influences)
 
 
@@ -531,7 +540,7 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     """
     m = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
     n0 = check.integer("least_total", least_total, least=1, most=_MOST_SAMPLES)
-    if n0 > _MOST_MADE_USERS // 4 * m:
+    if n0 > _MOST_GENERATED_USERS // 4 * m:
         check.refuse_value("least_total", f"at most 2^26 times `max_count`={m}", least_total)
     bound = check.upper(upper)
     # With this many steps, all samples can be replaced by others.

@@ -131,7 +131,7 @@ class PrivateThreshold:
     def __post_init__(self) -> None:
         share = check.size("share", self.share, exact=True)
         if not 0 < share < 1:
-            check.refuse_value("share", "between 0 and 1, and neither", self.share)
+            check.refuse_value("share", "strictly between 0 and 1", self.share)
         check.truth("centred", self.centred)
         check.one_of("measure", self.measure, get_args(Measure))
 

@@ -341,7 +341,7 @@ def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
     vectors = check.floats("sums", sums)
     if vectors.ndim < 2 or vectors.shape[-2] != users.n_users or not vectors.shape[-1]:
         raise ValueError(
-            f"`sums` must have shape (..., {users.n_users}, d), a vector for each user, "
+            f"`sums` must have shape (..., {users.n_users}, d), one vector per user, "
             f"got sums of shape {vectors.shape}."
         )
     reach = users.largest_sums.astype(np.float64) / 2

@@ -127,8 +127,8 @@ def account(
         if _phrase(other, rho)
         else _phrase(best, rho)
     )
-    who = f"These {len(published):,} releases together spend"
-    who = "This release spends" if len(published) == 1 else who
+    subject = f"These {len(published):,} releases together spend"
+    subject = "This release spends" if len(published) == 1 else subject
     return Account(
         n_releases=len(published),
         **best._asdict(),
@@ -136,7 +136,7 @@ def account(
         basic_eps=basic.eps,
         zcdp_eps=zcdp.eps,
         promise=promise,
-        sentence=f"{who} at most {words}: {promise}.",
+        sentence=f"{subject} at most {words}: {promise}.",
     )
 
 

@@ -87,7 +87,7 @@ class DuckDB(Backend):
         return sorted({name for name, *_ in differ})
 
     def reads_objects(self, records: Any) -> bool:
-        ask(records.limit(0))  # registers tables that are in memory
+        run_query(records.limit(0))  # registers tables that are in memory
         query = self.connection.compile(records)
         ((plan_json,),) = self.connection.raw_sql(plan_query(query)).fetchall()
         plan = json.loads(plan_json)
@@ -119,8 +119,8 @@ class Spark(Backend):
     """A session of Spark."""
 
     failed: ClassVar[str] = (
-        f"{FAILED} (its log has the reason; often the files of a folder differ in the type of a "
-        "column: read them one by one, cast, and unite them)"
+        f"{FAILED} (its log gives the reason; often a column has different types in the files of "
+        "a folder: read them one by one, cast the column, and combine them)"
     )
 
     functions: ClassVar[set[str]] = {
@@ -168,12 +168,12 @@ def refuse_replaced_functions(backend: Backend) -> None:
     found = quietly(backend.replaced)
     if found:
         raise ValueError(
-            f"`data` must be in an engine with its own functions only, got others named "
-            f"{', '.join(found)}. Drop them, or open the database without them."
+            f"`data` must be in an engine whose built-in functions are not replaced, got others "
+            f"named {', '.join(found)}. Drop them, or open the database without them."
         )
 
 
-def ask(query: Any) -> list[dict[str, Any]]:
+def run_query(query: Any) -> list[dict[str, Any]]:
     """Run a query and return its rows."""
     with ONE_AT_A_TIME:
         rows: list[dict[str, Any]] = quietly(lambda: query.to_pyarrow().to_pylist())

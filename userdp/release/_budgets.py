@@ -95,7 +95,7 @@ def divide_budget(
     Examples
     --------
     >>> print(divide_budget(52, eps=1).sentence)
-    Each of 52 releases may spend eps = 0.0192307: together at most eps = 1 by basic composition.
+    Each of 52 releases may spend eps = 0.0192307; together at most eps = 1 by basic composition.
     >>> each = divide_budget(52, eps=1, delta=1e-6)
     >>> each.method, round(each.eps, 6), round(each.rho, 8)
     ('zCDP', 0.030607, 0.00046838)
@@ -132,23 +132,23 @@ def _refuse_totals(given: list[str]) -> NoReturn:
     """Raise for totals that do not form one budget, and name the superfluous or missing one."""
     if "rho" in given:
         check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(given))
-    rule = "be given, alone or with `delta`, or `rho` in its place"
+    rule = "be given, alone or with `delta`, unless `rho` is given"
     check.refuse("eps", rule, " and ".join(given) or "neither")
 
 
 def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]) -> str:
     """Return in words what each release may spend, and what all spend at most."""
-    who = f"Each of {n:,} releases" if n > 1 else "One release"
+    subject = f"Each of {n:,} releases" if n > 1 else "One release"
     most = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
     if rho is None:
-        share = _digits_below(totals["eps"] / n)
-        return (
-            f"{who} may spend eps = {share}: together at most {most['eps']} by basic composition."
-        )
+        share = f"eps = {_digits_below(totals['eps'] / n)}"
+        together = f"; together at most {most['eps']}" if n > 1 else ""
+        return f"{subject} may spend {share}{together} by basic composition."
     share = f"rho = {_digits_below(totals['rho'] / n)} (Gaussian noise)"
     share += f" or eps = {downwards(eps)} (Laplace noise)"
-    together = f"{most['eps']} with {most['delta']}" if "delta" in most else most["rho"]
-    return f"{who} may spend {share}: together at most {together} by zCDP."
+    total = f"{most['eps']} with {most['delta']}" if "delta" in most else most["rho"]
+    together = "; together at most" if n > 1 else ", which is at most"
+    return f"{subject} may spend {share}{together} {total} by zCDP."
 
 
 def _digits_below(share: Fraction) -> str:

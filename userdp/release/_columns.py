@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp.release._rows import refuse_odd
+from userdp.release._rows import refuse_invalid_floats
 
 HOLD = {
     "user": "ids",
@@ -84,7 +84,7 @@ def read_ids(column: Any, called: str = "user") -> Ids:
         entries = np.where(absent, entries.dtype.type(0), entries)
         too_large = abs(entries) >= EXACT_BELOW[entries.dtype.type]
         if np.any(too_large | (entries != np.floor(entries))):
-            refuse_odd()
+            refuse_invalid_floats()
     elif entries.dtype.kind in TIMES:
         absent = np.isnat(entries)
     elif entries.dtype.kind not in IDS:
@@ -163,14 +163,14 @@ def _written(entry: Any, called: str) -> str | None:
     return None
 
 
-def refuse_what_halves_confuse(users: Any) -> None:
+def refuse_ids_beyond_halves(users: Any) -> None:
     """Raise if 32-bit floats of DuckDB, in an Arrow column, would not be valid ids in 16 bits.
 
     DuckDB has no 16-bit type: such floats of a Parquet file or a pandas frame become FLOAT.
     """
     largest = np.abs(users.drop_null().to_numpy(zero_copy_only=False))
     if np.any(largest >= EXACT_BELOW[np.float16]):
-        refuse_odd()
+        refuse_invalid_floats()
 
 
 def is_null(entry: Any) -> bool:
@@ -187,9 +187,9 @@ def is_null(entry: Any) -> bool:
     return isinstance(entry, np.datetime64 | np.timedelta64) and bool(np.isnat(entry))
 
 
-def comes_from(library: str, thing: Any) -> bool:
+def comes_from(library: str, item: Any) -> bool:
     """Whether an object is of a library, which this does not import."""
-    return any(kind.__module__.partition(".")[0] == library for kind in type(thing).__mro__)
+    return any(kind.__module__.partition(".")[0] == library for kind in type(item).__mro__)
 
 
 Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
@@ -208,7 +208,9 @@ def _plain(name: str, called: str, column: Any) -> Plain:
         return np.fromiter(column, object), None
     array = check.array(name, column)
     if isinstance(column, str):
-        raise TypeError(f"`{name}` must be a column, got text: pass `data=`, the table it is in.")
+        raise TypeError(
+            f"`{name}` must be a column, got text: pass `data=`, the table that contains it."
+        )
     if array.ndim != 1:
         raise ValueError(f"`{name}` must be a column, of shape (n,), got shape {array.shape}.")
     if array.dtype.kind == "T":  # NumPy's own strings, whose null may be any object
@@ -323,7 +325,7 @@ def _kind(entry: Any, called: str) -> str:
     if kind == "time" and entry.utcoffset() is not None:
         return "time with a zone"
     if kind == "time of day" and entry.tzinfo is not None:
-        refuse_kind("user", f"{called} with an entry of type time with a zone, but no day")
+        refuse_kind("user", f"{called} with an entry of type time with a zone but without a date")
     return kind
 
 
@@ -341,7 +343,7 @@ def _kind_of_pandas(entry: Any) -> str | None:
 
 def _whole(entry: Any) -> int:
     if abs(entry) >= EXACT_BELOW[type(entry)] or entry != entry // 1:
-        refuse_odd()
+        refuse_invalid_floats()
     return int(entry)
 
 
@@ -352,7 +354,9 @@ def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
     except OverflowError:
         instant = None
     if instant is None:
-        refuse_kind("user", f"{called} with an entry of type datetime that no year of UTC has")
+        refuse_kind(
+            "user", f"{called} with an entry of type datetime whose year in UTC is out of range"
+        )
     return instant
 
 
@@ -370,7 +374,7 @@ def _number(entry: Any, called: str) -> float:
         return inf if entry > 0 else -inf  # type: ignore[operator]
 
 
-def asked_for(argument: str, name: str | None) -> str:
+def as_argument(argument: str, name: str | None) -> str:
     """Return the argument that names a column: "user='driver'"."""
     return f"{argument}={name!r}"
 

@@ -39,7 +39,7 @@ def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
     if isinstance(documents, str | bytes | PathLike | Mapping) or not isinstance(
         documents, Iterable
     ):
-        check.refuse_kind("documents", "a list of what `public_json` returned", documents)
+        check.refuse_kind("documents", "a list of outputs of `public_json`", documents)
     given = list(islice(documents, MOST_RELEASES + 1))
     if not 1 <= len(given) <= MOST_RELEASES:
         got = "none" if not given else "more"
@@ -89,16 +89,18 @@ def _parse(where: str, document: Document) -> dict[str, Any]:
             text = Path(document).read_text("utf-8")
         found = json.loads(text)
     except FileNotFoundError:
-        raise FileNotFoundError(f"`documents` must be files here, got {where}.") from None
+        raise FileNotFoundError(
+            f"`documents` must be files on this machine, got {where}."
+        ) from None
     except (OSError, TypeError, ValueError):
         found = None
     if not isinstance(found, dict):
-        _refuse(where, "which is no JSON object")
+        _refuse(where, "which is not a JSON object")
     return found
 
 
 def _refuse(where: str, what: str) -> NoReturn:
-    check.refuse("documents", "hold what `public_json` returned", f"{where}, {what}")
+    check.refuse("documents", "hold outputs of `public_json`", f"{where}, {what}")
 
 
 def refuse_equal(published: list[dict[str, Any]]) -> None:
@@ -108,8 +110,8 @@ def refuse_equal(published: list[dict[str, Any]]) -> None:
         if before != place:
             check.refuse(
                 "documents",
-                "differ, because publishing one release twice spends once (leave one out, or pass "
-                "count_equal=True if these are two releases)",
+                "differ, because publishing one release twice spends its budget once (remove one, "
+                "or pass count_equal=True if these are two releases)",
                 f"documents[{before}] and documents[{place}], which are equal",
             )
 
@@ -120,8 +122,8 @@ def common_promise(published: list[dict[str, Any]], counts_public: bool) -> str:
     if len(protected) > 1 and not counts_public:
         check.refuse(
             "documents",
-            "have one neighbouring relation: the counts public in all, or protected in all (of a "
-            "mixture the budgets add up, but protect the values only, with the counts public: "
+            "have one neighbouring relation: the counts public in all, or protected in all (the "
+            "budgets of a mixture add up, but protect only the values, with the counts public: "
             "counts_public=True states that)",
             "both",
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from userdp.release._backends import FLOAT, INT, ONE_AT_A_TIME, Backend, ask
+from userdp.release._backends import FLOAT, INT, ONE_AT_A_TIME, Backend, run_query
 from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import Grid, Window, in_steps
 from userdp.release._quiet import quietly
@@ -23,7 +23,7 @@ WIDE = "decimal(38, 0)"
 
 LARGEST_TOTAL = 1 << 62
 
-FAULTS = ("without_user", "odd_users", "without_value", "outside")
+FAULTS = ("without_user", "invalid_floats", "without_value", "outside")
 
 
 class Kept:
@@ -90,7 +90,7 @@ class TableOfUsers(Tally):
     def survey(self) -> Survey:
         faults = {name: self.users[name].sum() for name in FAULTS}
         query = self.users.group_by("size").aggregate(users=self.users.count(), **faults)
-        rows = ask(query)
+        rows = run_query(query)
         counts = sorted((int(row["size"]), int(row["users"])) for row in rows if row["size"])
         sizes = tuple(size for size, _ in counts)
         users = tuple(n for _, n in counts)
@@ -98,7 +98,7 @@ class TableOfUsers(Tally):
 
     def clipped_total(self, window: Window, among: Among | None = None) -> int:
         clipped = between(self._steps(window, among), window.lowest, window.highest)
-        (row,) = ask(self.users.aggregate(total=clipped.sum()))
+        (row,) = run_query(self.users.aggregate(total=clipped.sum()))
         return int(row["total"])
 
     def weighted_total(self, window: Window, cap: int) -> Weighted:
@@ -113,7 +113,7 @@ class TableOfUsers(Tally):
         totals = {"total": clipped.cast(WIDE).sum(), "weight": weight.cast(WIDE).sum()}
         # Without users the sums are null.
         totals = {name: total.coalesce(0) for name, total in totals.items()}
-        (row,) = ask(self.users.aggregate(**totals))
+        (row,) = run_query(self.users.aggregate(**totals))
         return Weighted(_cut_off(row["total"]), _cut_off(row["weight"]))
 
     def _steps(self, window: Window, among: Among | None = None) -> Any:
@@ -166,8 +166,8 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     n_missing = users.n_rows - users.n_levels
     if rules.drop_outside:
         n_missing = n_missing - users.n_outside
-    no_user = is_nobody(users.user)
-    odd = is_odd(users.user, backend) & ~no_user
+    no_user = is_null_user(users.user)
+    invalid = is_invalid_float(users.user, backend) & ~no_user
     size = users.n_rows
     if rules.drop_missing:
         size = size - n_missing
@@ -184,7 +184,7 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
     return users.select(
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_users.items()},
         without_user=ibis.ifelse(no_user, users.n_rows, 0),
-        odd_users=ibis.ifelse(odd, users.n_rows, 0),
+        invalid_floats=ibis.ifelse(invalid, users.n_rows, 0),
     )
 
 
@@ -198,17 +198,17 @@ def exact(number: float) -> Any:
 def level_of(value: Any, grid: Grid) -> Any:
     """Return the levels of values, by the same operations as for arrays, in the same order."""
     inside = between(value, exact(grid.lower), exact(grid.upper))
-    place = (inside - exact(grid.lower)) * exact(grid.levels_a_unit) + exact(0.5)
+    place = (inside - exact(grid.lower)) * exact(grid.levels_per_unit) + exact(0.5)
     return place.floor().cast(INT)
 
 
-def is_nobody(user: Any) -> Any:
+def is_null_user(user: Any) -> Any:
     if user.type().is_floating():
         return user.isnull() | user.isnan()
     return user.isnull()
 
 
-def is_odd(user: Any, backend: Backend) -> Any:
+def is_invalid_float(user: Any, backend: Backend) -> Any:
     """Whether a user is a float that is not a whole number, or too large for its type."""
     import ibis
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from userdp import _checks as check
 from userdp._progress import is_terminal
 from userdp.release._backends import DuckDB
-from userdp.release._columns import asked_for
+from userdp.release._columns import as_argument
 from userdp.release._engines import TallyInEngine
 from userdp.release._grouped import GroupRules
 from userdp.release._grouped_engines import GroupsInEngine
@@ -28,7 +28,7 @@ from userdp.release._text import refuse_form, refuse_separator, refuse_words
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)
 
-CAREFUL = {
+CONNECTION_OPTIONS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -56,12 +56,12 @@ BLOCK = 1 << 20
 MOST_DIGITS = 38
 """Most digits of a decimal: DuckDB converts longer decimals to floats, incorrectly."""
 
-NEED = "Files are read with Ibis, DuckDB and PyArrow"
+NEED = "Reading files needs Ibis, DuckDB and PyArrow"
 
-INSTEAD = "(of a folder, a pattern or an address pass a list of files, or an Ibis table)"
+INSTEAD = "(instead of a folder, a pattern or an address, pass a list of files or an Ibis table)"
 
 DATABASES = (".db", ".duckdb")
-OF_A_DATABASE = "be a table: ibis.duckdb.connect(path, read_only=True).table(name) of a database"
+OF_A_DATABASE = "be a table: for a database, ibis.duckdb.connect(path, read_only=True).table(name)"
 
 
 class FileSchema(NamedTuple):
@@ -82,7 +82,11 @@ class Files(IbisTable):
         """Open the files; raise if DuckDB would cast, fill or select columns to unite them."""
         paths = [_read_path(path) for path in _paths_of(self.data)]
         if len({path.name.endswith(CSV) for path in paths}) != 1:
-            check.refuse("data", "be files of one kind", f"data={[str(path) for path in paths]}")
+            check.refuse(
+                "data",
+                "be files that are all Parquet or all CSV",
+                f"data={[str(path) for path in paths]}",
+            )
         _refuse_duplicates(paths)
         for path in paths:
             if path.name.endswith(PACKED):
@@ -128,8 +132,10 @@ class Files(IbisTable):
             )
             for path, file in schemas.items():
                 if file.digits.get(name, 0) > MOST_DIGITS:
-                    got = f"{asked_for(argument, name)} of {file.digits[name]} digits in {path!r}"
-                    rule = f"hold decimals of at most {MOST_DIGITS} digits in a file"
+                    got = (
+                        f"{as_argument(argument, name)} with {file.digits[name]} digits in {path!r}"
+                    )
+                    rule = f"hold decimals with at most {MOST_DIGITS} digits in a file"
                     check.refuse(argument, rule, f"{got}: write them as text or as floats")
 
 
@@ -203,7 +209,7 @@ def _read_path(data: object) -> Path:
     mode = _mode(path)
     if mode is None:
         got = check.shown("data", str(data))
-        raise FileNotFoundError(f"`data` must be a file here {INSTEAD}, got {got}.")
+        raise FileNotFoundError(f"`data` must be a file on this machine {INSTEAD}, got {got}.")
     if not S_ISREG(mode):
         check.refuse_value("data", f"a regular file {INSTEAD}", str(data))
     return path.parent.resolve() / path.name  # a link keeps its name, which has the ending
@@ -231,7 +237,7 @@ def _refuse_parts(path: Path) -> None:
         while file.read(BLOCK):
             pass
         return
-    check.refuse("data", "be a whole gzip file with the right checksum", f"{str(path)!r}")
+    check.refuse("data", "be a complete gzip file with a correct checksum", f"{str(path)!r}")
 
 
 def _schema(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:
@@ -255,7 +261,7 @@ def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
 def _connect(paths: Sequence[str]) -> Any:
     """Return a connection to DuckDB that can never read any other files."""
     ibis, _, _ = [check.load(library, NEED, "tables") for library in ("ibis", "duckdb", "pyarrow")]
-    connection = ibis.duckdb.connect(**CAREFUL)
+    connection = ibis.duckdb.connect(**CONNECTION_OPTIONS)
     _show_bar(connection, is_terminal(sys.stdout))
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
     for setting in (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from userdp.release._columns import asked_for, comes_from, read_ids, read_places, read_values
+from userdp.release._columns import as_argument, comes_from, read_ids, read_places, read_values
 from userdp.release._grouped import GroupRules, GroupsInMemory
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
@@ -26,7 +26,7 @@ class Arrays:
 
     def check(self) -> None:
         if self.user is self.value:
-            raise ValueError("`value` must be another column than `user`.")
+            raise ValueError("`value` must be a different column from `user`.")
         _refuse_indexes([self.user, self.value])
 
     def read(self, rules: Rules) -> TallyInMemory:
@@ -36,7 +36,8 @@ class Arrays:
         values = read_values(self.value, self.called["value"])
         if ids.codes.size != values.size:
             raise ValueError(
-                f"`user` and `value` must be of one length, got {ids.codes.size} and {values.size}."
+                f"`user` and `value` must have equal lengths, "
+                f"got {ids.codes.size} and {values.size}."
             )
         return TallyInMemory(ids, values, rules)
 
@@ -53,7 +54,7 @@ class Frame(Source):
         if isinstance(rules, GroupRules):
             return self.groups_of(table, rules)
         values = table[self.values[0]] if self.values else None
-        called = {argument: asked_for(argument, name) for argument, name in self.wanted}
+        called = {argument: as_argument(argument, name) for argument, name in self.wanted}
         arrays = Arrays(table[self.user], values, called)
         arrays.check()
         return arrays.read(rules)
@@ -62,13 +63,13 @@ class Frame(Source):
         """Return the tally of columns in memory."""
         columns = [table[name] for name in self.wanted_names]
         _refuse_indexes(columns)
-        ids = read_ids(table[self.user], asked_for("user", self.user))
-        values = [read_values(table[name], asked_for("value", name)) for name in self.values]
+        ids = read_ids(table[self.user], as_argument("user", self.user))
+        values = [read_values(table[name], as_argument("value", name)) for name in self.values]
         places = np.zeros(ids.codes.size, np.int64)
         if self.group is not None:
-            places = read_places(table[self.group], rules.groups, asked_for("group", self.group))
+            places = read_places(table[self.group], rules.groups, as_argument("group", self.group))
         if len({column.size for column in (ids.codes, places, *values)}) > 1:
-            raise ValueError("`data` must have columns of one length.")
+            raise ValueError("`data` must have columns of equal lengths.")
         return GroupsInMemory(ids, places, values, rules)
 
 

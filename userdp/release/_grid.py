@@ -55,7 +55,7 @@ class Grid(NamedTuple):
         return self.width / self.top
 
     @property
-    def levels_a_unit(self) -> float:
+    def levels_per_unit(self) -> float:
         """The number of levels per unit of the values."""
         return self.top / self.width
 
@@ -91,12 +91,12 @@ def read_grid(lower: object, upper: object) -> Grid:
         check.refuse_value("upper", f"above lower={low}", upper)
     if not SMALLEST_WIDTH < high - low < LARGEST_WIDTH:
         check.refuse_value(
-            "upper", f"neither too near lower={low} nor too far from it for floats", upper
+            "upper", f"neither too near to lower={low} nor too far from it for floats", upper
         )
     bits = _bits_of_floats(low, high)
     if bits < FEWEST_BITS:
         check.refuse_value(
-            "upper", f"farther from lower={low}, for floats to tell values apart", upper
+            "upper", f"farther from lower={low}, so that floats can distinguish values", upper
         )
     return Grid(low, high, min(bits, LEVEL_BITS))
 

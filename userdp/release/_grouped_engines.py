@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from userdp.release._backends import FLOAT, INT, Backend, ask
+from userdp.release._backends import FLOAT, INT, Backend, run_query
 from userdp.release._columns import written_number
 from userdp.release._engines import (
     Kept,
     TableOfUsers,
     between,
     exact,
-    is_nobody,
-    is_odd,
+    is_invalid_float,
+    is_null_user,
     level_of,
 )
 from userdp.release._grid import Window, in_steps
@@ -30,7 +30,7 @@ from userdp.release._rows import Survey
 SUMS = ("high", "low", "n_levels")
 """What is kept of each column of values: sums of halves of levels, and their number."""
 
-FAULTS = ("without_user", "odd_users", "without_value", "outside")
+FAULTS = ("without_user", "invalid_floats", "without_value", "outside")
 
 
 class GroupsInEngine(GroupTally):
@@ -56,7 +56,7 @@ class GroupsInEngine(GroupTally):
     def survey(self) -> GroupSurvey:
         faults = {name: self.rows[name].sum() for name in FAULTS}
         query = self.rows.group_by(["place", "size"]).aggregate(users=self.rows.count(), **faults)
-        rows = ask(query)
+        rows = run_query(query)
         counts = [
             (int(row["place"]), int(row["size"]), int(row["users"]))
             for row in rows
@@ -74,7 +74,9 @@ class GroupsInEngine(GroupTally):
             cells=self.pairs.count().over(window),
         )
         query = rows.group_by(["first", "place"]).aggregate(cells=rows.cells.max())
-        return {(int(row["first"]), int(row["place"])): int(row["cells"]) for row in ask(query)}
+        return {
+            (int(row["first"]), int(row["place"])): int(row["cells"]) for row in run_query(query)
+        }
 
     def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
         import ibis
@@ -82,7 +84,7 @@ class GroupsInEngine(GroupTally):
         some = self._among(rates)
         users = some.group_by("user").aggregate(influence=_influence(some, rates))
         ranked = users.mutate(place=ibis.row_number().over(order_by=ibis.desc("influence")))
-        rows = ask(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
+        rows = run_query(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
         found = {int(row["place"]) + 1: int(row["influence"]) for row in rows}
         return [found.get(rank, 0) for rank in ranks]
 
@@ -91,8 +93,8 @@ class GroupsInEngine(GroupTally):
         rows = self._with_halves(dict(zip(names, reaches, strict=True)))
         sums = rows.group_by("place").aggregate(**{name: rows[name].sum() for name in names})
         users = rows.group_by("user").aggregate(**{name: rows[name].sum() for name in names})
-        of_place = {int(row["place"]): row for row in ask(sums)}
-        (largest,) = ask(users.aggregate(**{name: users[name].max() for name in names}))
+        of_place = {int(row["place"]): row for row in run_query(sums)}
+        (largest,) = run_query(users.aggregate(**{name: users[name].max() for name in names}))
         found = []
         for name, reach in zip(names, reaches, strict=True):
             rows_of = [of_place.get(place, {}) for place in reach.rates]
@@ -108,7 +110,7 @@ class GroupsInEngine(GroupTally):
         clipped = between(moved, 0 - rows.half, rows.half)
         contributions = rows.select(place=rows.place, clipped=clipped)
         sums = contributions.group_by("place").aggregate(total=contributions.clipped.sum())
-        totals = {int(row["place"]): int(row["total"]) for row in ask(sums)}
+        totals = {int(row["place"]): int(row["total"]) for row in run_query(sums)}
         return [totals.get(place, 0) for place in reach.rates]
 
     def part(self, column: int, place: int) -> TableOfUsers:
@@ -159,8 +161,8 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         for name, half in backend.halves(level).items():
             sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
     pairs = rows.group_by(["user", "group"]).aggregate(**sums)
-    no_user = is_nobody(pairs.user)
-    odd = is_odd(pairs.user, backend) & ~no_user
+    no_user = is_null_user(pairs.user)
+    invalid = is_invalid_float(pairs.user, backend) & ~no_user
     kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
     without_value, outside = ibis.literal(0), ibis.literal(0)
     for i in range(len(rules.grids)):
@@ -171,7 +173,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         user=pairs.user,
         place=_place(pairs.group, rules.groups, backend),
         without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
-        odd_users=ibis.ifelse(odd, pairs.n_rows, 0),
+        invalid_floats=ibis.ifelse(invalid, pairs.n_rows, 0),
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},
         **{name: pairs[name] for name in kept},
     )

@@ -296,15 +296,15 @@ def release_mean(
 
     Examples
     --------
-    >>> held = [[32.5] * 4, [30.0, 35.0], [32.5]]  # each user's samples
-    >>> users = Contributions([len(samples) for samples in held], upper=65)
-    >>> made = release_mean([sum(samples) for samples in held], users, budget=1)
-    >>> made.eps, round(made.noise_scale, 4), round(made.worst_case_bound, 4)
+    >>> samples = [[32.5] * 4, [30.0, 35.0], [32.5]]  # one list per user
+    >>> users = Contributions([len(own) for own in samples], upper=65)
+    >>> result = release_mean([sum(own) for own in samples], users, budget=1)
+    >>> result.eps, round(result.noise_scale, 4), round(result.worst_case_bound, 4)
     (1.0, 16.2296, 27.8571)
     """
     check.instance("users", users, Contributions)
     load_opendp()
-    rule = "be one real number a user, between 0 and U m_l"
+    rule = "be one real number per user, between 0 and U m_l"
     values = unquoted("sums", sums, rule, lambda: _read_sums(sums, users))
     if values.ndim != 1:
         raise ValueError(f"`sums` must be one dataset, of shape (L,), got shape {values.shape}.")
@@ -401,7 +401,7 @@ def as_measurement(
     warn_if_large("budget", choices.law)
     check_value(value)
     if data is None:
-        check.refuse_type("data", "the table that `user` and `value` are columns of", data)
+        check.refuse_type("data", "the table with the columns `user` and `value`", data)
     dp = load_opendp()
     survey = _users_in(data, user, value, choices.grid)
     refuse_rows(survey, "clamp", "centre")
@@ -448,8 +448,8 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
     with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
         if _of_users(tally.survey()) != users:
             raise ValueError(
-                "`data` must have as many users with each number of records as the table that the "
-                "measurement was made for."
+                "`data` must have, for each number of records, as many users as the table for "
+                "which the measurement was result."
             )
         totals = [tally.clipped_total(part.window, part.among) for part in parts]
     return draw(totals, parts, "clamp", "centre")

@@ -105,8 +105,8 @@ def private_means(
     >>> table = {"bus": [*"aaaaabbbbb"], "day": ["Mo"] * 4 + ["Tu"] * 5 + ["Mo"]}
     >>> table["speed"] = [30.0, 40.0, 50.0, 40.0, 20.0, 30.0, 35.0, 45.0, 30.0, 60.0]
     >>> by_day = {"group": "day", "groups": ["Mo", "Tu", "We"], "data": table}
-    >>> made = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
-    >>> [(one.group, one.n_records, one.strategy) for one in made.means]
+    >>> result = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
+    >>> [(one.group, one.n_records, one.strategy) for one in result.means]
     [('Mo', 5, 'joint'), ('Tu', 5, 'joint'), ('We', 0, 'empty')]
     """
     table = _read_table(values, group, groups)
@@ -214,14 +214,16 @@ def _read_table(values: Any, group: Any, groups: Any) -> Table:
     grids = []
     for bounds in values.values():
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-            check.refuse_kind("values", "two bounds (lower, upper) for each column", bounds)
+            check.refuse_kind("values", "two bounds (lower, upper) per column", bounds)
         grids.append(read_grid(*bounds))
     if (group is None) != (groups is None):
         got = "group" if groups is None else "groups"
-        check.refuse("group", "be given with `groups`, its public list, or neither of them", got)
+        check.refuse("group", "be given together with `groups`, its public list (or neither)", got)
     names = ("",) if groups is None else _read_groups(groups)
     if len(names) * len(grids) > MOST_MEANS:
-        check.refuse("values", f"make at most {MOST_MEANS:,} means", f"{len(names) * len(grids):,}")
+        check.refuse(
+            "values", f"define at most {MOST_MEANS:,} means", f"{len(names) * len(grids):,}"
+        )
     return Table(tuple(values), tuple(grids), group, names)
 
 
@@ -237,7 +239,7 @@ def _read_groups(groups: Any) -> tuple[str, ...]:
             check.refuse("groups", "name each group once", f"groups[{place}] again")
         names[name] = None
         if place >= MOST_GROUPS:
-            check.refuse("groups", f"be at most {MOST_GROUPS:,}", "more")
+            check.refuse("groups", f"have at most {MOST_GROUPS:,} entries", "more")
     if not names:
         check.refuse("groups", "name at least one group", "none")
     return tuple(names)
@@ -245,7 +247,7 @@ def _read_groups(groups: Any) -> tuple[str, ...]:
 
 def _read_law(name: str, budget: Epsilon) -> LaplaceNoise:
     if isinstance(budget, GaussianNoise):
-        rule = "an eps, as several means have Laplace noise (`share.eps` of a `divide_budget`)"
+        rule = "an eps, because several means have Laplace noise (`eps` of a `divide_budget`)"
         check.refuse_kind(name, rule, budget)
     law = read_law(read_eps(budget, name))
     assert isinstance(law, LaplaceNoise)
@@ -257,11 +259,11 @@ def _refuse(survey: GroupSurvey, outside: Any, missing: Any) -> None:
     refuse_rows(survey.faults, outside, missing)
     if survey.unlisted:
         raise ValueError(
-            "`groups` must list the group of each row: some rows have none, or another. Extend the "
-            "list, or leave these rows out; groups are public."
+            "`groups` must list the group of each row: some rows have no group, or one that is "
+            "not listed. Extend the list, or remove these rows; groups are public."
         )
     if not any(one.sizes for one in survey.groups):
-        raise ValueError("`user` must have rows that count: there are none.")
+        raise ValueError("`user` must have at least one valid row: there is none.")
 
 
 # One draw per component, or per mean of it

@@ -86,16 +86,16 @@ class PrivateMeans(Release):
     """Several private means of the same users, and what they spend together.
 
     `means` has one entry per column and group, columns first, groups in the order of the public
-    list; ``pandas.DataFrame(made.means)`` makes a table of them. `mean` and `worst_case_error` are
-    arrays in the same order, shape (n_means,), with NaN for groups without records. All of it may
-    be published.
+    list; ``pandas.DataFrame(result.means)`` makes a table of them. `mean` and `worst_case_error`
+    are arrays in the same order, shape (n_means,), with NaN for groups without records. All of it
+    may be published.
     """
 
     kind: ClassVar[str] = "private means"
 
     means: tuple[GroupMean, ...]
     of: str
-    """What the table holds, in the words of its publisher."""
+    """What the table holds, as the publisher describes it."""
     group: str | None
     """The name of the column of groups."""
     outside: Outside

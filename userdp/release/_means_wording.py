@@ -13,11 +13,12 @@ from userdp.release._wording import (
     Rows,
     at_most,
     in_words,
-    mended,
-    of_which,
+    numbered,
     privacy,
     read_words,
     readable,
+    replaced_values,
+    replacement_rules,
     spent,
 )
 
@@ -49,8 +50,8 @@ def below_means(result: Any) -> Rows:
     """Return the rows about all means of a table together."""
     rows = [["budget of all means", spent(result)]]
     if result.of:
-        rows.insert(0, ["of", result.of])
-    rules = mended(result.outside, result.missing)
+        rows.insert(0, ["data", result.of])
+    rules = replaced_values(result.outside, result.missing)
     rows.append(["error", f"mean absolute error on the worst dataset{rules}"])
     for strategy, other in (("joint", "divided"), ("divided", "joint")):
         names = [
@@ -60,7 +61,8 @@ def below_means(result: Any) -> Rows:
         ]
         if names:
             shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-            rows.append([f'smaller if "{other}"', f"{len(names)} of {len(result.means)}: {shown}"])
+            number = f"{len(names)} of {len(result.means)}"
+            rows.append([f'smaller error if "{other}"', f"{number}: {shown}"])
     return rows
 
 
@@ -99,8 +101,8 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
     words = read_words("", users, records)
     by_group = f" by {result.group}" if result.group else ""
     table = f" ({result.of})" if result.of else ""
-    # Here missing values count as the middle of the bounds of their column.
-    rules = of_which(result.outside, result.missing).replace(
+    # Here missing values are replaced by the middle of the bounds of their column.
+    rules = replacement_rules(result.outside, result.missing).replace(
         FIXED_BEFORE, "the middle of the bounds"
     )
     lines = [f"Means of {' and '.join(names)}{by_group}{table}{rules}:"]
@@ -109,10 +111,10 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
         lines.append(
             f"- {one.column}{place}: {_line(one, units.get(one.column, ''), users, records)}"
         )
-    what = "the mean so counted" if rules else "the mean itself"
+    exact = "the exact mean computed in this way" if rules else "the exact mean"
     lines.append(
-        f"Mean errors are over the noise, whatever the {records} are. Each interval holds {what} "
-        "with a probability of 95 %."
+        f"Mean errors are averages over the noise, and hold whatever the {records} are. Each "
+        f"interval contains {exact} with a probability of 95 %."
     )
     protected = privacy(result, words, f"the values of the {records}")
     lines.append(f"{_sharing(result, users)}{protected}")
@@ -125,7 +127,7 @@ def _sharing(result: Any, users: str) -> str:
     strategies = {one.strategy for one in result.means if one.mean is not None}
     if strategies & {"joint", "divided"}:
         return "All means share one budget. "
-    return "" if len(result.means) == 1 else f"Each of the {users} is in one of the means only. "
+    return "" if len(result.means) == 1 else f"Each of the {users} contributes to one mean only. "
 
 
 def _line(one: Any, unit: str, users: str, records: str) -> str:
@@ -133,10 +135,10 @@ def _line(one: Any, unit: str, users: str, records: str) -> str:
         return f"no {records}"
     read_words(unit, users, records)
     mean, low, high = in_words(one.mean, one.interval(), one.worst_case_error)
-    counts = f"{one.n_records:,} {records} of {one.n_users:,} {users}"
+    counts = f"{numbered(one.n_records, records)} of {numbered(one.n_users, users)}"
     error = at_most(one.worst_case_error)
-    bound = ", a bound of the values" if one.mean in (one.lower, one.upper) else ""
+    bound = ", which is one of the bounds" if one.mean in (one.lower, one.upper) else ""
     return (
-        f"{mean}{unit and f' {unit}'}{bound} ({counts}; mean error up to {error}; 95 %: {low} to "
-        f"{high})"
+        f"{mean}{unit and f' {unit}'}{bound} ({counts}; mean error at most {error}; 95 % "
+        f"interval: {low} to {high})"
     )

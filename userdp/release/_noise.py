@@ -82,7 +82,7 @@ def warn_if_large(argument: str, law: Noise) -> None:
     if law.currency == "eps" and law.spends > LARGE_BUDGET:
         digits = upwards(float(law.spends))
         warnings.warn(
-            f"`{argument}` of eps = {digits} protects little: where the data of one user are "
+            f"`{argument}` of eps = {digits} protects little: if the data of one user are "
             f"replaced, an outcome may become e^{digits} times as likely (e^{LARGE_BUDGET} is more "
             "than 22,000).",
             stacklevel=4,  # the caller, outside the wrapper of `discreet`

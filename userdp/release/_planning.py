@@ -32,7 +32,7 @@ from userdp.model import Contributions, Epsilon, read_eps
 from userdp.release._grid import Grid, read_grid
 from userdp.release._protected import LARGEST_CAP, error_at_weight
 from userdp.release._quiet import discreet, unquoted
-from userdp.release._rows import Rules, refuse_nobody, refuse_rows
+from userdp.release._rows import Rules, refuse_no_users, refuse_rows
 from userdp.release._sources import Data, read_tally
 from userdp.release._wording import html_table, readable, text_table
 
@@ -49,8 +49,8 @@ RELEASED = "l1 release"
 
 RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "bound": ("OPT-worst-case", "smallest bias plus noise"),
-    "l1": (RELEASED, "smallest mean distance from the truth"),
-    "mse": ("mse optimum", "smallest mean square distance from the truth"),
+    "l1": (RELEASED, "smallest mean absolute error"),
+    "mse": ("mse optimum", "smallest mean square error"),
 }
 """The strategy to use if this error matters, with the noise of `private_mean`; and why."""
 
@@ -176,7 +176,9 @@ class Plan:
         target = check.positive("error", error)
         trivial = (float(self.users.upper) / 2) ** (2 if objective == "mse" else 1)
         if target >= trivial:
-            rule = f"less than {trivial:g}, the error of publishing the middle, which needs no data"
+            rule = (
+                f"less than {trivial:g}, the error of the middle of the range, which needs no data"
+            )
             check.refuse_value("error", rule, error)
 
         def excess(power: float) -> float:
@@ -234,7 +236,7 @@ class Plan:
         Examples
         --------
         >>> prospects = plan([40] * 5 + [10] * 50 + [2] * 500, lower=0, upper=65, eps=[0.1, 1])
-        >>> [(made.strategy, round(made.factor, 2)) for made in prospects.recommend()]
+        >>> [(advice.strategy, round(advice.factor, 2)) for advice in prospects.recommend()]
         [('l1 release', 1.1), ('l1 release', 1.36)]
         """
         strategy, why = RECOMMENDED[read_objective(objective)]
@@ -266,7 +268,7 @@ class Plan:
         return "".join(html_table(*table) for table in self._shown())
 
     def _shown(self) -> list[tuple[list[str], list[list[str]]]]:
-        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "no mechanism below"]
+        head = ["eps", "strategy", "total width", "bound", "worst-case l1", "lower bound"]
         tables = [(head, [_in_digits(row) for row in self.rows])]
         if self.capped:
             head = ["eps", "cap", "weight", "error over the noise", "cap moves the mean by up to"]
@@ -307,7 +309,7 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     with read_tally(user, None, data, any_value) as tally:
         survey = tally.survey()
     refuse_rows(survey, "clamp", "centre")
-    refuse_nobody(survey)
+    refuse_no_users(survey)
     return survey.counts
 
 
@@ -370,7 +372,7 @@ def plan(
     """
     grid = read_grid(lower, upper)
     width = grid.width
-    rule = "be one whole number a user, each at least 1, of at most 2^53 records"
+    rule = "be one whole number per user, each at least 1, with a sum of at most 2^53"
     users = unquoted("counts", counts, rule, lambda: Contributions(counts, width))
     budgets = _budgets(eps)
     if not budgets:
@@ -490,7 +492,7 @@ def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]
     """Return the largest S of a release for "l1", and the reason for the advice."""
     split = best_split(users, eps)
     if split.heavy_from is not None:
-        why += f"; users of at least {split.heavy_from} records apart from the others"
+        why += f"; users with at least {split.heavy_from} records are released separately"
     return max(part.total_width for part in split.parts), why
 
 
@@ -501,7 +503,7 @@ def _budgets(eps: Epsilon | Iterable[Epsilon]) -> list[Epsilon]:
     if not isinstance(eps, Iterable) or isinstance(eps, str):
         return [eps]
     budgets = list(np.atleast_1d(eps)) if isinstance(eps, np.ndarray) else list(eps)
-    rule = "hold budgets, each as it could stand alone"
+    rule = "hold budgets, each valid by itself"
     unquoted("eps", eps, rule, lambda: [read_eps(budget) for budget in budgets])
     return budgets
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from userdp.release._columns import asked_for
+from userdp.release._columns import as_argument
 
 ARROW_SCANS = ("arrow_scan", "arrow_scan_dumb")
 """Functions that read Arrow data, which hold no Python objects; but bytes may be addresses."""
@@ -64,17 +64,17 @@ def refuse_objects(name: str, kind: object) -> NoReturn:
     DuckDB reads objects of polars as bytes; in a table they look like any other bytes.
     """
     raise TypeError(
-        f"`user` must not be bytes in an engine, got {asked_for('user', name)} of type {kind}: "
-        "DuckDB may have made them of objects of polars, as addresses, of which one person can "
-        "have several. Pass the frame or file itself, or ids as text or whole numbers."
+        f"`user` must not be bytes in an engine, got {as_argument('user', name)} of type {kind}: "
+        "they may be memory addresses that DuckDB took from objects of polars, and one person can "
+        "have several addresses. Pass the frame or file itself, or ids as text or whole numbers."
     )
 
 
 def refuse_scan() -> NoReturn:
     """Raise because a query of DuckDB may read Python objects."""
     raise TypeError(
-        "`data` must not have DuckDB read a frame that may hold Python objects, of which it can "
-        "make several ids for one person: a frame of pandas, one of polars with bytes or objects, "
-        "a result that is fetched already, or (in a relation) a CSV file. Pass the frame or the "
-        "file itself, or an Ibis table of its Arrow table."
+        "`data` must not be a query in which DuckDB reads a frame that may hold Python objects, "
+        "because DuckDB may give one person several ids: a frame of pandas, one of polars with "
+        "bytes or objects, a result that was already fetched, or (in a relation) a CSV file. Pass "
+        "the frame or the file itself, or an Ibis table of its Arrow table."
     )

@@ -248,8 +248,8 @@ def private_mean_protected_counts(
     Examples
     --------
     >>> users, values = ["a", "a", "b", "c"], [3.0, 5.0, 2.0, 4.0]
-    >>> made = private_mean_protected_counts(users, values, lower=0, upper=6, eps=1, cap=2)
-    >>> made.eps, round(made.sum_scale, 6), round(made.weight_scale, 6), made.centre
+    >>> result = private_mean_protected_counts(users, values, lower=0, upper=6, eps=1, cap=2)
+    >>> result.eps, round(result.sum_scale, 6), round(result.weight_scale, 6), result.centre
     (1.0, 12.0, 4.0, 3.0)
     """
     grid = read_grid(lower, upper)
@@ -258,14 +258,14 @@ def private_mean_protected_counts(
     warn_if_large("eps", LaplaceNoise(budget))
     most = check.integer("cap", cap, 1, LARGEST_CAP)
     check_value(value)
-    how = _decide(grid, budget, most, centre, reach)
+    decided = _decide(grid, budget, most, centre, reach)
     load_opendp()
     with read_tally(user, value, data, rules) as tally:
         refuse_rows(tally.survey(), outside, missing)
-        total, weight = tally.weighted_total(how.window, most)
-    noisy_sum = noisy_total(total, how.moved, how.law)
-    noisy_weight = noisy_total(weight, most, how.law)
-    return _result(how, noisy_sum, noisy_weight, outside, missing)
+        total, weight = tally.weighted_total(decided.window, most)
+    noisy_sum = noisy_total(total, decided.moved, decided.law)
+    noisy_weight = noisy_total(weight, most, decided.law)
+    return _result(decided, noisy_sum, noisy_weight, outside, missing)
 
 
 class _Decided(NamedTuple):
@@ -318,20 +318,20 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 
     It depends on public numbers and on the weight, and not on the noise.
     """
-    how = _decide(grid, read_eps(eps), cap, None, None)
+    decided = _decide(grid, read_eps(eps), cap, None, None)
     nothing = Noisy(0, 0.0)
-    return _result(how, nothing, nothing, "refuse", "refuse").worst_case_error_at(weight)
+    return _result(decided, nothing, nothing, "refuse", "refuse").worst_case_error_at(weight)
 
 
 def _result(
-    how: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
+    decided: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
 ) -> ProtectedCountsMean:
     """Return what is known from two noisy totals: post-processing, with public numbers only."""
-    grid = how.grid
-    centre = grid.lower + how.window.origin * grid.step
-    mean = centre + total.total * how.step / max(weight.total, 1)
-    reach = how.window.highest * how.step
-    noise = how.cap * float(how.law.scale)
+    grid = decided.grid
+    centre = grid.lower + decided.window.origin * grid.step
+    mean = centre + total.total * decided.step / max(weight.total, 1)
+    reach = decided.window.highest * decided.step
+    noise = decided.cap * float(decided.law.scale)
     result = ProtectedCountsMean(
         mean=min(max(mean, grid.lower), grid.upper),
         eps=2 * max(total.spent, weight.spent),
@@ -345,14 +345,14 @@ def _result(
         missing=missing,
         centre=centre,
         reach=reach,
-        cap=how.cap,
-        noisy_sum=total.total * how.step,
+        cap=decided.cap,
+        noisy_sum=total.total * decided.step,
         noisy_weight=weight.total,
         sum_scale=reach * noise,
         weight_scale=noise,
-        step=how.step,
+        step=decided.step,
         # Rounding of each value's level, of each user's sum, and of its weighted average.
-        rounding=LEVEL_ERROR * grid.step + (1 + 2**-10) * how.step + grid.float_error,
+        rounding=LEVEL_ERROR * grid.step + (1 + 2**-10) * decided.step + grid.float_error,
     )
     fewest, _ = result.weight_interval()
     return replace(result, worst_case_error=result.worst_case_error_at(max(fewest, 1.0)))

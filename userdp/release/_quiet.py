@@ -17,18 +17,18 @@ from userdp._search import NotFoundError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-OURS = re.compile(r"`\w+`( and `\w+`)? must ")
+OWN_MESSAGE = re.compile(r"`\w+`( and `\w+`)? must ")
 """How a message of this package begins."""
 
-NOTHING_SPENT = "Nothing was released, and no budget is spent."
+NOTHING_SPENT = "Nothing was released, and no budget was spent."
 """Part of messages of failures before the noise is drawn: the draw comes last."""
 
 SEEDS = ("rng", "seed", "random_state")
 """Names by which other libraries take a seed; no function here has such a parameter."""
 
 NO_SEED = (
-    "not be given: a release has no seed, because whoever knows it can subtract the noise. OpenDP "
-    "draws from the operating system's entropy."
+    "not be given: a release has no seed, because anyone who knows it can subtract the noise. "
+    "OpenDP draws from the operating system's entropy."
 )
 
 FAILED = "readable by its engine, which failed"
@@ -51,7 +51,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
         try:
             parameters.bind(*args, **kwargs)
         except TypeError as error:
-            refusal: BaseException = TypeError(_no_call(str(error), kwargs))
+            refusal: BaseException = TypeError(_message_of_bad_call(str(error), kwargs))
         else:
             try:
                 return function(*args, **kwargs)
@@ -64,7 +64,7 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-def _no_call(words: str, given: Mapping[str, object]) -> str:
+def _message_of_bad_call(words: str, given: Mapping[str, object]) -> str:
     """Return Python's message, which names the missing or unknown argument, or one on seeds."""
     for name in SEEDS:
         if name in given:
@@ -82,11 +82,11 @@ def _without_data(error: BaseException, name: str) -> BaseException:
     words = str(error)
     if isinstance(error, ImportError):  # names the library and the extra
         return ImportError(words)
-    if kind is NotFoundError or (kind in KINDS and OURS.match(words)):
+    if kind is NotFoundError or (kind in KINDS and OWN_MESSAGE.match(words)):
         return kind(words)
     return _plain(kind)(
-        f"{name} failed with a {kind.__name__}, whose words are not repeated "
-        "here, because they may quote records."
+        f"{name} failed with a {kind.__name__}, whose message is not repeated "
+        "here, because it may quote records."
     )
 
 
@@ -112,8 +112,8 @@ def quietly(
     if explain is not None:
         explain(failed)
     raise ValueError(
-        f"`data` must be {rule}. {NOTHING_SPENT} The engine's words ({failed}) are not repeated "
-        "here, because they may quote records."
+        f"`data` must be {rule}. {NOTHING_SPENT} The engine's message ({failed}) is not repeated "
+        "here, because it may quote records."
     )
 
 
@@ -124,8 +124,8 @@ def unquoted(name: str, given: object, rule: str, read: Callable[[], T]) -> T:
     except Exception as error:
         kind = type(error)
     raise _plain(kind)(
-        f"`{name}` must {rule}, got {name} {check.kind_of(given)}. Which entry is wrong is not "
-        "told: it may be protected."
+        f"`{name}` must {rule}, got {name} {check.kind_of(given)}. The message omits "
+        "which entry is wrong, because it may be protected."
     )
 
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 from userdp.release._backends import ONE_AT_A_TIME
 from userdp.release._columns import (
-    asked_for,
+    as_argument,
+    refuse_ids_beyond_halves,
     refuse_kind,
-    refuse_what_halves_confuse,
 )
 from userdp.release._frames import Frame
 from userdp.release._plans import plan_query, plan_reads_objects, refuse_objects, refuse_scan
@@ -35,7 +35,7 @@ class Relation(Frame):
             for argument, name in self.wanted:
                 kind = self._type_of(name)
                 if kind.id not in KEPT:
-                    refuse_kind(argument, f"{asked_for(argument, name)} of DuckDB's type {kind}")
+                    refuse_kind(argument, f"{as_argument(argument, name)} of DuckDB's type {kind}")
             kind = self._type_of(self.user)
             if kind.id == "blob":
                 refuse_objects(self.user, kind)
@@ -48,7 +48,7 @@ class Relation(Frame):
                 refuse_scan()
             table = quietly(narrow.to_arrow_table)
             if self._type_of(self.user).id == "float":
-                refuse_what_halves_confuse(table[self.user])
+                refuse_ids_beyond_halves(table[self.user])
         return table
 
     def _type_of(self, name: str) -> Any:

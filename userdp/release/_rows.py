@@ -31,7 +31,7 @@ class Survey(NamedTuple):
     users: tuple[int, ...]
     """Number of users with each of these numbers of rows."""
     without_user: int = 0
-    odd_users: int = 0
+    invalid_floats: int = 0
     """Rows whose user is a float that is not a whole number, or not represented exactly."""
     without_value: int = 0
     """Rows with a user, and without a value."""
@@ -55,32 +55,33 @@ def read_rules(grid: Grid, outside: Outside, missing: Missing) -> Rules:
 
 def refuse_rows(survey: Survey, outside: Outside, missing: Missing) -> None:
     """Raise if there are invalid rows. Their number is protected, so the message omits it."""
-    if survey.odd_users:
-        refuse_odd()
+    if survey.invalid_floats:
+        refuse_invalid_floats()
     if survey.without_user and missing != "drop":
         raise ValueError(
-            "`user` must not be missing: some rows have none. Find out whose they are, or leave "
-            "them out before you count (where counts are protected, missing='drop' does)."
+            "`user` must not be missing: some rows have no user. Find out whose rows they are, or "
+            "remove them before you count (if counts are protected, pass missing='drop')."
         )
     if survey.without_value and missing == "refuse":
         raise ValueError(
-            "`value` must not be missing: some rows have none. Fill them, or pass "
-            "missing='centre', which keeps the promise of privacy (where counts are protected, "
-            "missing='drop' does, too)."
+            "`value` must not be missing: some rows have no value. Fill them in, or pass "
+            "missing='centre', which keeps the privacy guarantee (if counts are protected, "
+            "missing='drop' keeps it too)."
         )
     if survey.outside and outside == "refuse":
         raise ValueError(
-            "`value` must lie between the bounds: some do not. Correct them, make codes for "
-            "missing values empty, or pass outside='clamp', which keeps the promise of privacy."
+            "`value` must lie between the bounds: some do not. Correct them, replace codes for "
+            "missing values by empty entries, or pass outside='clamp', which keeps the privacy "
+            "guarantee."
         )
 
 
-def refuse_odd() -> NoReturn:
+def refuse_invalid_floats() -> NoReturn:
     """Raise because floats are not valid ids."""
     raise TypeError(
-        "`user` must hold ids: some are floats that are not whole numbers, or too large for their "
-        "type to tell neighbours apart (from 2^53 on in 64 bits, 2^24 in 32, 2^11 in 16, which "
-        "DuckDB reads as 32). Pass whole numbers or text."
+        "`user` must hold ids: floats must be whole numbers that their type represents exactly "
+        "(below 2^53 in 64 bits, 2^24 in 32, 2^11 in 16, which DuckDB reads as 32). Pass whole "
+        "numbers or text."
     )
 
 
@@ -90,15 +91,15 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     Counts are limited so that the sum of a user's levels fits its integers. No array has one entry
     per user, because the histogram is enough.
     """
-    refuse_nobody(survey)
+    refuse_no_users(survey)
     if survey.sizes[-1] > MOST_RECORDS:
-        raise ValueError("`user` must have at most 2^42 records each: one has more.")
+        raise ValueError("`user` must have at most 2^42 records per user: one has more.")
     sizes = np.array(survey.sizes, np.int64)
     n_users = np.array(survey.users, np.int64)
     return Contributions._of_histogram(sizes, n_users, grid.width)
 
 
-def refuse_nobody(survey: Survey) -> None:
+def refuse_no_users(survey: Survey) -> None:
     """Raise if no row counts."""
     if not survey.sizes:
-        raise ValueError("`user` must have rows that count: there are none.")
+        raise ValueError("`user` must have at least one valid row: there is none.")

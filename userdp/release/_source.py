@@ -54,14 +54,14 @@ class Source(ABC):
         The message does not list existing names: they may be users, or the first record of a file
         without a heading.
         """
-        there = list(columns)
-        folded = [str(each).lower() if self.fold else each for each in there]
+        existing = list(columns)
+        folded = [str(each).lower() if self.fold else each for each in existing]
         for argument, name in self.wanted:
             rule = None
-            if name not in there:
+            if name not in existing:
                 rule = "be the name of a column of `data`"
             elif folded.count(name.lower() if self.fold else name) > 1:
-                rule = "be the name of one column of `data` only"
+                rule = "be the name of exactly one column of `data`"
             if rule is not None:
                 where = f", for {owner}" if owner else ""
                 check.refuse(argument, rule, f"{check.shown(argument, name)}{where}")
@@ -73,6 +73,6 @@ def refuse_difference(name: str, kinds: Mapping[str, object]) -> None:
     for owner, other in others:
         if other != kind:
             raise TypeError(
-                f"`data` must have one type in a column, got {name!r} of type {kind} in {first} "
-                f"and of type {other} in {owner}. Write them alike first."
+                f"`data` must have one type per column, got {name!r} of type {kind} in {first} "
+                f"and of type {other} in {owner}. Convert them to one type first."
             )

@@ -30,7 +30,7 @@ def read_groups(
 ) -> GroupTally:
     """Return the tally of columns of `data` in groups, a context manager to be closed soon."""
     if data is None:
-        check.refuse_type("data", "the table that has the columns", data)
+        check.refuse_type("data", "the table with the columns", data)
     _load_arrow(data)
     names = {"user": [user], "value": values, "group": [] if group is None else [group]}
     source = _named(data, names)(user, values, data, group)
@@ -69,7 +69,7 @@ def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
         for name in columns:
             _check_name(argument, name)
             if name in known:
-                rule = "another column than `user`" if name == known[0] else "a column of its own"
+                rule = "a different column from `user`" if name == known[0] else "named once"
                 check.refuse_value(argument, rule, name)
             known.append(name)
     if _is_connection(data):
@@ -100,7 +100,7 @@ def _kind_of(data: Any) -> type[Source]:
         return Frame
     got = type(data).__name__
     raise TypeError(
-        f"`data` must be a file, a frame or an Ibis table, got a {got}. Fetch it as one."
+        f"`data` must be a file, a frame or an Ibis table, got a {got}. Convert it to one."
     )
 
 
@@ -112,10 +112,10 @@ def check_value(value: Any) -> None:
 
 def _load_arrow(*given: Any) -> None:
     """Import PyArrow if needed, or raise with what to install, before anything is read."""
-    for thing in given:
+    for item in given:
         for library, what in WITH_ARROW.items():
-            if comes_from(library, thing):
-                check.load("pyarrow", f"{what} are read with PyArrow", "tables")
+            if comes_from(library, item):
+                check.load("pyarrow", f"{what} need PyArrow", "tables")
 
 
 def _is_connection(data: Any) -> bool:

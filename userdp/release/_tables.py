@@ -11,7 +11,7 @@ from userdp.release._backends import (
     backend_of,
     refuse_replaced_functions,
 )
-from userdp.release._columns import asked_for, refuse_kind
+from userdp.release._columns import as_argument, refuse_kind
 from userdp.release._engines import Kept, TallyInEngine, tally_of
 from userdp.release._grouped import GroupRules
 from userdp.release._grouped_engines import GroupsInEngine, pairs_of
@@ -76,7 +76,7 @@ class IbisTable(Source):
         is_time = kind.is_date() or kind.is_timestamp()
         is_name = kind.is_string() or kind.is_binary() or kind.is_uuid()
         if not (is_number or is_time or is_name):
-            refuse_kind("user", f"{asked_for('user', self.user)} of type {kind}")
+            refuse_kind("user", f"{as_argument('user', self.user)} of type {kind}")
 
     def records(self) -> Any:
         """Return a table of users and values, which are zeros if no values are needed."""
@@ -99,7 +99,7 @@ class IbisTable(Source):
         column = self.table[self.group]
         kind = column.type()
         if not (kind.is_string() or kind.is_integer()):
-            refuse_kind("group", f"{asked_for('group', self.group)} of type {kind}")
+            refuse_kind("group", f"{as_argument('group', self.group)} of type {kind}")
         return column if kind.is_integer() else self.backend.as_bytes(column)
 
     def numbers(self, value: str) -> Any:
@@ -109,5 +109,5 @@ class IbisTable(Source):
         if kind.is_decimal():
             return column.cast("string")
         if not kind.is_numeric() or kind.is_boolean():
-            refuse_kind("value", f"{asked_for('value', value)} of type {kind}")
+            refuse_kind("value", f"{as_argument('value', value)} of type {kind}")
         return column

@@ -220,7 +220,7 @@ class TallyInMemory(Tally):
 def _levels(values: Floats, grid: Grid) -> Integers:
     """Return the levels of values between the bounds, by four operations in a fixed order."""
     levels = values - grid.lower
-    levels *= grid.levels_a_unit
+    levels *= grid.levels_per_unit
     levels += 0.5
     return levels.astype(np.int64)  # rounds down, as none is negative
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from userdp import _checks as check
-from userdp.release._columns import HOLD, asked_for
+from userdp.release._columns import HOLD, as_argument
 from userdp.release._quiet import NOTHING_SPENT
 
 BLOCK = 1 << 20
@@ -22,17 +22,17 @@ BLOCK = 1 << 20
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
-INSTEAD = "or pass the table that your own reader makes of it, with the ids as text"
+INSTEAD = "or read it yourself and pass the table, with the ids as text"
 
 AS_NUMBERS = (
-    "Write the decimal point as a point (12.5, not 12,5), without units or separators of "
-    f"thousands, and leave missing values empty, {INSTEAD}"
+    "Write numbers with a decimal point (12.5, not 12,5), without units or thousands "
+    f"separators, and leave missing values empty, {INSTEAD}"
 )
 
 
 def refuse_words(values: Iterable[str], paths: Iterable[Path]) -> None:
     """Raise because entries of a column of values are not numbers."""
-    columns = " or ".join(asked_for("value", name) for name in values)
+    columns = " or ".join(as_argument("value", name) for name in values)
     where = ", ".join(repr(str(path)) for path in paths)
     raise ValueError(
         f"`value` must hold {HOLD['value']}, got {columns} with entries that are "
@@ -55,7 +55,9 @@ def refuse_form(path: Path) -> None:
     if is_ragged:
         got = f"{n_fields} in the heading of {str(path)!r} and another number in some row"
         advice = "Put fields that contain commas in double quotes, and write 12.5 instead of 12,5"
-        check.refuse("data", "have as many fields in each row", f"{got}. {advice}, {INSTEAD}")
+        check.refuse(
+            "data", "have the same number of fields in each row", f"{got}. {advice}, {INSTEAD}"
+        )
 
 
 def refuse_separator(path: Path, heading: Sequence[str]) -> None:

@@ -118,20 +118,20 @@ def release_mean_in_ball(
     Examples
     --------
     >>> users = Contributions([4, 2, 1], upper=2)
-    >>> made = release_mean_in_ball([[3, 1], [0, 2], [1, 0]], users, GaussianNoise.zcdp(2))
-    >>> round(made.rho, 9), made.radius, round(made.noise_scale, 6), made.mean.shape
+    >>> result = release_mean_in_ball([[3, 1], [0, 2], [1, 0]], users, GaussianNoise.zcdp(2))
+    >>> round(result.rho, 9), result.radius, round(result.noise_scale, 6), result.mean.shape
     (2.0, 2.0, 0.285714, (2,))
-    >>> round(made.worst_case_error, 6), round(made.delta(eps=5), 6)
+    >>> round(result.worst_case_error, 6), round(result.delta(eps=5), 6)
     (0.643804, 0.032282)
     """
     if not isinstance(law, GaussianNoise):
         check.refuse_kind("law", "a userdp.beyond.GaussianNoise", law)
     if law.sigma > LARGEST_SCALE:
-        check.refuse("law", "be of a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
+        check.refuse("law", "have a sigma of at most 2^40 for a release", f"sigma={law.sigma}")
     check.instance("users", users, Contributions)
     read_grid(0.0, float(users.upper))  # raises if floats are too coarse for the bounds
     load_opendp()
-    rule = "be one vector of real numbers a user, shape (L, d), of length at most R m_l"
+    rule = "be one vector of real numbers per user, shape (L, d), of length at most R m_l"
     vectors = unquoted("sums", sums, rule, lambda: _read_dataset(sums, users))
     n_users, d = vectors.shape
     reach = _steps_in_radius(n_users, d, law)
@@ -191,5 +191,5 @@ def _read_dataset(sums: npt.ArrayLike, users: Contributions) -> Floats:
     """Return the sums of one dataset."""
     vectors = _read_vectors(sums, users)
     if vectors.ndim != 2:
-        raise ValueError("`sums` must be of one dataset.")
+        raise ValueError("`sums` must be one dataset, of shape (L, d).")
     return vectors

@@ -27,20 +27,20 @@ Missing = Literal["refuse", "centre", "drop"]
 
 COUNTS_PUBLIC = "user-level, for replacing one user's values, with the counts public"
 NOTHING = "nothing is learnt: the release is the same, whatever the data are"
-NOT_STATED = "not stated: rows were to be dropped, so that the counts depend on protected values"
+NOT_STATED = "not stated: rows were to be dropped, so the counts depend on protected values"
 
-REPLACED = {"clamp": ", of the values clamped", "centre": ", missing ones at the centre"}
-"""Suffix that says to which values an error refers, if some were replaced."""
+REPLACED = {"clamp": "values clamped to the bounds", "centre": "missing values set to the centre"}
+"""To which values an error refers, if some were replaced."""
 
-FIXED_BEFORE = "a number that was fixed before"
+FIXED_BEFORE = "a number fixed in advance"
 
 IN_WORDS = {
-    ("outside", "clamp"): "values beyond the bounds count as the nearer bound",
+    ("outside", "clamp"): "values beyond the bounds are replaced by the nearer bound",
     ("outside", "drop"): "values beyond the bounds were left out",
-    ("missing", "centre"): f"missing values count as {FIXED_BEFORE}",
+    ("missing", "centre"): f"missing values are replaced by {FIXED_BEFORE}",
     ("missing", "drop"): "rows without a value or a user were left out",
 }
-"""The same for lay readers."""
+"""The same as sentences, for lay readers."""
 
 MOST_IN_WORDS = 10
 """Up to this budget, the factor e^eps is written as a number."""
@@ -99,16 +99,19 @@ def privacy(result: Any, words: Words, protected: str) -> str:
     """Return in words what protects each user, and how well."""
     spent = result.eps if result.rho is None else result.rho
     if spent is None:
-        return f"A budget of privacy is {result.promise}."
+        return f"The privacy budget is {result.promise}."
     if spent == 0:
         return f"The number would be the same whatever the {words.records} were."
-    noise = f"Noise protects {protected} of each of the {words.users}"
+    owners, theirs = f"each of the {words.users}", "those of any one of them"
+    if words.users == "users" and getattr(result, "n_users", None) == 1:
+        owners, theirs = "the one user", "those"
+    noise = f"Noise protects {protected} of {owners}"
     if result.eps is None:
         return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
     times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
     return (
-        f"{noise}: with any others no outcome would be more than {times} times as likely "
-        f"(user-level differential privacy, eps = {upwards(spent)})."
+        f"{noise}: had {theirs} been entirely different, no outcome would have been more than "
+        f"{times} times as likely (user-level differential privacy, eps = {upwards(spent)})."
     )
 
 
@@ -116,46 +119,58 @@ def _mean_of(result: Any, words: Words) -> str:
     mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
     error = at_most(result.worst_case_error)
     unit, users, records = words
-    what = f"{result.n_records:,} {records} of {_some(result.n_users, users)}"
+    what = f"{result.n_records:,} {records} of {_spelt(result.n_users, users)}"
     if result.n_records == result.n_users:
         each = "" if result.n_users == 1 else "each of "
-        what = f"one value of {each}{_some(result.n_users, users)}"
-    rules = of_which(result.outside, result.missing)
-    itself = "mean so counted" if rules else "mean itself"
+        what = f"one value of {each}{_spelt(result.n_users, users)}"
+    rules = replacement_rules(result.outside, result.missing)
+    exact = "the exact mean computed in this way" if rules else "the exact mean"
     return (
-        f"The mean of {what} is {mean}{unit}{rules}: on average over the noise it is off by "
-        f"at most {error}{unit}, whatever the {records} are, and with a probability of 95 % "
-        f"the {itself} is from {low} to {high}{unit}."
+        f"The mean of {what} is {mean}{unit}{rules}. On average over the noise, it is off by "
+        f"at most {error}{unit}, {_whatever(result.n_records, records)}; with a probability of "
+        f"95 %, {exact} is between {low} and {high}{unit}."
     )
 
 
 def _protected_mean_of(result: Any, words: Words) -> str:
     mean, low, high = in_words(result.mean, result.interval(), result.worst_case_error)
     unit, users, records = words
-    what = f"none of the {users} counts for more than {result.cap:,} {records}"
+    weights = f"each of the {users} is weighted by their number of {records}, up to {result.cap:,},"
     if result.cap == 1:
-        what = f"each of the {users} counts once, by the average of their own {records},"
+        weights = f"all {users} have equal weight, each with the average of their own {records},"
+    rules = replacement_rules(result.outside, result.missing)
     return (
-        f"The mean in which {what} is {mean}{unit}{of_which(result.outside, result.missing)}: with "
-        f"a probability of 95 % that mean itself is from {low} to {high}{unit}, whatever the "
-        f"{records} are."
+        f"The mean in which {weights} is {mean}{unit}{rules}. With a probability of 95 %, the "
+        f"exact value of that mean is between {low} and {high}{unit}, whatever the {records} are."
     )
 
 
 def _mean_in_ball_of(result: Any, words: Words) -> str:
     unit, users, records = words
     return (
-        f"This is the mean vector of {_some(result.n_records, records)} of "
-        f"{_some(result.n_users, users)}: on average over the noise it is off by at most "
-        f"{at_most(result.worst_case_error)}{unit}, whatever the {records} are."
+        f"This is the mean vector of {_spelt(result.n_records, records)} of "
+        f"{_spelt(result.n_users, users)}. On average over the noise, it is off by at most "
+        f"{at_most(result.worst_case_error)}{unit}, {_whatever(result.n_records, records)}."
     )
 
 
-def _some(n: int, words: str) -> str:
+def numbered(n: int, words: str, one: str = "1") -> str:
     """Return a number of users or records; for one, the default word is in the singular."""
     if n == 1 and words in ("users", "records"):
-        return f"one {words.removesuffix('s')}"
+        return f"{one} {words.removesuffix('s')}"
     return f"{n:,} {words}"
+
+
+def _spelt(n: int, words: str) -> str:
+    """Return the same with "one" spelt out."""
+    return numbered(n, words, "one")
+
+
+def _whatever(n: int, records: str) -> str:
+    """Return that a statement holds for all values of n records."""
+    if n == 1 and records == "records":
+        return "whatever the record is"
+    return f"whatever the {records} are"
 
 
 def _counted(n: int, word: str) -> str:
@@ -176,12 +191,13 @@ def _clipped_to(result: Any) -> str:
     )
 
 
-def mended(outside: Outside, missing: Missing) -> str:
-    """Return to which values an error refers, if some were replaced."""
-    return REPLACED.get(outside, "") + REPLACED.get(missing, "")
+def replaced_values(outside: Outside, missing: Missing) -> str:
+    """Return a suffix that says to which values an error refers, if some were replaced."""
+    texts = [REPLACED[choice] for choice in (outside, missing) if choice in REPLACED]
+    return f", with {' and '.join(texts)}" if texts else ""
 
 
-def of_which(outside: Outside, missing: Missing) -> str:
+def replacement_rules(outside: Outside, missing: Missing) -> str:
     """Return, for a sentence, how values that were replaced or dropped enter a mean."""
     rules = (("outside", outside), ("missing", missing))
     texts = [IN_WORDS[rule] for rule in rules if rule in IN_WORDS]
@@ -220,10 +236,10 @@ def _mean_summary(result: Any) -> dict[str, str]:
         "budget": spent(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
-        f"{upwards(result.worst_case_bias, 4)})" + mended(result.outside, result.missing),
-        "noise": f"whole numbers by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
+        f"{upwards(result.worst_case_bias, 4)})" + replaced_values(result.outside, result.missing),
+        "noise": f"integers drawn by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
         "users clipped to": _clipped_to(result),
-        "records": f"{result.n_records} of {_counted(result.n_users, 'user')}, "
+        "records": f"{result.n_records} from {_counted(result.n_users, 'user')}, "
         f"values in [{result.lower:g}, {result.upper:g}]",
     }
 
@@ -233,11 +249,11 @@ def _noise(result: Any) -> str:
     if not result.parts:
         return f"{result.noise_scale:.4g}"
     of_each = " and ".join(
-        f"{part.noise_scale:.4g} from {_counted(part.n_users, 'user')} of at least "
+        f"{part.noise_scale:.4g} for {_counted(part.n_users, 'user')} with at least "
         f"{_counted(part.fewest, 'record')}"
         for part in result.parts
     )
-    return f"{of_each}, each released for the whole budget"
+    return f"{of_each}, each released with the whole budget"
 
 
 def _unbiased(result: Any) -> str:
@@ -248,7 +264,7 @@ def _unbiased(result: Any) -> str:
         return " (unbiased for the clipped mean)"
     low, high = result.clipped_range
     beyond = f"averaged below {low:.4g} and above {high:.4g}"
-    return f" (unbiased for the clipped mean; {beyond}, where no clipped mean is)"
+    return f" (unbiased for the clipped mean; {beyond}, outside the range of clipped means)"
 
 
 def _protected_summary(result: Any) -> dict[str, str]:
@@ -256,15 +272,16 @@ def _protected_summary(result: Any) -> dict[str, str]:
     fewest, most = result.weight_interval()
     return {
         "private mean": f"{result.mean:.6g}",
-        "95 % interval": f"{downwards(low)} to {upwards(high)} (but for the cap)",
+        "95 % interval": f"{downwards(low)} to {upwards(high)} (without the effect of the cap)",
         "budget": spent(result),
-        "weight": f"{result.noisy_weight} (95 %: {downwards(fewest)} to {upwards(most)}), "
-        f"of a user at most {result.cap}",
+        "weight": f"{result.noisy_weight} (95 % interval: {downwards(fewest)} to "
+        f"{upwards(most)}), at most {result.cap} per user",
         "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
-        "on average over the noise (but for the cap), at the smallest of these weights"
-        f"{mended(result.outside, result.missing)}",
-        "noise": f"whole numbers by OpenDP, scales {result.sum_scale:.4g} of the sum, "
-        f"{result.weight_scale:.4g} of the weight",
+        "on average over the noise (without the effect of the cap), for the smallest weight in "
+        "that interval"
+        f"{replaced_values(result.outside, result.missing)}",
+        "noise": f"integers drawn by OpenDP, scale {result.sum_scale:.4g} for the sum and "
+        f"{result.weight_scale:.4g} for the weight",
         "users clipped to": f"{max(result.centre - result.reach, result.lower):.4g} to "
         f"{min(result.centre + result.reach, result.upper):.4g}",
         "values": f"in [{result.lower:g}, {result.upper:g}]",
@@ -274,14 +291,14 @@ def _protected_summary(result: Any) -> dict[str, str]:
 def _in_ball_summary(result: Any) -> dict[str, str]:
     length = float(np.linalg.norm(result.mean))
     return {
-        "private mean": f"{result.mean.size} coordinates, of length {length:.6g}",
+        "private mean": f"{_counted(result.mean.size, 'coordinate')}, of length {length:.6g}",
         "budget": spent(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (a length; bias {upwards(result.worst_case_bias, 4)})",
-        "noise": f"whole numbers by OpenDP, standard deviation {result.noise_scale:.4g} "
+        "noise": f"integers drawn by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
-        "users clipped to": f"sums of length {result.radius:.4g}",
-        "records": f"{result.n_records} of {_counted(result.n_users, 'user')}",
+        "users clipped to": f"sums of length at most {result.radius:.4g}",
+        "records": f"{result.n_records} from {_counted(result.n_users, 'user')}",
     }
 
 
