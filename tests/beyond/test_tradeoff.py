@@ -115,7 +115,7 @@ def test_grid_that_is_made_where_none_is_given(users, eps, noise):
         assert apart.min(axis=axis).max() <= 1e-9 * largest
 
 
-def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(told):
+def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(progress_calls):
     def prior(users, n_trials, *, rng):
         drawn.append(n_trials)
         return ud.uniform_sums(users, n_trials, rng=rng)
@@ -126,6 +126,6 @@ def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(told):
         for rng in (4, 4, 5)
     )
     assert drawn == [1000] * 3
-    assert told == ([6] + [None] * 6) * 3
+    assert progress_calls == ([6] + [None] * 6) * 3
     assert (first == again).all()
     assert not (first == other).all()

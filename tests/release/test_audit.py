@@ -428,7 +428,7 @@ CLIPPED = {"nobody": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.
 
 
 @pytest.mark.parametrize("entry", [*conf.FACTORS, "vectors"])
-def test_what_is_called_does_not_tell_who_is_clipped(entry, monkeypatch, tmp_path):
+def test_the_functions_called_do_not_depend_on_who_is_clipped(entry, monkeypatch, tmp_path):
     OpenDP(monkeypatch, lambda _, total: np.zeros_like(total).tolist())
     row = {"entry": entry, "input": "numpy", "eps": "text", "bounds": "usual", "centre": "middle"}
     row |= {"objective": "bound", "width": "narrow", "project": True}
