@@ -15,9 +15,9 @@ PAGE = functions_of("trust", audit=audit, log=np.vectorize(math.log), people=PEO
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize(("mechanism", "least"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
-def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, least, name):
+@pytest.mark.parametrize(("mechanism", "share"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
+def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, share, name):
     outputs = mechanism(np.broadcast_to(ANSWERS[name], (20_000, 5)), PEOPLE, 1, rng=20)
     (other,) = [sums for n, sums in ANSWERS.items() if n != name]
     assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
-    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least
+    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > share
