@@ -6,7 +6,7 @@
 - Given T, bias and noise add up to (sum of (s_l - T)^+ + 2T/eps)/N. `akmv_error` is its mean over T
   (the curve of Figure 1); `akmv_mean_error` is E|error|, with the noise integrated out as well.
 - On the dataset of Figure 1, all samples at U, `akmv_error` is at least twice the optimum of
-Theorem III.1.
+  Theorem III.1.
 - Yet AKMV wins on the smallest possible dataset: the abstract's "uniformly" does not hold.
 """
 

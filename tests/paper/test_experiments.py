@@ -7,7 +7,7 @@
   (lem-noisy-error, thm-akmv-mean-error). Both estimate the same number.
 - A trial uses one dataset for all mechanisms and budgets; noise has a separate random stream for
   each block, mechanism and budget. So results are bit-identical in any order, and whatever else
-the sweep contains.
+  the sweep contains.
 - A Generator advances by one step, regardless of the size of the sweep.
 - Every error is kept: curves and tables are computed from them. A terminal shows the progress.
 """
