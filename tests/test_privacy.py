@@ -611,7 +611,7 @@ FAULTS = {
         stairs_too_narrow,
         {"opt bound staircase": 2},
     ),
-    "half of the cap, which is no fault": (
+    "half of the cap, which is not a fault": (
         VARIANCE,
         "variance_cap",
         lambda users, law, cap=beyond.variance_cap: cap(users, law) / 2,
@@ -623,7 +623,7 @@ FAULTS = {
         centre_of_all,
         {"variance": 3.002},
     ),
-    "nobody is clipped, which is no fault": (
+    "no user is clipped, which is not a fault": (
         MEANS_OF_GROUPS,
         "_threshold",
         no_clipping,
@@ -636,7 +636,7 @@ FAULTS = {
         {"several means": 2},
     ),
     "half of the scale in a ball": (BALL, "noise_scale", half_of_the_scale, both(2, 1)),
-    "a smaller threshold, which is no fault": (
+    "a smaller threshold, which is not a fault": (
         BALL,
         "ball_threshold",
         lambda users, *_: users.upper * users.counts.min(),

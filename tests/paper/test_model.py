@@ -211,7 +211,7 @@ BAD_SUMS = {
         [1.0, 2.0, 3.0],
         "have one entry per user (2) along its last axis, got sums of",
     ],
-    "of nobody": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
+    "of no user": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
     "of one user each": [[[1], [2]], "have one entry per user (2) along its last axis, got"],
 }
 

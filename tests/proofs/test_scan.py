@@ -67,7 +67,7 @@ SLIPS = {
         "(* begin slip *)\nDefinition E_OPT := 0.\n(* end slip *)\n",
         "definitions.v defines this name between marks: E_OPT",
     ),
-    # Of other kinds.
+    # Other kinds of sentences.
     "no proof": ("Lemma slip : False.\nProof.\nAdmitted.\n", IN_PROOF + "Admitted."),
     "an abandoned proof": ("Lemma slip : False.\nProof.\nAbort.\n", IN_PROOF),
     "an axiom": ("Axiom slip : False.\n", UNLISTED),

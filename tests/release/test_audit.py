@@ -317,9 +317,9 @@ ALARM = 1e-6 / (2 * 8)  # for each of two tests of each of the eight noisy numbe
 
 
 def releases_of(entry, eps, folder, n):
-    """Return n releases, and what they would be without noise, with the scale that it must have.
+    """Return n releases, their noisy numbers, and the numbers without noise, with required scales.
 
-    The noise has so many steps that it is as good as continuous. The releases come first.
+    The noise has so many steps that it is practically continuous.
     """
     row = {"users": "many", "bounds": "usual", "eps": eps, "centre": "off", "objective": "l1"}
     row |= {"width": "given", "project": False, "cap": 1000, "reach": "given"}
@@ -336,7 +336,7 @@ def releases_of(entry, eps, folder, n):
 def drawn_again(result, numbers, scale):
     """Return noise as it was before it was averaged beyond the range of clipped means.
 
-    It is drawn again there: the law has no memory.
+    It is drawn again there, because the law is memoryless.
     """
     low, high = result[0].clipped_range
     again = np.random.default_rng(7).exponential(scale, numbers.size)
@@ -430,7 +430,7 @@ def test_long_vectors_of_many_users_have_the_same_clipping_and_noise_as_short_on
 
 
 # 5. Running times are not guaranteed to be equal, but the same functions are called for all users.
-CLIPPED = {"nobody": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.5], "all": [1, 1]}
+CLIPPED = {"no one": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.5], "all": [1, 1]}
 
 
 @pytest.mark.parametrize("entry", [*conf.FACTORS, "vectors"])
@@ -450,5 +450,5 @@ def test_the_functions_called_do_not_depend_on_who_is_clipped(entry, monkeypatch
         else:
             release = conf.release_of(row, users, low + shares * (high - low), tmp_path)
         seen[who] = calls_of(release)
-    assert len(seen["nobody"]) > 60
-    assert seen == dict.fromkeys(CLIPPED, seen["nobody"])
+    assert len(seen["no one"]) > 60
+    assert seen == dict.fromkeys(CLIPPED, seen["no one"])

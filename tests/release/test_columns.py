@@ -29,13 +29,13 @@ from userdp.release._columns import read_ids, read_values
 
 
 def check_two_users(column, nulls):
-    """Check the users of four rows: first, second, perhaps missing (nobody), and first again."""
+    """Check users of rows: the first, the second, perhaps a missing one, and the first again."""
     ids = read_ids(column)
-    first, second, *nobody, again = ids.codes.tolist()
+    first, second, *missing, again = ids.codes.tolist()
     assert ids.codes.dtype.kind in "iu"
     assert first == again != second
-    assert nobody == [-1] * nulls
-    assert ids.some_missing is bool(nobody)
+    assert missing == [-1] * nulls
+    assert ids.some_missing is bool(missing)
     assert 0 <= min(first, second) < max(first, second) < ids.n_codes
 
 

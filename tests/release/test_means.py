@@ -121,9 +121,9 @@ def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps
 def test_published_results_depend_on_values_only_through_the_noisy_totals(strategy, monkeypatch):
     def fixed(moved, budget, *, vector=False):
         real = real_noise(moved, budget, vector=vector)
-        answer = lambda total: [7] * len(total) if vector else 7  # noqa: E731
-        answer.map = real.map
-        return answer
+        measurement = lambda total: [7] * len(total) if vector else 7  # noqa: E731
+        measurement.map = real.map
+        return measurement
 
     real_noise = noise.discrete_laplace
     monkeypatch.setattr(noise, "discrete_laplace", fixed)

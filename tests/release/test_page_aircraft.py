@@ -89,12 +89,12 @@ def test_the_recorded_means_of_groups_are_those_of_the_plan_and_near_the_truth(g
     means = pd.DataFrame(document["means"])
     bounds, by_group = {"speed": (0, UPPER)}, {"group": group, "groups": groups}
     plan = release.plan_means("tailnum", bounds, data=FLIGHTS, eps=0.5, **by_group)
-    promised = pd.DataFrame(plan.rows)
+    planned = pd.DataFrame(plan.rows)
     same = ["column", "group", "n_users", "n_records"]
-    assert means[same].equals(promised[same])
-    assert {*means.strategy} == {*promised.best} == {"joint"}
-    np.testing.assert_allclose(means.worst_case_error, promised.joint, rtol=1e-9)
-    np.testing.assert_allclose(means.other_error, promised.divided, rtol=1e-9)
+    assert means[same].equals(planned[same])
+    assert {*means.strategy} == {*planned.best} == {"joint"}
+    np.testing.assert_allclose(means.worst_case_error, planned.joint, rtol=1e-9)
+    np.testing.assert_allclose(means.other_error, planned.divided, rtol=1e-9)
     truth = means.group.map(FLIGHTS.groupby(FLIGHTS[group].astype(str)).speed.mean())
     reach = means.worst_case_bias + means.noise_scale * np.log(1e6) + means.rounding
     assert (abs(truth - means["mean"]) < reach).all()
@@ -106,7 +106,7 @@ def test_the_recorded_means_of_groups_are_those_of_the_plan_and_near_the_truth(g
     names = ["flights", "aircraft", "released mean", "low", "high", "low, all groups"]
     names += ["high, all groups", "true mean", "joint", "divided"]
     of_page = [means.n_records, means.n_users, means["mean"], own_low, own_high, low, high]
-    of_page += [truth, promised.joint, promised.divided]
+    of_page += [truth, planned.joint, planned.divided]
     np.testing.assert_allclose(table[names].T, of_page, rtol=5.1e-6)
 
 

@@ -71,8 +71,8 @@ def test_the_model_predicts_the_measured_peaks(threads):
     peaks = PEAKS[PEAKS.threads == threads]
     assert len(peaks) == 3
     for peak in peaks.itertuples():
-        said = predicted(peak.records, peak.users)[IN_TABLE[threads]]
-        assert 1 / WITHIN < peak.number / said < WITHIN
+        prediction = predicted(peak.records, peak.users)[IN_TABLE[threads]]
+        assert 1 / WITHIN < peak.number / prediction < WITHIN
 
 
 def test_memory_grows_with_users_for_two_threads_and_with_records_for_more():
@@ -103,5 +103,5 @@ def test_memory_of_the_calling_process_does_not_grow_with_the_users():
     assert many.users == 100 * some.users
     assert many.number < 2 * some.number
     few, more = MEASURED[MEASURED.what == "calling process, sizes grow"].itertuples()
-    said = predicted(more.records, more.users)["calling process"]
-    assert 1 / WITHIN < (more.number - few.number) / said < WITHIN
+    prediction = predicted(more.records, more.users)["calling process"]
+    assert 1 / WITHIN < (more.number - few.number) / prediction < WITHIN

@@ -134,8 +134,8 @@ def test_ids_that_look_alike_stay_different_with_the_line_of_the_page(ids, tmp_p
 
 
 def test_a_group_without_rows_is_released_if_counts_are_protected():
-    nobody = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
-    how = {"lower": 0, "upper": 6, "data": nobody}
+    no_rows = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
+    how = {"lower": 0, "upper": 6, "data": no_rows}
     assert release.private_mean_protected_counts("who", "value", **how, eps=1, cap=2).eps == 1
     with pytest.raises(ValueError, match="there are none"):
         release.private_mean("who", "value", budget=1, **how)

@@ -41,7 +41,7 @@ def test_the_mean_is_released_with_noise_for_the_heaviest_user(opendp):
 
 
 ODD_ROWS = {
-    "nobody's": ((None, 2.0), "`user` must not be missing"),
+    "without a user": ((None, 2.0), "`user` must not be missing"),
     "without a value": (("a", None), "`value` must not be missing"),
     "beyond the bounds": (("a", 7.1), "`value` must lie between the bounds"),
 }
@@ -340,8 +340,8 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
 def test_rows_of_a_table_are_tallied():
     data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
     assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 2, 1, 1, 1)
-    nobody = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
-    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(nobody))
+    rows = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
+    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(rows))
     assert found == (4, 2, 2, 0, 0)
 
 

@@ -108,9 +108,9 @@ def test_a_single_odd_user_is_refused(holder, odd, end, opendp, tmp_path):
 
 
 # Blocks, at their true sizes
-KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "nobody": None}
+KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "no user": None}
 FOUND = {"below": "outside", "above": "outside", "missing": "without_value"}
-FOUND["nobody"] = "without_user"
+FOUND["no user"] = "without_user"
 GRID = read_grid(0, 1)
 WIDE = Window(0, 2, -(2**62), 2**62)
 
@@ -130,7 +130,7 @@ IN_MEMORY = [0, 2**15 - 1, 2**15, 2**22 - 1, 2**22, 2**22 + 2**15, 2**22 + 2**15
 def test_a_single_fault_is_found_in_every_block_of_arrays(kind, place, rows):
     codes, values = rows[0], rows[1]
     kept = codes[place], values[place]
-    if kind == "nobody":
+    if kind == "no user":
         codes[place] = -1
     else:
         values[place] = KINDS[kind]
@@ -151,8 +151,8 @@ IN_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_single_fault_is_found_in_every_block_of_duckdb(kind, place):
     n = IN_DUCKDB[-1] + 1
-    user = f"if(i = {place} and {kind == 'nobody'}, null, i % 2)"
-    value = f"if(i = {place} and {kind != 'nobody'}, {KINDS[kind]}::double, 0.5)".replace(
+    user = f"if(i = {place} and {kind == 'no user'}, null, i % 2)"
+    value = f"if(i = {place} and {kind != 'no user'}, {KINDS[kind]}::double, 0.5)".replace(
         "nan::", "'nan'::"
     ).replace("None::", "0.5::")
     query = f"SELECT {user} AS user, {value} AS value FROM range({n}) AS r(i)"
@@ -166,9 +166,9 @@ def check_one_fault(tally, kind, n, drop):
     survey = tally.survey()
     found = {name: getattr(survey, name) for name in {*FOUND.values(), "odd_users"}}
     assert found == dict.fromkeys(found, 0) | {FOUND[kind]: 1}
-    gone = drop or kind == "nobody"
+    gone = drop or kind == "no user"
     assert survey.counts.sum() == n - gone
-    instead = {"below": 0, "above": 2**40, "missing": 0, "nobody": 0}[kind]
+    instead = {"below": 0, "above": 2**40, "missing": 0, "no user": 0}[kind]
     total = (n - 1) * 2**39 + (0 if gone else instead)
     assert tally.clipped_total(WIDE) == total >> 2
 

@@ -32,8 +32,8 @@ from userdp.release._sources import read_tally
 pytestmark = pytest.mark.filterwarnings("ignore:.*protects little")
 
 N_DRAWS = 40
-"""Draws of settings for each kind of release. A fault in a tenth of the (logarithmic) range of one
-setting would be missed with a chance below 2 %; the draws are the same in every run."""
+"""Number of draws of settings for each kind of release. A fault in a tenth of the (logarithmic)
+range of one setting is missed with probability below 2 %; draws are the same in every run."""
 
 CLOSE = 2.0**-38
 """Relative error of sums in floats: they have 53 bits, of which up to 12 are spent on offsets."""
@@ -182,8 +182,8 @@ def in_memory(public, users, monkeypatch):
 def in_duckdb(public, users, monkeypatch):
     """Return a table with one row per user of the first group, two of the second, and so on.
 
-    The query of the tally is the real one. Its result is changed before it is stored: from the
-    number of rows follows the number of records.
+    The tally uses the actual query. Its result is changed before it is stored: the number of rows
+    is replaced by the group's number of records.
     """
 
     def stretched(*question):

@@ -234,9 +234,9 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize(("known", "said"), ADDRESSES.values(), ids=ADDRESSES)
+@pytest.mark.parametrize(("known", "expected"), ADDRESSES.values(), ids=ADDRESSES)
 def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
-    environment, tmp_path, known, said
+    environment, tmp_path, known, expected
 ):
     for name, value in known.items():
         environment(name, value)
@@ -248,7 +248,7 @@ def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
     command = [sys.executable, "-m", "check_jsonschema", schema, tmp_path / "CITATION.cff"]
     subprocess.run(command, check=True, capture_output=True)
     new = {"date-released": date(1970, 1, 2), "commit": "1" * 40}
-    assert yaml.safe_load(text) == CFF | said | new
+    assert yaml.safe_load(text) == CFF | expected | new
 
 
 def test_citation_files_refer_to_the_paper_as_the_bibliography_does():
@@ -423,10 +423,10 @@ def pinned(file, python):
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_lock_files_contain_the_requirements(python):
     """If this fails, run `make lock`. Tests and extras must not change the versions of the book."""
-    asked = ["requirements.txt", "requirements/tests.txt", "requirements/extras.txt"]
+    required = ["requirements.txt", "requirements/tests.txt", "requirements/extras.txt"]
     locks = [pinned(f"requirements/{name}.lock", python) for name in ("book", "tests", "extras")]
     assert len(locks[0]) > 100
-    for file, lock in zip(asked, locks, strict=True):
+    for file, lock in zip(required, locks, strict=True):
         assert pinned(file, python) <= lock
     together = set().union(*locks)
     assert len(together) == len(dict(together))

@@ -71,10 +71,10 @@ STRANDED = r"""[...document.querySelectorAll('.bd-article span.math')].filter((f
   mark.setEnd(after, 1);
   const {left, width} = mark.getBoundingClientRect();
   return width && left < formula.getBoundingClientRect().right - 2;
-}).map((formula) => `a mark stands on the next line: ${formula.textContent}`)"""
+}).map((formula) => `punctuation is on the next line: ${formula.textContent}`)"""
 HIGH = """[...document.querySelectorAll('.toggle-hidden > .admonition-title')].filter((title) =>
     title.checkVisibility() && title.parentElement.offsetHeight > title.offsetHeight + 2)
-  .map((title) => `a closed box is higher than its title: ${title.textContent}`)"""
+  .map((title) => `a closed box is taller than its title: ${title.textContent}`)"""
 # Faults that neither axe nor the browser reports.
 FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];

@@ -406,7 +406,7 @@ def test_the_multipliers_are_the_slopes(page, site):
 def test_every_frame_of_an_animation_is_a_valid_state(browser, site):
     """The error beside the dot is that of the width between the brackets.
 
-    The page's clock stands still but where it is moved on, so that no frame is left out.
+    The test advances the page's clock itself, so that it sees every frame.
     """
     widths = []
     with browser.new_page(viewport={"width": 1000, "height": 900}) as page:
