@@ -1,4 +1,4 @@
-"""Settings of all tests: ids in words, examples that are the same in every run, no clock."""
+"""Settings of all tests: readable ids, the same random examples in every run, no deadlines."""
 
 from contextlib import contextmanager
 from importlib import import_module
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from wording import are_words, brief
 
-# Not explained: it takes minutes, and names lines that the failure has nothing to do with.
+# The explain phase takes minutes, and often names lines that are unrelated to the failure.
 settings.register_profile(
     "book",
     phases=[phase for phase in Phase if phase is not Phase.explain],
@@ -21,11 +21,11 @@ settings.register_profile("short", settings.get_profile("book"), max_examples=10
 settings.load_profile("book")
 
 SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
-"""What needs Coq, or a built book and a browser."""
+"""Tests that need Coq, or a built book and a browser."""
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make test-all` those folders, Spark, and the chapters beyond the paper."""
+    """Mark as slow: these folders, tests of Spark, and tests of chapters beyond the paper."""
     for item in items:
         of_a_chapter = item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
         on_spark = "spark" in item.nodeid.lower()
@@ -34,9 +34,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_make_parametrize_id(config, val, argname):
-    """Ids are words: text and names as they are, numbers and anything else as ARGUMENT=VALUE.
+    """Make readable ids: text and names as they are, numbers and anything else as ARGUMENT=VALUE.
 
-    A value that has no words needs `ids`; a report would speak of `attempt137`.
+    A test with lambdas needs explicit `ids`; pytest would call them `attempt137`.
     """
     if isinstance(val, str) and are_words(val):
         return None
@@ -47,8 +47,8 @@ def pytest_make_parametrize_id(config, val, argname):
 
 
 @pytest.fixture
-def told(monkeypatch):
-    """What a progress bar is told: how many steps there are, and None after each."""
+def progress_calls(monkeypatch):
+    """The calls of progress bars: the number of steps, then None after each step."""
 
     @contextmanager
     def progress(steps):

@@ -1,4 +1,4 @@
-"""The paper's quantities from their definitions, slowly, with none of userdp's formulas."""
+"""The paper's quantities, computed slowly from their definitions without userdp's formulas."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from scipy import integrate, optimize
 
 
 def per_sample(counts, clipping):
-    """One (a, b) a sample, grouped by user, whichever way the clipping was given."""
+    """One (a, b) per sample, grouped by user, from intervals per user or per sample."""
     ends = list(zip(clipping.lower, clipping.upper, strict=True))
     if len(ends) == len(counts):
         return [[end] * m for end, m in zip(ends, counts, strict=True)]
@@ -22,7 +22,7 @@ def project(x, a, b):
 
 
 def largest_bias(counts, upper, clipping):
-    """Sup of |f - f_clipped| over a grid of datasets that holds every corner and interval end."""
+    """Sup of |f - f_clipped| over a grid of datasets with all corners and interval ends."""
     ends = list(itertools.chain(*per_sample(counts, clipping)))
     choices = [sorted({0, a, b, (a + b) / 2, upper}) for a, b in ends]
     return max(
@@ -32,7 +32,7 @@ def largest_bias(counts, upper, clipping):
 
 
 def largest_change(counts, upper, clipping):
-    """Largest change of the clipped mean when one user's samples go from one corner to another."""
+    """Largest change of the clipped mean when one user's samples move between two corners."""
     changes = []
     for ends in per_sample(counts, clipping):
         sums = [
@@ -49,7 +49,7 @@ def kth_largest_sum(counts, upper, eps):
 
 
 def objective(counts, upper, eps, total_width):
-    """The worst-case error of the symmetric intervals of one total width: phi(S)."""
+    """The worst-case error phi(S) of symmetric intervals with a common total width S."""
     bias = sum(max(upper * m - total_width, 0) for m in counts) / Fraction(2)
     return (bias + total_width / eps) / sum(counts)
 
@@ -67,14 +67,15 @@ def smallest_error_by_linear_program(counts, upper, eps):
     return solution.fun / sum(counts)
 
 
-def integral(function, places):
-    """From the first to the last of the places, each piece by itself."""
+def integral(function, breakpoints):
+    """Integrate from the first to the last breakpoint, one piece at a time."""
     options = {"epsabs": 1e-14, "epsrel": 1e-12, "limit": 300}
-    return sum(integrate.quad(function, *ends, **options)[0] for ends in itertools.pairwise(places))
+    pieces = itertools.pairwise(breakpoints)
+    return sum(integrate.quad(function, *ends, **options)[0] for ends in pieces)
 
 
 def akmv_by_quadrature(error, sums, counts, upper, eps):
-    """E error(T): the density exp(-eps/4 |c(t) - k|) of T on [0, U m*] is flat between sums."""
+    """E error(T): the density of T on [0, U m*], exp(-eps/4 |c(t) - k|), is flat between sums."""
     k = min(math.ceil(2 / eps), len(counts))
     edges = sorted({0.0, *map(float, sums), float(upper * max(counts))})
     mass = total = 0.0
@@ -86,7 +87,7 @@ def akmv_by_quadrature(error, sums, counts, upper, eps):
 
 
 def modulus_at(table, n):
-    """How far n users together can move a statistic, given for all datasets: one axis per user."""
+    """How far n users can move a statistic, given as a table of datasets with one axis per user."""
     changes = [0]
     for users in itertools.combinations(range(table.ndim), min(n, table.ndim)):
         changes.append(np.max(table.max(axis=users) - table.min(axis=users)))

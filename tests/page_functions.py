@@ -1,4 +1,4 @@
-"""What a chapter holds, for tests: functions that it defines, and numbers of its sentences."""
+"""Give tests access to a chapter: its functions, and the values and tables stored in it."""
 
 import ast
 from itertools import pairwise
@@ -16,7 +16,7 @@ BOOK = Path(__file__).resolve().parent.parent / "book"
 
 
 def functions_of(page, **names):
-    """All functions that the page's cells define at top level; `names` are their globals."""
+    """Return all functions that the page's cells define at top level; `names` adds globals."""
     cells = nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells
     trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
     defined = [n for tree in trees for n in tree.body if isinstance(n, ast.FunctionDef)]
@@ -26,18 +26,18 @@ def functions_of(page, **names):
 
 
 def glued(page):
-    """Return what the page's cells hand to its sentences and captions, as stored."""
+    """Return the stored values that the page's cells pass to its sentences and captions."""
     kind, found = "application/papermill.record/text/plain", {}
     for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
         for output in cell.get("outputs", []):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", "table ")
-            if not name.startswith("table "):  # which is the record of a CSV
+            if not name.startswith("table "):  # those record how a CSV file was made
                 found[name] = ast.literal_eval(output.data[kind])
     return found
 
 
 def tables(page):
-    """Return the stored tables of a page, as rows of entries; one that spans rows is repeated."""
+    """Return the stored tables of a page as lists of rows; repeat entries that span rows."""
     found = []
     for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
         for output in cell.get("outputs", []):

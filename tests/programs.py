@@ -1,14 +1,14 @@
-"""Linear programs over all estimators and over all private mechanisms, which know no theorem."""
+"""Linear programs over all estimators, or all private mechanisms; they use no theorem."""
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
 
-def solve(cost, rows, limits, bounds, equal=None, to=None):
-    """Minimise; a row is a dict from variables to coefficients."""
-    made = [None if table is None else matrix(table, len(cost)) for table in (rows, equal)]
-    result = linprog(cost, made[0], limits, made[1], to, bounds=bounds, method="highs")
+def solve(cost, rows, limits, bounds, equal=None, targets=None):
+    """Minimise `cost`; each row of a constraint is a dict from variables to coefficients."""
+    tables = [None if table is None else matrix(table, len(cost)) for table in (rows, equal)]
+    result = linprog(cost, tables[0], limits, tables[1], targets, bounds=bounds, method="highs")
     assert result.success, result.message
     return result.fun
 
@@ -20,7 +20,7 @@ def matrix(rows, n):
 
 
 def neighbours(apart):
-    return zip(*(place.tolist() for place in np.nonzero(apart == 1)), strict=True)
+    return zip(*(indices.tolist() for indices in np.nonzero(apart == 1)), strict=True)
 
 
 def least_error(values, apart, weight):
@@ -29,7 +29,7 @@ def least_error(values, apart, weight):
 
 
 def least_bias(values, apart, sensitivity):
-    """The least sup |f - g| of all functions g with at most this sensitivity."""
+    """The least sup |f - g| over all functions g with at most this sensitivity."""
     return _estimator(values, apart, 0.0, sensitivity)
 
 
@@ -46,7 +46,7 @@ def _estimator(values, apart, weight, most):
 
 
 def least_vector_error(values, apart, weight):
-    """As `least_error` for vectors f(D), shape (n, G), with the sum over coordinates as length."""
+    """As `least_error` for vectors f(D), of shape (n, G), with the l1 norm as distance."""
     n, g = values.shape
     part = lambda i, k: i * g + k  # noqa: E731
     bias, change, n_variables = n * g, n * g + 1, n * g + 2
@@ -77,8 +77,8 @@ def least_vector_error(values, apart, weight):
 def least_risk(values, steps, eps):
     """The least worst-case E|A(D) - f(D)| of all eps-DP mechanisms for the neighbours in `steps`.
 
-    Outputs are values of f: between two of them errors are linear, so that an output there can be
-    moved to either of them at random without any dataset's mean error being larger.
+    It suffices to consider values of f as outputs. Between two of them all errors are linear, so an
+    output there can be rounded to either of them at random without raising any mean error.
     """
     outputs = np.unique(values)
     n, k = len(values), len(outputs)

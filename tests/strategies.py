@@ -1,4 +1,4 @@
-"""Problems of several tests: random ones, small, exact, and rich in ties and edge cases."""
+"""Problems that several tests share; random ones are small and exact, with many ties."""
 
 from fractions import Fraction
 
@@ -33,20 +33,20 @@ def several(strategy, n):
 
 @st.composite
 def budgets(draw, n_users=6):
-    """Epsilon: any fraction, or one at which 2/eps is an integer (the theorem's ties), or near."""
+    """Epsilon: any fraction, or one where 2/eps is (nearly) an integer, a tie of the theorem."""
     at_tie = Fraction(2, draw(st.integers(1, n_users + 1)))
     return draw(st.sampled_from([at_tie, at_tie * Fraction(999, 1000), draw(fractions)]))
 
 
 def collections(max_samples=24):
-    """Users; built so that a failure shows their counts."""
+    """Users; built from counts, so that Hypothesis prints these when a test fails."""
     few = counts.filter(lambda values: sum(values) <= max_samples)
     return st.builds(ud.Contributions, few, fractions)
 
 
 @st.composite
 def clippings(draw, users, per_sample):
-    """Intervals in general position, with dropped and untouched samples among them."""
+    """Intervals in general position; some drop their sample, and some never clip it."""
     n = users.total if per_sample else users.n_users
     special = st.sampled_from([(0, 0), (0, 1), (1, 1), (Fraction(1, 2), Fraction(1, 2))])
     end_pairs = st.one_of(st.tuples(shares, shares).map(sorted), special)

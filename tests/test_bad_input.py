@@ -1,11 +1,12 @@
-"""What each public function refuses, by argument and value, and what it only just takes.
+"""Which values of each argument every public function refuses, and which it only just accepts.
 
-Most arguments are read by a reader, specified in test_checks.py or, of budgets and sums, in
-test_model.py. Here a row of REFUSED says which argument of which functions is read by which: a
-reader is known by some values that it alone refuses like that. The rules of a function itself have
-their values in its rows. Every function is called with good arguments, GOOD, and one bad one in
-turn; what means the same everywhere (`sums`, `users`, `eps`, `budget`, `rng`, ...) is tried on each
-function that takes it, also on one exported tomorrow.
+Most arguments are checked by a reader. test_checks.py specifies the readers, and test_model.py
+those of budgets and sums. Here, a row of REFUSED says which reader checks an argument of which
+functions: it lists a few values that only this reader refuses with these messages. Rows also list
+the values that a function refuses by rules of its own. Every function is called with valid
+arguments, GOOD, one of which is replaced by a bad value. Arguments with the same meaning everywhere
+(`sums`, `users`, `eps`, `budget`, `rng`, ...) are tested on each function that has them, including
+functions exported later.
 """
 
 import inspect
@@ -27,11 +28,11 @@ import userdp as ud
 from userdp import _checks, beyond, release
 from userdp.akmv import Cells
 
-V, T = ValueError, TypeError  # of the right type, and not
+V, T = ValueError, TypeError  # for values of the right type, and of a wrong type
 INF, NAN, HUGE, EDGE = float("inf"), float("nan"), 10**400, 2**53 + 1
 SUMS, USERS = [11.0, 4.0], ud.Contributions([2, 1], 10)
 EXACT = ud.Contributions([2, 1], Fraction(10))
-# A law of thresholds by hand, one cell between neighbouring sums.
+# A distribution of thresholds by hand, with one cell between neighbouring sums.
 LAW = Cells(np.array([11.0, 4, 0]), np.array([20.0, 11, 4]), np.array([0.5, 0.3, 0.2]), np.zeros(3))
 
 GOOD = (
@@ -51,8 +52,8 @@ GOOD = (
 )
 GROUPED = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
 GROUPED += ["error_of_several_means", "error_of_divided_budget"]
-OTHERWISE = {
-    "release_mean": {"total_width": None},  # else the objective decides nothing
+GOOD_FOR = {
+    "release_mean": {"total_width": None},  # with a width, the objective has no effect
     "as_measurement": {
         "user": "user",
         "value": "value",
@@ -63,7 +64,7 @@ OTHERWISE = {
     "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
     **{name: {"counts": [[2], [1]]} for name in GROUPED},
     "opt_several_means": {"counts": [[2], [1]], "sums": [[11.0], [4.0]]},
-    "opt_variance": {"budget": 2},  # else the output is constant
+    "opt_variance": {"budget": 2},  # with a smaller budget, the output is constant
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
     "ball_mean_error": {"sums": [[6.0], [4.0]]},
 }
@@ -87,16 +88,16 @@ FUNCTIONS = {
     for name, function in ((name, getattr(module, name)) for name in names)
     if inspect.isfunction(function) or function in CLASSES
 }
-"""By their names; one of `beyond` that generalises another of `userdp` keeps its `beyond`."""
+"""By name; a function of `beyond` with the same name as one of `userdp` is called `beyond.NAME`."""
 
 
 def call(name, **changed):
-    known = GOOD | OTHERWISE.get(name, {})
-    wanted = inspect.signature(FUNCTIONS[name]).parameters
-    assert changed.keys() <= wanted.keys()
-    unknown = sorted(wanted.keys() - known.keys())
-    assert not unknown, f"GOOD needs a good value of {unknown}, which {name} takes"
-    return FUNCTIONS[name](**{parameter: known[parameter] for parameter in wanted} | changed)
+    good = GOOD | GOOD_FOR.get(name, {})
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert changed.keys() <= parameters.keys()
+    missing = sorted(parameters.keys() - good.keys())
+    assert not missing, f"GOOD needs a good value of {missing}, which {name} takes"
+    return FUNCTIONS[name](**{parameter: good[parameter] for parameter in parameters} | changed)
 
 
 def taking(argument):
@@ -106,25 +107,25 @@ def taking(argument):
 QUOTED = str | numbers.Number | np.bool_ | None
 
 
-class Said(NamedTuple):
-    """A value, and what its refusal says where that is not NAME=VALUE."""
+class WithMessage(NamedTuple):
+    """A bad value, and a part of the expected message, if that is not NAME=VALUE."""
 
     value: object
     words: str
 
 
-def said(words, *values):
-    return [Said(value, words) for value in values]
+def msg(words, *values):
+    return [WithMessage(value, words) for value in values]
 
 
 def written(value):
-    """A number as Python writes it; of long ones six digits."""
+    """A number as messages show it: as Python writes it, or six digits of a long one."""
     return repr(value).replace(repr(HUGE), "1e+400 (rounded, of type int)")
 
 
 def shown(argument, value):
-    """The value, and what a refusal shows of it; in a list the last one is bad."""
-    if isinstance(value, Said):
+    """The value, and how a message shows it; in a list the last entry is the bad one."""
+    if isinstance(value, WithMessage):
         return value
     if isinstance(value, list) and value:
         return value, f"{argument}[{len(value) - 1}]={written(value[-1])}"
@@ -134,9 +135,9 @@ def shown(argument, value):
 
 
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
-MODULI = ["modulus_of_weighted_mean", "modulus_of_protected_mean"]  # for a bound of their own
+MODULI = ["modulus_of_weighted_mean", "modulus_of_protected_mean"]  # they take `upper`, not `users`
 RECORDS = ["private_mean", "private_mean_protected_counts"]
-OF_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
+TAKING_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
 BUDGET = sorted({*taking("eps")} - {*SWEEPS, "plan"})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
@@ -145,10 +146,10 @@ BY_LAW = sorted({*taking("budget")} - {"optimality_factor"})
 GAUSS = beyond.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
 BOUNDED = sorted({*BY_LAW} - {*RELEASES})
-OWN = {"release_mean", "opt_several_means", *BALL}  # the first quotes no data
+OWN = {"release_mean", "opt_several_means", *BALL}  # own rules; release_mean quotes no data
 DATA = sorted({*taking("sums")} - OWN)
 VARIANCE = ["capped_variance", "opt_variance"]
-SUMMED = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # of sums alone
+SUMMED = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # functions of sums alone
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
 WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
@@ -179,54 +180,54 @@ def one_number(*arguments, rng=None):
     return 1.0
 
 
-# By these values a reader is known: refused with a ValueError (V) and with a TypeError (T).
+# Values that identify a reader: it refuses them with a ValueError (V) or a TypeError (T).
 REAL = V, [NAN, INF], T, ["1", True]
 SIZE = V, [-1, NAN], T, ["1", True]
 POSITIVE = V, [0, NAN], T, ["1", True]
 COUNT = V, [0], T, [2.0, True]
-EPS = V, [0, HUGE, "a tenth"], T, [True, None, *said("of type list and shape (1,)", [0.5])]
-UPPER = V, [0, EDGE], T, [True, *said("upper='65' of type str", "65")]
-REALS = V, [[1, NAN]], T, [*said("<U1", ["1", "2"]), *said("masked", MASKED)]
+EPS = V, [0, HUGE, "a tenth"], T, [True, None, *msg("of type list and shape (1,)", [0.5])]
+UPPER = V, [0, EDGE], T, [True, *msg("upper='65' of type str", "65")]
+REALS = V, [[1, NAN]], T, [*msg("<U1", ["1", "2"]), *msg("masked", MASKED)]
 SEED = V, [-1], T, ["seed", True]
 TRUTH = T, [1]
-CALLABLE = T, said("must be callable, got", "uniform", 3)
+CALLABLE = T, msg("must be callable, got", "uniform", 3)
 
 # (argument, functions, exception, bad values), and perhaps another exception with its values.
 REFUSED = [
     # Arguments that mean the same everywhere.
-    ("users", taking("users"), T, said("users of type", None, [2, 1])),
+    ("users", taking("users"), T, msg("users of type", None, [2, 1])),
     ("rng", taking("rng"), *SEED),
     ("eps", BUDGET, *EPS),
     ("eps", BUDGET, T, [GAUSS]),
     ("budget", taking("budget"), *EPS),
     ("budget", ["optimality_factor"], T, [GAUSS]),
-    ("objective", taking("objective"), V, [None, *said("'bound', 'l1', 'mse', got", "l2")]),
+    ("objective", taking("objective"), V, [None, *msg("'bound', 'l1', 'mse', got", "l2")]),
     ("total_width", WIDTHS, *SIZE),
     ("centre", taking("centre"), *SIZE),
     ("centre", taking("centre"), V, [11, -1e-9]),
-    ("clipping", CLIPS, V, said("got 4 intervals", ud.Clipping([0] * 4, [1] * 4))),
-    ("clipping", CLIPS, V, said("got 1 intervals", ud.Clipping([0], [1]))),
-    ("clipping", CLIPS, V, said("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
-    ("clipping", CLIPS, V, said(".upper[0]=Fraction(21, 2)", BEYOND)),
-    ("clipping", CLIPS, T, said("clipping of type list and shape (2,)", [0, 1])),
-    ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], *said("shape (", [1.0, 2.0, 3.0])]),
-    ("sums", DATA, T, said("<U1", ["1", "2"])),
+    ("clipping", CLIPS, V, msg("got 4 intervals", ud.Clipping([0] * 4, [1] * 4))),
+    ("clipping", CLIPS, V, msg("got 1 intervals", ud.Clipping([0], [1]))),
+    ("clipping", CLIPS, V, msg("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
+    ("clipping", CLIPS, V, msg(".upper[0]=Fraction(21, 2)", BEYOND)),
+    ("clipping", CLIPS, T, msg("clipping of type list and shape (2,)", [0, 1])),
+    ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], *msg("shape (", [1.0, 2.0, 3.0])]),
+    ("sums", DATA, T, msg("<U1", ["1", "2"])),
     # The paper's collections and intervals.
     ("upper", [*BOUND, *MODULI, *GROUPED], *UPPER),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
-    ("counts", COUNTS, V, [*said("shape (", [], [[1, 2]], 3), *said("equal", [[1], [1, 2]])]),
+    ("counts", COUNTS, V, [*msg("shape (", [], [[1, 2]], 3), *msg("equal", [[1], [1, 2]])]),
     # 2048 times 2^53 wraps around to exactly zero in 64 bits.
-    ("counts", COUNTS, V, said("a sum of about 1.84467e+19", [2**53] * 2048)),
-    ("counts", COUNTS, V, said("a sum of about 9.0072e+15", [2**53, 1])),
+    ("counts", COUNTS, V, msg("a sum of about 1.84467e+19", [2**53] * 2048)),
+    ("counts", COUNTS, V, msg("a sum of about 9.0072e+15", [2**53, 1])),
     ("counts", COUNTS, T, [[1.0], [1.5], [True], ["3"], [1, None], [1, NAN]]),
-    ("counts", COUNTS, T, said("masked", MASKED)),
-    ("M", ["geometric_collection"], *COUNT[2:], V, [-1, *said("at most 27, got M=28", 28)]),
+    ("counts", COUNTS, T, msg("masked", MASKED)),
+    ("M", ["geometric_collection"], *COUNT[2:], V, [-1, *msg("at most 27, got M=28", 28)]),
     ("n_users", ["extreme_collection"], *COUNT, V, [2**28 + 1]),
     ("max_count", ["extreme_collection", MODULI[1]], *COUNT, V, [EDGE, 2**63]),
     ("lower", ["Clipping"], *REALS),
-    ("lower", ["Clipping"], V, [[0.0, 3.0], [0, -0.5], *said("(1,) and (2,)", [0])]),
-    ("lower", ["Clipping"], V, said("shapes (1, 2)", [[0, 0]])),
+    ("lower", ["Clipping"], V, [[0.0, 3.0], [0, -0.5], *msg("(1,) and (2,)", [0])]),
+    ("lower", ["Clipping"], V, msg("shapes (1, 2)", [[0, 0]])),
     ("upper", ["Clipping"], *REALS),
     # Worst cases, certificates, laws.
     ("x", ["sum_of_largest"], V, [-1], T, [True, 0.5]),
@@ -235,97 +236,97 @@ REFUSED = [
     ("eps", ["StaircaseNoise"], V, [1401]),
     ("sigma", ["GaussianNoise"], *POSITIVE, V, [9e-101, 2e100]),
     ("scale", ["noisy_error"], *REALS, V, [[1, -1.0]]),
-    ("bias", ["noisy_error"], *REALS, V, said("range of floats, got bias[0]=1e+400 (", [HUGE, 0])),
-    ("weights", WEIGHED, *REALS, V, [[1, -1.0], *said("weights=[0, 0]", [0, 0])]),
-    ("weights", WEIGHED, V, said("weights of shape (", [1], 1, [[1, 2]])),
+    ("bias", ["noisy_error"], *REALS, V, msg("range of floats, got bias[0]=1e+400 (", [HUGE, 0])),
+    ("weights", WEIGHED, *REALS, V, [[1, -1.0], *msg("weights=[0, 0]", [0, 0])]),
+    ("weights", WEIGHED, V, msg("weights of shape (", [1], 1, [[1, 2]])),
     ("project", taking("project"), *TRUTH),
     # Moduli of continuity.
     ("values", ["Modulus"], *REALS, V, [[0.0, 2.0, 1.0], [1.0]]),
-    ("values", ["Modulus"], V, said("shape (", [], 0, [[0, 1]])),
-    ("values", ["Modulus"], V, said("values[0]=Fraction(1, 2)", [Fraction(1, 2)])),
-    ("weights", MODULI[:1], *REALS, V, said("weights of shape (", [], 1, [[1, 2]])),
-    ("upper", MODULI[:1], V, said("floats, got upper=1.5e+308", 1.5e308)),
-    ("least_total", MODULI[1:], *COUNT, V, [EDGE, *said("2^26 times `max_count`=2", 2**28)]),
+    ("values", ["Modulus"], V, msg("shape (", [], 0, [[0, 1]])),
+    ("values", ["Modulus"], V, msg("values[0]=Fraction(1, 2)", [Fraction(1, 2)])),
+    ("weights", MODULI[:1], *REALS, V, msg("weights of shape (", [], 1, [[1, 2]])),
+    ("upper", MODULI[:1], V, msg("floats, got upper=1.5e+308", 1.5e308)),
+    ("least_total", MODULI[1:], *COUNT, V, [EDGE, *msg("2^26 times `max_count`=2", 2**28)]),
     # Variances and several means.
-    ("squares", VARIANCE, *REALS, V, [[61, 15.9], [61, 40.1], *said("shape (1,)", [61.0])]),
+    ("squares", VARIANCE, *REALS, V, [[61, 15.9], [61, 40.1], *msg("shape (1,)", [61.0])]),
     ("cap", VARIANCE[:1], *SIZE),
-    ("counts", GROUPED, V, said("got counts[1, 0]=-1", [[2], [-1]])),
-    ("counts", GROUPED, V, said("no samples in counts[:, 1]", [[2, 0], [1, 0]])),
-    ("counts", GROUPED, V, said("shape (", [], [2, 1], 3, [[[1]]], [[], []])),
-    ("counts", GROUPED, V, said("counts[0, 0]=9007199254740993", [[EDGE], [1]])),
-    ("counts", GROUPED, V, said("a sum of about 9.0072e+15", [[2**53], [1]])),
-    ("counts", GROUPED, V, said("a sum of about 1.84467e+19", [[2**53]] * 2048)),
-    ("counts", GROUPED, T, said("counts[0, 0]=1.5", [[1.5], [1]]), T, said("masked", MASKED)),
+    ("counts", GROUPED, V, msg("got counts[1, 0]=-1", [[2], [-1]])),
+    ("counts", GROUPED, V, msg("no samples in counts[:, 1]", [[2, 0], [1, 0]])),
+    ("counts", GROUPED, V, msg("shape (", [], [2, 1], 3, [[[1]]], [[], []])),
+    ("counts", GROUPED, V, msg("counts[0, 0]=9007199254740993", [[EDGE], [1]])),
+    ("counts", GROUPED, V, msg("a sum of about 9.0072e+15", [[2**53], [1]])),
+    ("counts", GROUPED, V, msg("a sum of about 1.84467e+19", [[2**53]] * 2048)),
+    ("counts", GROUPED, T, msg("counts[0, 0]=1.5", [[1.5], [1]]), T, msg("masked", MASKED)),
     ("upper", GROUPED, V, [1e308]),
-    ("sums", ["opt_several_means"], V, said("sums[0, 0]=21.0", [[21.0], [4]])),
-    ("sums", ["opt_several_means"], V, said("got sums[1, 0]=-1.0", [[11.0], [-1]])),
-    ("sums", ["opt_several_means"], V, said("of shape (", [11.0, 4.0], [[11.0, 4.0]])),
-    ("sums", ["opt_several_means"], T, said("<U1", [["1"], ["0"]])),
+    ("sums", ["opt_several_means"], V, msg("sums[0, 0]=21.0", [[21.0], [4]])),
+    ("sums", ["opt_several_means"], V, msg("got sums[1, 0]=-1.0", [[11.0], [-1]])),
+    ("sums", ["opt_several_means"], V, msg("of shape (", [11.0, 4.0], [[11.0, 4.0]])),
+    ("sums", ["opt_several_means"], T, msg("<U1", [["1"], ["0"]])),
     # AKMV, and private thresholds.
     ("share", ["PrivateThreshold"], *SIZE, V, [0, 1, 1.5]),
     ("centred", ["PrivateThreshold"], *TRUTH),
-    ("measure", ["PrivateThreshold"], V, [None, *said("'uniform', 'logarithmic', got", "log")]),
+    ("measure", ["PrivateThreshold"], V, [None, *msg("'uniform', 'logarithmic', got", "log")]),
     ("rank", RANKED, *COUNT),
-    ("t", ["quantile_log_density"], V, [[NAN], *said("of floats", [-HUGE])]),
-    ("law", ["capped_mean_error"], T, said("law of type list and shape (2,)", [1, 2])),
+    ("t", ["quantile_log_density"], V, [[NAN], *msg("of floats", [-HUGE])]),
+    ("law", ["capped_mean_error"], T, msg("law of type list and shape (2,)", [1, 2])),
     *[(share, ["akmv_mean_error"], *POSITIVE) for share in ("threshold_share", "noise_share")],
     ("below", ["akmv_mean_error"], *REAL),
-    ("sums", ["release_mean", "simulate_akmv_error"], V, said("shape (1, 2)", [SUMS])),
+    ("sums", ["release_mean", "simulate_akmv_error"], V, msg("shape (1, 2)", [SUMS])),
     # Random datasets, sweeps, the trade-off.
     ("n_trials", taking("n_trials"), *COUNT),
     ("n_trials", SCATTER, V, [1]),
-    ("variance", ["gaussian_sums"], *POSITIVE, V, said("U^2 = 100, got variance=101", 101)),
+    ("variance", ["gaussian_sums"], *POSITIVE, V, msg("U^2 = 100, got variance=101", 101)),
     ("correlation", ["correlated_sums"], *SIZE, V, [1.01], T, [None]),
     *[(shape, ["beta_sums"], *POSITIVE) for shape in ("a", "b")],
-    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *said("ndarray", np.array([[0.5]]))]),
-    ("eps", SWEEPS, T, [*said("=True", [1, True]), *said("eps of type GaussianNoise", [GAUSS])]),
-    ("eps", SWEEPS, V, [*said("=0.0.", [1, 0.0]), *said("='x'", ["x"]), *said("got none", [])]),
-    ("mechanisms", SWEEPS[:1], T, [*said("list", [ud.laplace]), *said("=1", {1: ud.laplace})]),
-    ("mechanisms", SWEEPS[:1], T, said("be callable, got mechanisms['L']=3", {"L": 3})),
-    ("mechanisms", SWEEPS[:1], V, said("(10, 2)", {"L": the_sums})),
-    ("mechanisms", SWEEPS[:1], V, [*said("()", {"L": one_number}), *said("got none", {})]),
-    ("mean_errors", SWEEPS[1:], V, [*said("()", {"L": one_number}), *said("got none", {})]),
+    ("eps", SWEEPS, T, [0.5, np.array(0.5), "0.5", *msg("ndarray", np.array([[0.5]]))]),
+    ("eps", SWEEPS, T, [*msg("=True", [1, True]), *msg("eps of type GaussianNoise", [GAUSS])]),
+    ("eps", SWEEPS, V, [*msg("=0.0.", [1, 0.0]), *msg("='x'", ["x"]), *msg("got none", [])]),
+    ("mechanisms", SWEEPS[:1], T, [*msg("list", [ud.laplace]), *msg("=1", {1: ud.laplace})]),
+    ("mechanisms", SWEEPS[:1], T, msg("be callable, got mechanisms['L']=3", {"L": 3})),
+    ("mechanisms", SWEEPS[:1], V, msg("(10, 2)", {"L": the_sums})),
+    ("mechanisms", SWEEPS[:1], V, [*msg("()", {"L": one_number}), *msg("got none", {})]),
+    ("mean_errors", SWEEPS[1:], V, [*msg("()", {"L": one_number}), *msg("got none", {})]),
     ("mean_errors", SWEEPS[1:], T, [None]),
-    ("sampler", SWEEPS, *CALLABLE, V, said("(10, 3)", three_columns)),
-    ("prior", ["tradeoff"], T, said("callable, got prior=3", 3), V, said("(10, 3)", three_columns)),
-    ("prior", ["tradeoff"], V, said("(2,)", one_row)),
-    ("centres", ["tradeoff"], *REALS, V, [[5, 11.0], [-1.0], *said("got none", [])]),
+    ("sampler", SWEEPS, *CALLABLE, V, msg("(10, 3)", three_columns)),
+    ("prior", ["tradeoff"], T, msg("callable, got prior=3", 3), V, msg("(10, 3)", three_columns)),
+    ("prior", ["tradeoff"], V, msg("(2,)", one_row)),
+    ("centres", ["tradeoff"], *REALS, V, [[5, 11.0], [-1.0], *msg("got none", [])]),
     ("total_widths", ["tradeoff"], *REALS, V, [[-2.0]]),
     # Vectors.
     ("d", ["ball_error", "ball_threshold"], *COUNT, V, [EDGE]),
     ("radius", ["clip_to_ball"], *SIZE, V, [INF]),
-    ("sums", ["clip_to_ball"], V, said("a single number", 1.0)),
-    ("sums", BALL[1:], V, said("at most R m_l, got sums[1]=5.1", [[0.0], [-5.1]])),
-    ("sums", BALL[1:], V, said("shape (", [1.0, 2.0], [[1.0]], [[], []], [[[], []]])),
-    ("sums", BALL, T, said("<U1", [["1"], ["2"]])),
+    ("sums", ["clip_to_ball"], V, msg("a single number", 1.0)),
+    ("sums", BALL[1:], V, msg("at most R m_l, got sums[1]=5.1", [[0.0], [-5.1]])),
+    ("sums", BALL[1:], V, msg("shape (", [1.0, 2.0], [[1.0]], [[], []], [[[], []]])),
+    ("sums", BALL, T, msg("<U1", [["1"], ["2"]])),
     # Releases.
-    ("budget", RELEASES, T, said("StaircaseNoise", beyond.StaircaseNoise(1))),
-    ("budget", RELEASES, V, said("sigma", beyond.GaussianNoise(1e100))),
+    ("budget", RELEASES, T, msg("StaircaseNoise", beyond.StaircaseNoise(1))),
+    ("budget", RELEASES, V, msg("sigma", beyond.GaussianNoise(1e100))),
     ("budget", RECORDS[:1], V, [1e-15]),
     ("eps", RECORDS[1:], V, [1e-15]),
-    ("budget", ["release_mean"], V, [1e-13, *said("2^-40", 2.0**-40 * (1 - 2**-53))]),
-    ("eps", ["plan"], V, [*said("hold budgets", [1, 0.0], ["x"]), *said("got none", [])]),
-    ("eps", ["plan"], T, said("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
-    ("eps", ["plan"], T, [{5: 1}, {5, 1}, *said("a list of budgets, got eps of type", b"ab")]),
-    ("counts", ["plan"], V, said("shape (0,)", [])),
-    ("data", ["as_measurement"], T, [None, *said("got a int", 3)]),
-    *[(name, ["as_measurement"], T, said("the name of a column", [1, 1, 2])) for name in NAMES],
+    ("budget", ["release_mean"], V, [1e-13, *msg("2^-40", 2.0**-40 * (1 - 2**-53))]),
+    ("eps", ["plan"], V, [*msg("hold budgets", [1, 0.0], ["x"]), *msg("got none", [])]),
+    ("eps", ["plan"], T, msg("hold budgets", [GAUSS], [1, True], [np.array([0.5])])),
+    ("eps", ["plan"], T, [{5: 1}, {5, 1}, *msg("a list of budgets, got eps of type", b"ab")]),
+    ("counts", ["plan"], V, msg("shape (0,)", [])),
+    ("data", ["as_measurement"], T, [None, *msg("got a int", 3)]),
+    *[(name, ["as_measurement"], T, msg("the name of a column", [1, 1, 2])) for name in NAMES],
     *[(name, ["as_measurement"], V, ["speed"]) for name in NAMES],
     ("lower", RANGES, *REAL, V, [-HUGE], T, [np.timedelta64(3, "s")]),
-    ("upper", RANGES, *REAL, V, [-1, 1e-280, *said("above lower=0.0, got upper=0.", 0)]),
-    ("upper", RANGES, V, said("nor too far", 1.5e308)),
+    ("upper", RANGES, *REAL, V, [-1, 1e-280, *msg("above lower=0.0, got upper=0.", 0)]),
+    ("upper", RANGES, V, msg("nor too far", 1.5e308)),
     *[(name, RECORDS, V, ["clip", True]) for name in ("outside", "missing")],
-    ("value", RECORDS, V, said("between the bounds", [5, 10.001, 4], [-1, 5, -INF])),
-    ("value", RECORDS, V, [*said("not be missing", [NAN, 5, 4]), *said("3 and 2", [1, 2])]),
-    ("value", RECORDS, V, said("shape (3, 1)", np.ones((3, 1)))),
-    ("value", RECORDS, T, [None, *said("type str", np.array([1, "2", 3], object))]),
-    ("value", RECORDS, T, said("complex", [1j, 2j, 3j], np.array([1j, 2j, 3j]))),
-    ("user", OF_COLUMNS, V, said("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
-    ("user", ["user_counts"], V, said("at least one valid row", [])),
-    ("user", RECORDS, T, said("pass `data=`", "who")),
-    ("cap", PROTECTED_COUNTS, *COUNT, V, said("at most", 2**31 + 1)),
-    ("cap", ["plan"], V, [0, *said("hold integers", [1, 0]), *said("got none", [])]),
-    ("cap", ["plan"], T, [1.5, "2", {2}, *said("hold integers", [1, 2.0])]),
+    ("value", RECORDS, V, msg("between the bounds", [5, 10.001, 4], [-1, 5, -INF])),
+    ("value", RECORDS, V, [*msg("not be missing", [NAN, 5, 4]), *msg("3 and 2", [1, 2])]),
+    ("value", RECORDS, V, msg("shape (3, 1)", np.ones((3, 1)))),
+    ("value", RECORDS, T, [None, *msg("type str", np.array([1, "2", 3], object))]),
+    ("value", RECORDS, T, msg("complex", [1j, 2j, 3j], np.array([1j, 2j, 3j]))),
+    ("user", TAKING_COLUMNS, V, msg("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
+    ("user", ["user_counts"], V, msg("at least one valid row", [])),
+    ("user", RECORDS, T, msg("pass `data=`", "who")),
+    ("cap", PROTECTED_COUNTS, *COUNT, V, msg("at most", 2**31 + 1)),
+    ("cap", ["plan"], V, [0, *msg("hold integers", [1, 0]), *msg("got none", [])]),
+    ("cap", ["plan"], T, [1.5, "2", {2}, *msg("hold integers", [1, 2.0])]),
     ("weight", ["plan"], V, [0.5, NAN]),
     ("reach", PROTECTED_COUNTS, *POSITIVE),
 ]
@@ -339,7 +340,7 @@ CASES = [
 
 
 def result_of(name, method, **changed):
-    """A method of what a function returns, which is called when the method is."""
+    """Return a function that calls `name`, and then this method of its result."""
 
     def run(*arguments):
         return getattr(call(name, **changed), method)(*arguments)
@@ -359,7 +360,7 @@ SQUARED = ["modulus_of_variance", "variance_cap", *VARIANCE]
 BIG = [(x, ud.Contributions([1], x)) for x in (1e-155, 1e155, Fraction(2**520))]
 LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
-# Refusals that depend on several arguments at once, or come from other functions and methods.
+# Refusals that depend on several arguments, or come from other functions and methods.
 ALSO_REFUSED = [
     (V, "user", "not be missing", "as_measurement", {"data": {"user": [None], "value": [1.0]}}),
     *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
@@ -434,7 +435,7 @@ ALSO_REFUSED = [
     *[(V, "z", "z[0]=inf", law.log_density, [[INF]]) for law in LAWS],
 ]
 
-# Near twins of what is refused.
+# Valid values that are close to refused ones.
 EXTREMES = {"akmv": [3e-305], "akmv_error": [3e-305], "simulate_akmv_error": [3e-150]}
 EXTREMES |= {"akmv_mean_error": [1e-300, 1e300], "minimax_lower_bound": [1e300]}
 EXTREMES |= {"opt_worst_case": [1e-307], "StaircaseNoise": [1400], "LaplaceNoise": [3e-308]}
@@ -476,7 +477,7 @@ ACCEPTED = [
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
-    ("user", OF_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
+    ("user", TAKING_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
     ("project", taking("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),
@@ -501,7 +502,7 @@ def thresholds():
     call("beyond.threshold", budget=beyond.GaussianNoise(1e100), objective="mse")
 
 
-def promises_of_gaussian_noise():
+def guarantees_of_gaussian_noise():
     for rho in (1e-100, 1, Fraction(1, 3), 1e100):
         GAUSS.zcdp(rho)
     for eps in ("1e-100", 1e100):
@@ -527,7 +528,7 @@ ALSO_ACCEPTED = {
     "a sensitivity near the largest": lambda: GAUSS.mean_error(
         [0, 1e308], 2.0**1018 * (1 - 2**-53)
     ),
-    "promises of Gaussian noise": promises_of_gaussian_noise,
+    "guarantees of Gaussian noise": guarantees_of_gaussian_noise,
     "the widest noise": lambda: ud.noise_scale(_checks.LARGEST / 64, 1),
     "a release with a small budget": lambda: call("private_mean", budget="1e-9", centre=0),
     "a release in a wide range": lambda: call("private_mean", lower=-4e269, upper=4e269),
@@ -551,7 +552,7 @@ ALSO_ACCEPTED = {
 
 
 def as_called(function, arguments):
-    """A call in words, for a report: `laplace(eps=-1.0)`."""
+    """A call as text, for a failure message: `laplace(eps=-1.0)`."""
     if isinstance(arguments, dict):
         given = [f"{name}={brief(value)}" for name, value in arguments.items()]
     else:
@@ -560,17 +561,17 @@ def as_called(function, arguments):
     return f"{name}({', '.join(given)})"
 
 
-def by_function(cases, place):
-    """The cases of each function, method or helper, by its name."""
+def by_function(cases, index):
+    """Group cases by the name of their function, method or helper, which is at this index."""
     cases_of = {}
     for case in cases:
-        function = case[place]
+        function = case[index]
         name = function if isinstance(function, str) else function.__qualname__
         cases_of.setdefault(name, []).append(case)
     return cases_of
 
 
-REFUSALS = by_function([*CASES, *ALSO_REFUSED], place=3)
+REFUSALS = by_function([*CASES, *ALSO_REFUSED], index=3)
 GOOD_CALLS = [(name, {}) for name in FUNCTIONS] + [
     (name, {argument: value})
     for argument, names, values in ACCEPTED
@@ -580,14 +581,14 @@ GOOD_CALLS = [(name, {}) for name in FUNCTIONS] + [
 
 
 def fault_of_refusal(error, argument, words, function, arguments):
-    """A sentence on what is wrong with a refusal; None if nothing is."""
+    """Describe what is wrong with a refusal; None if nothing is."""
     attempt = as_called(function, arguments)
     wanted = f"a {error.__name__} about `{argument}` that says {words!r}"
     try:
         function(*arguments) if callable(function) else call(function, **arguments)
-    except Exception as refusal:  # whatever it raises is looked at
+    except Exception as refusal:  # of any type: the next lines compare it
         found = f"{type(refusal).__name__}: {refusal}"
-        # A rule follows "must", and a second argument may stand beside this one.
+        # The rule follows "must"; a message may name a second argument as well.
         rule = rf"(`user` and )?`{argument}[^`]*`( and `upper`)? must (?!(be )?None)"
         if type(refusal) is error and re.match(rule, str(refusal)) and words in str(refusal):
             return None
@@ -597,8 +598,8 @@ def fault_of_refusal(error, argument, words, function, arguments):
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_good_call_is_accepted_and_so_are_near_twins_of_bad_ones(name):
-    for _, changed in by_function(GOOD_CALLS, place=0)[name]:
+def test_good_calls_are_accepted_even_those_close_to_bad_ones(name):
+    for _, changed in by_function(GOOD_CALLS, index=0)[name]:
         try:
             call(name, **changed)
         except Exception as error:
@@ -607,13 +608,13 @@ def test_a_good_call_is_accepted_and_so_are_near_twins_of_bad_ones(name):
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-def test_a_bad_call_is_refused_by_argument_and_value(name):
+def test_bad_calls_are_refused_with_argument_and_value(name):
     faults = [fault for case in REFUSALS[name] if (fault := fault_of_refusal(*case))]
     if faults:
         pytest.fail("\n".join(faults), pytrace=False)
 
 
-def test_every_argument_has_a_row_of_what_is_refused():
+def test_every_argument_has_a_row_of_refused_values():
     for name, function in FUNCTIONS.items():
         tried = {argument for *_, arguments in REFUSALS.get(name, []) for argument in arguments}
         untried = {*inspect.signature(function).parameters} - tried - {"data"}
@@ -621,7 +622,7 @@ def test_every_argument_has_a_row_of_what_is_refused():
 
 
 @pytest.mark.parametrize("attempt", ALSO_ACCEPTED.values(), ids=ALSO_ACCEPTED)
-def test_what_is_extreme_and_no_fault_is_accepted(attempt):
+def test_extreme_but_valid_calls_are_accepted(attempt):
     attempt()
 
 
@@ -634,19 +635,19 @@ for name in t.taking("rng"):
 
 
 def test_without_a_seed_no_two_calls_are_alike():
-    """Neither in one process nor in two, whatever stands for the entropy of the system."""
+    """Whether made by one process or by two, so that each process draws fresh entropy."""
     python = [sys.executable, "-W", "ignore", "-c", DRAWN]
     lines = []
     for _ in range(2):
-        made = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
-        lines.append(dict(line.split("|", 1) for line in made.splitlines()))
+        output = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
+        lines.append(dict(line.split("|", 1) for line in output.splitlines()))
     assert set(lines[0]) == {*taking("rng")}
     for name in lines[0]:
         drawn = [result for process in lines for result in process[name].split("|")]
         assert len(set(drawn)) == 4, name
 
 
-def test_arrays_are_private_copies():
+def test_arrays_are_copied_and_read_only():
     counts, lower = np.array([2, 1]), np.array([0.0, 1.0])
     users, clipping = ud.Contributions(counts, 10), ud.Clipping(lower, [5, 5])
     counts[0], lower[0] = 7, 3.0

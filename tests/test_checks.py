@@ -1,9 +1,9 @@
-"""The readers of arguments: which values each takes and as what, and in which words it refuses.
+"""The readers of arguments: the values that each accepts, and its message for those it refuses.
 
-TAKEN and REFUSED are their specification, and stand nowhere else: of a function of `userdp`, the
-other tests ask only which reader it calls. Every refusal names the argument, the rule and what
-broke it: a number or a short text as it is, of anything else type and shape. It is a ValueError
-where the type is right, and a TypeError where it is not.
+ACCEPTED and REFUSED are the only specification of the readers: other tests check only which reader
+a function of `userdp` calls. Every message names the argument, the rule and the value that breaks
+it: a number or a short text is quoted, anything else is described by type and shape. The exception
+is a ValueError if the type is right, and a TypeError otherwise.
 """
 
 import re
@@ -19,7 +19,7 @@ from userdp import _checks as check
 
 INF, NAN, HUGE, HALF = float("inf"), float("nan"), 10**400, Fraction(1, 2)
 LARGEST, SMALLEST = check.LARGEST, check.SMALLEST_NORMAL
-NO_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.timedelta64(3, "s")]
+NOT_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.timedelta64(3, "s")]
 
 
 READERS = {
@@ -38,8 +38,8 @@ READERS = {
     "floats": check.floats,
 }
 
-# What a reader makes of a value: equal, and of the same type.
-TAKEN = {
+# Values and what a reader returns for each: equal, and of the same type.
+ACCEPTED = {
     "truth": [(True, True), (np.False_, False)],
     "one_of": [("l1", None)],
     "instance": [(ud.Contributions([1], 1), None)],
@@ -66,12 +66,12 @@ TAKEN = {
 }
 
 ROUNDED = "1e+400 (rounded, of type int)"
-A_NUMBER = "be a real number, got x=1j of type complex."
+NOT_REAL = "be a real number, got x=1j of type complex."
 BEYOND = "within +-2^53, which floats hold exactly, got x"
 MASKED = np.ma.array([1, 2], mask=[0, 1])
-NO_SEED = "be a numpy Generator, a seed or None, got rng"
+NOT_A_SEED = "be a numpy Generator, a seed or None, got rng"
 
-# The words of a refusal after "`x` must ".
+# The message after "`x` must "; one without a final full stop is only its beginning.
 REFUSED = {
     "truth": [
         (TypeError, 1, "be True or False, got x=1 of type int."),
@@ -97,7 +97,7 @@ REFUSED = {
         (ValueError, 10, "be at most 9, got x=10."),
         (TypeError, 2.0, "be an integer, got x=2.0 of type float."),
         (TypeError, HALF, "be an integer, got x=Fraction(1, 2) of type Fraction."),
-        *((TypeError, value, "be an integer, got x") for value in NO_NUMBERS),
+        *((TypeError, value, "be an integer, got x") for value in NOT_NUMBERS),
     ],
     "integer without end": [(ValueError, -1, "be at least 0, got x=-1.")],
     "real": [
@@ -108,7 +108,7 @@ REFUSED = {
         (ValueError, HUGE, f"be finite and within the range of floats, got x={ROUNDED}."),
         (ValueError, 10**5000, "be finite and within the range of floats, got x=1e+5000 (rounded"),
         (ValueError, -HUGE, f"be finite and within the range of floats, got x=-{ROUNDED}."),
-        *((TypeError, value, "be a real number, got x") for value in NO_NUMBERS),
+        *((TypeError, value, "be a real number, got x") for value in NOT_NUMBERS),
     ],
     "size": [
         *(
@@ -116,16 +116,16 @@ REFUSED = {
             for value in (-1, -5e-324, -HALF, NAN, INF, np.float32(INF))
         ),
         (ValueError, HUGE, f"be within the range of floats, got x={ROUNDED}."),
-        (TypeError, 1j, A_NUMBER),
+        (TypeError, 1j, NOT_REAL),
         (TypeError, Decimal(1), "be a real number, got x=Decimal('1') of type Decimal."),
-        *((TypeError, value, "be a real number, got x") for value in NO_NUMBERS),
+        *((TypeError, value, "be a real number, got x") for value in NOT_NUMBERS),
     ],
     "exact size": [(ValueError, HUGE, f"be within the range of floats, got x={ROUNDED}.")],
     "positive": [
         (ValueError, 0, "be positive, got x=0."),
         (ValueError, Fraction(1, HUGE), "be positive, got x=1e-400 (rounded, of type Fraction)."),
         (ValueError, -1, "be finite and at least 0, got x=-1."),
-        (TypeError, 1j, A_NUMBER),
+        (TypeError, 1j, NOT_REAL),
     ],
     "upper": [
         *(
@@ -142,14 +142,14 @@ REFUSED = {
             for value in (2**53 + 1, np.int64(2**53 + 1))
         ),
         (TypeError, "65", "be a positive real number, got upper='65' of type str."),
-        *((TypeError, value, "be a positive real number, got upper") for value in NO_NUMBERS),
+        *((TypeError, value, "be a positive real number, got upper") for value in NOT_NUMBERS),
     ],
     "rng": [
         (ValueError, -1, "be a numpy Generator, a seed of at least 0 or None, got rng=-1."),
         (ValueError, np.int64(-1), "be a numpy Generator, a seed of at least 0 or None, got rng="),
-        (TypeError, "seed", NO_SEED + "='seed' of type str."),
-        (TypeError, [1, 2], NO_SEED + " of type list and shape (2,)."),
-        *((TypeError, x, NO_SEED) for x in (1.5, True, np.random, np.random.RandomState(1), [])),
+        (TypeError, "seed", NOT_A_SEED + "='seed' of type str."),
+        (TypeError, [1, 2], NOT_A_SEED + " of type list and shape (2,)."),
+        *((TypeError, x, NOT_A_SEED) for x in (1.5, True, np.random, np.random.RandomState(1), [])),
     ],
     "reals": [
         (ValueError, [[1], [1, 2]], "be an array whose rows have equal lengths, got x of type "),
@@ -170,7 +170,7 @@ REFUSED = {
 
 
 def outcome(reader, value):
-    """What a reader does with a value, in words."""
+    """What a reader returns or raises for a value, in words."""
     try:
         result = READERS[reader]("x", value)
     except (TypeError, ValueError) as refusal:
@@ -178,29 +178,29 @@ def outcome(reader, value):
     return f"{result!r} of type {type(result).__name__}"
 
 
-@pytest.mark.parametrize("reader", TAKEN)
-def test_a_reader_takes_good_values(reader):
-    for value, wanted in TAKEN[reader]:
-        found, words = outcome(reader, value), f"{wanted!r} of type {type(wanted).__name__}"
-        assert found == words, f"`{reader}` should make {words} of {brief(value)}; it says {found}"
+@pytest.mark.parametrize("reader", ACCEPTED)
+def test_a_reader_accepts_good_values(reader):
+    for value, expected in ACCEPTED[reader]:
+        found, words = outcome(reader, value), f"{expected!r} of type {type(expected).__name__}"
+        assert found == words, f"`{reader}` should turn {brief(value)} into {words}; got {found}"
 
 
 @pytest.mark.parametrize("reader", REFUSED)
-def test_a_reader_refuses_bad_values_in_these_words(reader):
+def test_a_reader_refuses_bad_values_with_these_messages(reader):
     name = reader if reader in ("upper", "rng") else "x"
     for error, value, words in REFUSED[reader]:
         found, wanted = outcome(reader, value), f"{error.__name__}: `{name}` must {words}"
         exact = words.endswith(".")
-        kept = found == wanted if exact else found.startswith(wanted)
-        assert kept, f"`{reader}` should refuse {brief(value)} by {wanted!r}; it says {found!r}"
+        matches = found == wanted if exact else found.startswith(wanted)
+        assert matches, f"`{reader}` should refuse {brief(value)} with {wanted!r}; got {found!r}"
 
 
-def test_arrays_of_reals_are_fresh_and_exact_only_where_every_entry_is():
+def test_arrays_of_reals_are_copies_and_exact_only_if_every_entry_is():
     given = np.array([1.5, 2.0])
     for read in (check.reals, check.floats):
-        taken = read("x", given)
-        assert (taken.dtype, taken.tolist()) == (np.float64, [1.5, 2.0])
-        assert not np.shares_memory(taken, given)
+        array = read("x", given)
+        assert (array.dtype, array.tolist()) == (np.float64, [1.5, 2.0])
+        assert not np.shares_memory(array, given)
     ends = [2**53, -(2**53)]
     assert check.reals("x", ends).tolist() == [2.0**53, -(2.0**53)]
     exact = check.reals("x", [[HALF], [2**1024 - 2**971]])
@@ -211,14 +211,14 @@ def test_arrays_of_reals_are_fresh_and_exact_only_where_every_entry_is():
     assert check.reals("x", np.array([], object)).dtype == np.float64
 
 
-def test_an_entry_that_is_no_fraction_is_named_by_its_place():
-    for entries, place, got in (([HALF, 0.5], "[1]", "=0.5"), ([[HALF, True]], "[0, 1]", "=True")):
-        words = f"`x{place}` must be a Fraction or an integer, got x{place}{got} of type "
+def test_the_index_of_an_entry_that_is_not_a_fraction_is_named():
+    for entries, index, got in (([HALF, 0.5], "[1]", "=0.5"), ([[HALF, True]], "[0, 1]", "=True")):
+        words = f"`x{index}` must be a Fraction or an integer, got x{index}{got} of type "
         with pytest.raises(TypeError, match="^" + re.escape(words)):
             check.reals("x", entries)
 
 
-def test_a_seed_is_a_generator_and_none_is_fresh_entropy():
+def test_a_seed_gives_its_generator_and_none_gives_fresh_entropy():
     drawn = {check.rng(seed).random() for seed in (3, np.int64(3), np.random.SeedSequence(3))}
     assert drawn == {np.random.default_rng(3).random()}
     given = np.random.default_rng(1)
@@ -228,19 +228,19 @@ def test_a_seed_is_a_generator_and_none_is_fresh_entropy():
     assert check.rng(None).random() != check.rng(None).random()
 
 
-def test_of_several_bad_entries_the_first_is_named():
+def test_the_first_of_several_bad_entries_is_named():
     entries = np.array([[1.0, -2.0], [-3.0, 4.0]])
     assert check.refuse_entries("x", "at least 0", entries, entries < -5) is None
     with pytest.raises(ValueError, match=re.escape("`x` must be at least 0, got x[0, 1]=-2.0.")):
         check.refuse_entries("x", "at least 0", entries, entries < 0)
 
 
-def test_data_are_not_quoted_where_even_a_number_may_be_one():
+def test_refuse_kind_quotes_no_value_since_it_may_be_data():
     with pytest.raises(TypeError, match=r"^`x` must be text, got x of type float\.$"):
         check.refuse_kind("x", "text", 77.125)
 
 
-def test_a_library_that_is_missing_comes_with_what_to_install():
+def test_the_message_for_a_missing_library_says_what_to_install():
     assert check.load("math", "Sums need it", "plot").pi > 3
     with pytest.raises(ImportError, match=r"^Sums need it: pip install 'userdp\[plot\]'\.$"):
         check.load("no_such_library", "Sums need it", "plot")

@@ -1,4 +1,4 @@
-"""The mechanisms: what each releases without noise, and the scale of its noise.
+"""The mechanisms: the value that each releases before noise, and the scale of its noise.
 
 - `laplace`: the mean (1), with noise for the sensitivity U m*/N of (14).
 - `opt_worst_case`: averages projected to the intervals of Theorem III.1, noise for (6).
@@ -7,10 +7,10 @@
 - `weighted_mean`: weighted averages, noise for the largest weight; its certificate is the worst of
   all corners.
 - `opt_variance` and `opt_several_means` have their own tests, in beyond/.
-- Leading axes are datasets, seeds decide, and nothing that is given is changed.
+- Leading axes are datasets, seeds fix the output, and arguments are not modified.
 
-A `Recorder` in place of the Generator returns each release as value and scale. That each spends its
-budget and no more is in test_privacy.py.
+A `Recorder` in place of the Generator returns each release as value and scale. test_privacy.py
+tests that each mechanism spends exactly its budget.
 """
 
 import itertools
@@ -34,8 +34,8 @@ def test_laplace_is_the_mean_with_noise_for_its_sensitivity(eps):
     assert float(release.scale) == pytest.approx(ud.sensitivity(USERS) / eps, rel=1e-15)
 
 
-def test_laplace_adds_nothing_on_the_way():
-    """Around 0: the smallest noise is not lost beside a centre."""
+def test_laplace_does_not_round_small_noise_away():
+    """A sum of 0 stays 0, so that even tiny noise is not lost in rounding."""
     tiny = Recorder(laplace=[1e-20])
     assert ud.laplace(0 * SUMS, USERS, 1, rng=tiny) == 1e-20 / USERS.total
 
@@ -52,26 +52,26 @@ def test_opt_worst_case_projects_averages_to_the_intervals_of_the_theorem(eps):
 
 @pytest.mark.parametrize("eps", BUDGETS)
 def test_akmv_caps_sums_at_a_quantile_drawn_with_half_of_the_budget(eps):
-    answers = {"random": [0.6, 0.3]}
+    draws = {"random": [0.6, 0.3]}
     k = int(np.ceil(2 / eps))
-    T = ud.private_quantile(SUMS, USERS, k, eps / 2, rng=Recorder(**answers))
-    release = ud.akmv(SUMS, USERS, eps, rng=Recorder(**answers))
+    T = ud.private_quantile(SUMS, USERS, k, eps / 2, rng=Recorder(**draws))
+    release = ud.akmv(SUMS, USERS, eps, rng=Recorder(**draws))
     assert float(release.value) == pytest.approx(np.minimum(SUMS, T).sum() / 14, rel=1e-15)
     assert float(release.scale) == pytest.approx(2 * T / eps / 14, rel=1e-15)
 
 
 @pytest.mark.parametrize("eps", BUDGETS)
-def test_weighted_mean_weighs_averages_and_its_noise_is_for_the_largest_weight(eps):
-    weights, most = [3, 0, 1, 1, 0.5, 1], 10 * 3 / 6.5
+def test_weighted_mean_has_noise_for_its_largest_weight(eps):
+    weights, sensitivity = [3, 0, 1, 1, 0.5, 1], 10 * 3 / 6.5
     release = beyond.weighted_mean(SUMS, USERS, weights, eps, rng=Recorder())
     expected = np.average(SUMS / USERS.counts, weights=weights)
     assert float(release.value) == pytest.approx(expected, rel=1e-14)
-    assert float(release.scale) == pytest.approx(most / eps, rel=1e-14)
+    assert float(release.scale) == pytest.approx(sensitivity / eps, rel=1e-14)
     for noise, law in (("laplace", beyond.LaplaceNoise), ("staircase", beyond.StaircaseNoise)):
         error = beyond.weighted_mean_error(SUMS, USERS, weights, LAWS[noise](eps))
-        assert error == pytest.approx(law(eps).mean_error(expected - SUMS.sum() / 14, most))
-    own = beyond.weighted_mean_error(SUMS, USERS, USERS.counts, eps)
-    assert own == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
+        assert error == pytest.approx(law(eps).mean_error(expected - SUMS.sum() / 14, sensitivity))
+    by_counts = beyond.weighted_mean_error(SUMS, USERS, USERS.counts, eps)
+    assert by_counts == pytest.approx(ud.laplace_mean_error(SUMS, USERS, eps))
 
 
 def private_quantile(sums, users, eps, rng):
@@ -105,7 +105,7 @@ def one_of_several_means(sums, users, eps, rng):
         one_of_several_means,
     ],
 )
-def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
+def test_leading_axes_are_datasets_and_seeds_fix_the_output(mechanism):
     batch = np.linspace(0.2, 1, 24).reshape(2, 2, 6) * USERS.largest_sums
     before = batch.copy()
     releases = mechanism(batch, USERS, 1, rng=5)
@@ -116,8 +116,8 @@ def test_leading_axes_are_datasets_and_seeds_decide(mechanism):
     for rng in (6, None):
         assert not np.array_equal(releases, mechanism(batch, USERS, 1, rng=rng))
     single = batch.astype(np.float32)
-    taken = [mechanism(sums, USERS, 1, rng=5) for sums in (single, single.astype(float))]
-    np.testing.assert_array_equal(*taken)
+    outputs = [mechanism(sums, USERS, 1, rng=5) for sums in (single, single.astype(float))]
+    np.testing.assert_array_equal(*outputs)
     assert mechanism(batch[0, 0], USERS, 1, rng=5).shape == ()
     assert mechanism(batch[:0], USERS, 1, rng=5).shape == (0, 2)
     np.testing.assert_array_equal(batch, before)
@@ -158,8 +158,8 @@ def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, 
 
 
 @given(users=collections(), data=st.data())
-def test_certificate_of_weights_is_the_worst_of_all_corners(users, data):
-    """Where averages are 0 or U: convex functions of the averages are largest there."""
+def test_certificate_of_weights_is_the_largest_error_at_a_corner(users, data):
+    """At corners all averages are 0 or U; a convex function of averages is largest there."""
     L, N, eps = users.n_users, users.total, data.draw(budgets(users.n_users))
     weight = st.fractions(0, 5, max_denominator=7)
     weights = data.draw(st.lists(weight, min_size=L, max_size=L).filter(any))

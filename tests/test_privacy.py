@@ -1,16 +1,16 @@
-"""Each mechanism spends its budget, and no more (Definition II.1), by the code's own densities.
+"""Each mechanism spends its budget, and no more (Definition II.1), by the densities in the code.
 
-1. The ruler: noise whose centre moves by x times its scale has the log ratio x if it is Laplace
-   (Theorem II.1, thm-laplace), eps ceil(x) if it is a staircase (thm-staircase).
-2. Mechanisms: over neighbours that are hard on them the largest log ratio is eps (prp-finite-audit;
-   in a ball cor-ball-error; of the variance thm-variance, of several means together
-   thm-several-means); with Gaussian noise the zCDP is rho (prp-gaussian-vector). A quantile
-   of exponent eps/2 a rank spends eps below rank L and half of it from there on (thm-quantile);
-   AKMV spends 3/4 where all sums count (prop-akmv-private).
-3. Sums: one user moves the computed total by the interval's width at most (lem-grid-sum).
+1. The noise: if its centre moves by x times its scale, the log ratio is x for Laplace noise
+   (Theorem II.1, thm-laplace) and eps ceil(x) for staircase noise (thm-staircase).
+2. Mechanisms: over worst-case pairs of neighbours the largest log ratio is eps (prp-finite-audit;
+   in a ball cor-ball-error; for the variance thm-variance, for several means jointly
+   thm-several-means); with Gaussian noise the zCDP is rho (prp-gaussian-vector). A quantile with
+   exponent eps/2 per rank spends eps below rank L and half of it from rank L on (thm-quantile);
+   AKMV spends 3/4 of its budget if all sums count (prop-akmv-private).
+3. Sums: one user moves the computed total by at most the interval's width (lem-grid-sum).
 4. Samplers are the inverses of the densities that were audited.
-5. Neighbours make the same calls of the Generator, and of all else.
-6. The audit: its pairs are neighbours, its figure is right for each pair, it sees faults.
+5. Neighbours make the same calls, of the Generator and of all other functions.
+6. The audit: its pairs are neighbours, its log ratios are right, and it detects faults.
 """
 
 import sys
@@ -32,9 +32,9 @@ from userdp.beyond import privacy_loss as audit
 from userdp.mechanisms import grid_steps, grid_sum
 
 
-# 1. The ruler
+# 1. The noise
 @pytest.mark.parametrize("eps", [0.5, 2, 5])
-def test_figure_of_staircase_noise_is_right_for_each_shift(eps):
+def test_log_ratio_of_staircase_noise_is_right_for_each_shift(eps):
     law = beyond.StaircaseNoise(eps)
     shifts = [0, 0.01, 0.305, law.gamma, 0.77, 1, 1.2, 2.5, 3, 7.9]
     pairs = Pairs(ud.Contributions([10], 1), np.zeros((10, 1)), np.array([shifts]).T)
@@ -69,9 +69,9 @@ def weighted(sums, users, eps, cap, law=as_given, **options):
 
 
 def squares_of(sums, users):
-    """Of every other user all samples are alike, the others' are 0 and U, but for one of them."""
-    alike = np.arange(users.n_users) % 2
-    return np.where(alike, sums * (sums / users.counts), users.upper * sums)
+    """For every other user all samples are equal; the rest have samples at 0 and U, except one."""
+    all_equal = np.arange(users.n_users) % 2
+    return np.where(all_equal, sums * (sums / users.counts), users.upper * sums)
 
 
 def variance(sums, users, budget, law=as_given, **options):
@@ -97,7 +97,7 @@ MEANS = {
 
 
 def groups_of(users):
-    """How many samples each user has in either of two groups: in the second often none."""
+    """Each user's numbers of samples in two groups; many users have none in the second."""
     second = users.counts * (np.arange(users.n_users) % 3) // 4
     if not second.any():
         second = users.counts // 2
@@ -107,7 +107,7 @@ def groups_of(users):
 
 
 def several_means(sums, users, eps, **options):
-    """Each user's averages are the same in all groups."""
+    """Release several means, where each user has the same average in all groups."""
     counts = groups_of(users)
     parts = sums[..., None] * (counts / users.counts[:, None])
     return beyond.opt_several_means(parts, counts, users.upper, eps, **options)
@@ -134,7 +134,7 @@ REACHED = 0.999
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
     found = spent(name, eps, *AUDITS[name])
-    less, more = "too little noise for what a user moves", "more noise than a user needs"
+    less, more = "too little noise for what a user moves", "more noise than necessary"
     assert found <= eps * (1 + ROUNDING), f"{less}: {found:.6g} is spent, the budget is {eps}"
     assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
 
@@ -143,9 +143,9 @@ RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball, "several means": sev
 
 
 def ratio_of(name, eps):
-    """Return a function from pairs to log ratios; for AKMV of threshold and output together.
+    """Return a function from pairs to log ratios; for AKMV, of threshold and output jointly.
 
-    For Gaussian noise it returns the rho that is spent.
+    For Gaussian noise it returns the spent rho instead.
     """
     budget = beyond.GaussianNoise.zcdp(eps) if name in GAUSSIAN else eps
     release = lambda sums, users, rng: RELEASES[name](sums, users, budget, rng=rng)  # noqa: E731
@@ -168,55 +168,55 @@ def ratio_of(name, eps):
 
 
 def spent(name, eps, n_pairs, seed=1):
-    """The largest figure of hard pairs; of pairs of many users where few make the output constant.
+    """Return the largest log ratio over hard pairs, or over pairs with many users.
 
-    A small budget caps the variance, and the means of two groups, at 0 unless there are many users.
+    With a small budget, few users make the variance and the means of two groups constant.
     """
     if eps < 0.2 and name in ("variance", "variance staircase", "several means"):
-        many = [pairs_of_many(sums, None) for sums in ALIKE.values()]
+        many = [pairs_of_many(sums, None) for sums in OTHERS_SUMS.values()]
         return max(ratio_of(name, eps)(pairs).max() for pairs in many)
     d = (1 if eps < 0.2 else 3) if "ball" in name else None
     return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
 
 @every_eps
-def test_quantile_spends_half_where_no_sum_lies_below_the_rank(eps):
+def test_quantile_of_rank_l_spends_half_of_its_budget(eps):
     ratio = lambda pairs: quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
     outside = audit.largest_log_ratio(ratio, 500, rng=2)
     assert REACHED * eps / 2 <= outside <= eps / 2 * (1 + ROUNDING)
 
 
-def test_from_rank_l_on_akmv_leaves_a_quarter_of_its_budget():
+def test_akmv_leaves_a_quarter_of_its_budget_unspent_from_rank_l_on():
     first, second = np.zeros((2, 3)), np.array([[1e-9, 0, 0], [4, 0, 0]])
     pairs = Pairs(ud.Contributions([4, 1, 1], 1), first, second)
     np.testing.assert_allclose(akmv_log_ratio(pairs, 0.5), [0.375, 0.25], rtol=1e-6)
 
 
 MANY = ud.Contributions([40, *[3] * 20_000], 2)
-ALIKE = {
+OTHERS_SUMS = {
     "all samples are U": MANY.largest_sums,
     "all sums are one": np.full(20_001, 6.0),
     "all sums are next to nothing": np.full(20_001, 6e-9),
 }
-"""Whatever the others have, the largest user may go from one end to the other, or from theirs."""
+"""Sums of all users but the first, who moves between the ends, or from such a sum to an end."""
 
 
 def pairs_of_many(sums, d):
     lowest, highest = sums.copy(), sums.copy()
     lowest[0], highest[0] = 0, MANY.largest_sums[0]
     pairs = np.array([[lowest, sums], [highest, lowest]])
-    if d is not None:  # in all coordinates alike
+    if d is not None:  # the same in all coordinates
         pairs = (pairs - MANY.largest_sums / 2)[..., None] * np.full(d, d**-0.5)
     return Pairs(MANY, *pairs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sums", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("sums", OTHERS_SUMS.values(), ids=OTHERS_SUMS)
 @pytest.mark.parametrize("name", AUDITS)
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
     pairs = pairs_of_many(sums, 200 if "ball" in name else None)
     found = ratio_of(name, 0.5)(pairs).max()
-    budget = 0.25 if name == "akmv" else 0.5  # the threshold costs nothing: many others fix it
+    budget = 0.25 if name == "akmv" else 0.5  # AKMV's threshold is fixed by the many others
     assert REACHED * budget <= found <= budget * (1 + ROUNDING)
 
 
@@ -231,12 +231,14 @@ def test_influence_on_the_computed_total_never_exceeds_the_width():
         values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
         total, width = grid_sum(values, low, high)
         one, other, width = (Fraction(float(x)) for x in (*total, width))
-        moved, most = abs(other - one), Fraction(float(high)) - Fraction(float(low))
-        told = f"{n} values: one moves the total by {float(moved)!r}, noise is for {float(width)!r}"
-        assert moved <= width <= most, f"{told}, the interval is {float(most)!r} wide"
+        moved, limit = abs(other - one), Fraction(float(high)) - Fraction(float(low))
+        found = (
+            f"{n} values: one moves the total by {float(moved)!r}, noise is for {float(width)!r}"
+        )
+        assert moved <= width <= limit, f"{found}, the interval is {float(limit)!r} wide"
         assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
-        kept = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
-        assert abs(one - kept) <= Fraction(n**2 * max(-low, high)) / 2**50
+        exact = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
+        assert abs(one - exact) <= Fraction(n**2 * max(-low, high)) / 2**50
 
 
 def test_totals_do_not_depend_on_the_order():
@@ -249,7 +251,7 @@ def test_totals_do_not_depend_on_the_order():
 
 @pytest.mark.parametrize("n_users", [1, 2, 3, 6])
 def test_grid_is_as_fine_as_exact_sums_allow(n_users):
-    """Of one user both ends may be 2^53 steps away, and an odd difference of more is no float."""
+    """With one user both ends could be 2^53 steps from 0; larger odd differences are not floats."""
     for largest in 2.0 ** np.linspace(-3, 3, 25):
         _, _, step = grid_steps(np.zeros(n_users), -largest, largest)
         assert 2.0**52 * step <= max(n_users, 2) * largest < 2.0**53 * step
@@ -259,7 +261,7 @@ def test_grid_is_as_fine_as_exact_sums_allow(n_users):
         assert int(steps[1]) - int(steps[0]) <= int(width)
 
 
-def test_grid_reaches_to_the_largest_floats():
+def test_grid_works_up_to_the_largest_floats():
     total, width = grid_sum(np.array([LARGEST / 2, LARGEST / 2]), -LARGEST / 2, LARGEST / 2)
     assert LARGEST * (1 - 2.0**-50) < total == width <= LARGEST
 
@@ -269,7 +271,7 @@ def test_grid_reaches_to_the_largest_floats():
     [(3, 0.0, LARGEST / 2), (3, -LARGEST / 2, 0.0), (1, -LARGEST, LARGEST / 2)],
     ids=["sums above", "sums below", "the width"],
 )
-def test_grid_refuses_sums_and_widths_that_are_no_floats(n_users, lowest, highest):
+def test_grid_refuses_sums_and_widths_beyond_the_range_of_floats(n_users, lowest, highest):
     with pytest.raises(ValueError, match="`lowest` and `highest` must be small enough") as refusal:
         grid_sum(np.zeros(n_users), lowest, highest)
     assert f"lowest={lowest!r} and highest={highest!r}" in str(refusal.value)
@@ -283,7 +285,7 @@ def distribution(law, z):
 
 @every_eps
 def test_laplace_sampler_is_the_inverse_of_its_density(eps):
-    """Numpy makes a Laplace variable of the uniform number that `random` would return."""
+    """Numpy computes a Laplace variable from the uniform number that `random` would return."""
     law = beyond.LaplaceNoise(eps)
     draws = law.draw(3.0, (10_000,), np.random.default_rng(9)) / 3.0
     uniforms = np.random.default_rng(9).random(10_000)
@@ -295,7 +297,7 @@ def test_laplace_sampler_is_the_inverse_of_its_density(eps):
 
 @every_eps
 def test_staircase_sampler_is_the_inverse_of_its_density(eps):
-    """Whole units by an exponential; then which part of a unit, and where in it."""
+    """An exponential gives whole units; then a part of a unit and a position in it are drawn."""
     law = beyond.StaircaseNoise(eps)
     whole, chosen, place = np.meshgrid(
         np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
@@ -313,7 +315,7 @@ def test_staircase_sampler_is_the_inverse_of_its_density(eps):
         np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
 
 
-AKMV = sys.modules["userdp.akmv"]  # what the package calls by this name is the mechanism
+AKMV = sys.modules["userdp.akmv"]  # the module; `userdp.akmv` itself is the mechanism
 
 
 def law_of(cells, t):
@@ -340,7 +342,7 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
             np.testing.assert_allclose(
                 law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
             )
-            # A cell is chosen by the levels that its probability covers, counted from the top.
+            # A level chooses the cell: from the top, each covers its probability.
             above = np.cumsum(cells.probability)[cell]
             assert np.all(levels <= above + 1e-12)
             assert np.all(levels >= above - chance - 1e-12)
@@ -351,25 +353,26 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
 @pytest.mark.parametrize("eps", [0.1, 2])
 @pytest.mark.parametrize("name", MEANS)
 def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
-    """And a batch of datasets gets what each of them gets alone."""
+    """In addition, each dataset of a batch gets the same release as on its own."""
     wanted = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
     for users, first, second in audit.hard_pairs(80, rng=5):
         batch = MEANS[name](first, users, eps, rng=Recorder())
         for alone, *pair in zip(batch, first, second, strict=True):
             recorders = Recorder(), Recorder()
-            made = [MEANS[name](x, users, eps, rng=r) for x, r in zip(pair, recorders, strict=True)]
+            runs = zip(pair, recorders, strict=True)
+            outputs = [MEANS[name](sums, users, eps, rng=rng) for sums, rng in runs]
             one, other = (rng.calls for rng in recorders)
             assert one == other
             assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
-            assert made[0] == alone
+            assert outputs[0] == alone
 
 
 THRESHOLD = beyond.PrivateThreshold(0.1, centred=True, measure="logarithmic").release
 
 
 @pytest.mark.parametrize("name", [*MEANS, "several means", "akmv", "threshold", "ball"])
-def test_what_is_called_does_not_tell_who_is_clipped(name):
-    """Time is not promised, but no function is called for one user and not for another."""
+def test_the_functions_called_do_not_depend_on_who_is_clipped(name):
+    """Equal running times are not guaranteed, but the same functions are called for all users."""
     users = ud.Contributions([9, *[2] * 39], 1)
     budget = beyond.GaussianNoise(1) if name == "ball" else 0.5
     mechanism = (RELEASES | {"akmv": ud.akmv, "threshold": THRESHOLD})[name]
@@ -385,7 +388,7 @@ def test_what_is_called_does_not_tell_who_is_clipped(name):
 
 # 6. The audit
 @pytest.mark.parametrize("law", ["laplace", "normal"])
-def test_recorder_answers_without_any_numbers_and_refuses_other_uses(law):
+def test_recorder_has_default_draws_and_refuses_other_uses(law):
     rng, one = Recorder(), Noisy(Fraction(0), Fraction(1))
     draw = getattr(rng, law)
     assert (draw(), rng.exponential()) == (one, 1)
@@ -408,9 +411,9 @@ def test_hard_pairs_are_neighbours_and_hard():
         assert np.all(np.maximum(first, second) <= users.largest_sums)
         ties = np.any(np.diff(np.sort(first, axis=1)) == 0, axis=1)
         seen.append((users.n_users == 1, users.max_count, ties.mean(), np.any(~first.any(axis=1))))
-    single, most, ties, empty = zip(*seen, strict=True)
+    single, largest, ties, empty = zip(*seen, strict=True)
     assert any(single)
-    assert max(most) == 10**15
+    assert max(largest) == 10**15
     assert max(ties) > 0.3
     assert any(empty)
 
@@ -425,7 +428,7 @@ def test_hard_vectors_are_neighbours_in_the_ball():
         assert 0.1 < np.any(turned, axis=1).mean() < 0.6
 
 
-def test_hard_pairs_are_as_many_as_asked_for_and_all_are_looked_at():
+def test_the_audit_makes_n_hard_pairs_and_checks_them_all():
     figure = lambda pairs: np.sin(pairs.second).sum(axis=1)  # noqa: E731
     for n in (1, 7, 250):
         assert sum(len(pairs.first) for pairs in audit.hard_pairs(n)) == n
@@ -444,7 +447,7 @@ INF, GAMMA = np.inf, Recorder.gamma
 
 
 @pytest.mark.parametrize(("noise", "last"), [(None, 0.5), (beyond.StaircaseNoise(1), 1)])
-def test_noise_of_two_scales_or_of_none_gives_neighbours_away(noise, last):
+def test_noise_with_two_scales_or_none_distinguishes_neighbours(noise, last):
     scales = [(1, 1), (1, 2), (0, 0), (0, 1), (2, 2)]
     pairs = Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
 
@@ -478,8 +481,8 @@ def test_noise_of_another_law_with_the_right_scale_is_not_private(name, law):
 
 @pytest.mark.parametrize("upper", [1, 0.1])
 @pytest.mark.parametrize("eps", [0.3, 0.5, 2, 3])
-def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
-    """On cells that all count, some of no width: at their upper ends, and just above the lower."""
+def test_log_ratios_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
+    """On all cells, some of width 0, evaluated at the upper ends and just above the lower ends."""
     users, rng, ranks = ud.Contributions([3, 2, 2], upper), np.random.default_rng(25), (1, 2, 3)
     first = rng.choice([0, 0.5, 1, 0.3], (60, 3)) * rng.choice([1, rng.random()], (60, 1))
     second = first.copy()
@@ -503,7 +506,7 @@ def test_figures_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
     ("budget", "figure"),
     [(2, audit.ball_log_ratio), (beyond.GaussianNoise(0.4), audit.gaussian_rho)],
 )
-def test_figures_of_balls_are_right_for_each_pair(budget, figure):
+def test_log_ratios_in_balls_are_right_for_each_pair(budget, figure):
     """Compared with the clipped sums themselves."""
     release = lambda sums, users, rng: beyond.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
     for pairs in audit.hard_pairs(60, rng=8, d=2):
@@ -522,7 +525,7 @@ def test_figures_of_balls_are_right_for_each_pair(budget, figure):
         (audit.gaussian_rho, beyond.GaussianNoise(1), [1, 1, 1], 25 / 512),
     ],
 )
-def test_vectors_of_other_scales_than_the_law_has_are_refused(figure, budget, pattern, expected):
+def test_vector_noise_of_wrong_scales_is_not_private(figure, budget, pattern, expected):
     scales = np.multiply.outer([[2, 2, 2, 0, 0]] * 2, pattern)
     scales[1, 1] *= 2
     scales[:, 2, 2] += 1
@@ -545,7 +548,7 @@ def half_of_the_scale(width, eps, scale=ud.noise_scale):
     return scale(width / 2, eps)
 
 
-def stairs_of_less(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
+def stairs_too_narrow(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
     return draw(law, sensitivity / 1.01, *rest)
 
 
@@ -555,12 +558,12 @@ def drawn_once(law, sensitivity, shape, rng):
 
 
 def centre_of_all(counts, means, within, cap):
-    """The mean of all samples, which is best only if nobody is capped."""
+    """The mean of all samples, which is the best centre only if no user is capped."""
     return np.average(means, axis=-1, weights=counts + 0 * means)[..., None]
 
 
-def clipped_alike(reach, n_groups, eps):
-    """Nobody is clipped."""
+def no_clipping(reach, n_groups, eps):
+    """A threshold at which no user is clipped."""
     return reach.max()
 
 
@@ -589,7 +592,7 @@ FAULTS = {
         lambda x, low, _: grid_sum(x, low, x.max()),
         {"laplace": INF},
     ),
-    # Threshold and noise spend a half each.
+    # Threshold and noise each spend half.
     "a threshold of twice the budget": (
         AKMV,
         "_cells_of",
@@ -605,10 +608,10 @@ FAULTS = {
     "stairs that are too narrow": (
         beyond.StaircaseNoise,
         "draw",
-        stairs_of_less,
+        stairs_too_narrow,
         {"opt bound staircase": 2},
     ),
-    "half of the cap, which is no fault": (
+    "half of the cap, which is not a fault": (
         VARIANCE,
         "variance_cap",
         lambda users, law, cap=beyond.variance_cap: cap(users, law) / 2,
@@ -620,10 +623,10 @@ FAULTS = {
         centre_of_all,
         {"variance": 3.002},
     ),
-    "nobody is clipped, which is no fault": (
+    "no user is clipped, which is not a fault": (
         MEANS_OF_GROUPS,
         "_threshold",
-        clipped_alike,
+        no_clipping,
         {"several means": 1},
     ),
     "half of the scale for groups": (
@@ -633,7 +636,7 @@ FAULTS = {
         {"several means": 2},
     ),
     "half of the scale in a ball": (BALL, "noise_scale", half_of_the_scale, both(2, 1)),
-    "a smaller threshold, which is no fault": (
+    "a smaller threshold, which is not a fault": (
         BALL,
         "ball_threshold",
         lambda users, *_: users.upper * users.counts.min(),
@@ -669,21 +672,21 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_an_audit_sees_faults(monkeypatch, fault):
-    """A fault comes with how many budgets are then spent."""
+def test_audits_detect_faults(monkeypatch, fault):
+    """FAULTS gives, for each fault, how many times its budget a mechanism then spends."""
     *place, broken, expected = FAULTS[fault]
     monkeypatch.setattr(*place, broken)
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 
 def draw_low(cells, cell, T):
-    """Wrong within cells, right at their ends; all mechanisms draw alike."""
+    """A draw that is wrong within cells and right at their ends, for all mechanisms."""
     lower, upper = (AKMV._pick(ends, cell) for ends in cells[:2])
     return lower + (T - lower) ** 2 / (upper - lower)
 
 
 def draw_clipped(cells, cell, T):
-    """Wrong where `T` exceeds the largest sum: for one dataset; its neighbour has a sum of U m*."""
+    """A draw that is wrong above the largest sum, so for one dataset: the other has a sum U m*."""
     return np.minimum(T, cells.lower[..., 0])
 
 
@@ -691,7 +694,7 @@ def draw_clipped(cells, cell, T):
     ("fault", "first", "second"),
     [(draw_low, 0.5, 2.5), (draw_clipped, 1.0, 3.0), (draw_clipped, 3.0, 1.0)],
 )
-def test_an_audit_sees_a_threshold_that_is_moved(monkeypatch, fault, first, second):
+def test_the_akmv_audit_detects_a_moved_threshold(monkeypatch, fault, first, second):
     def moved(cells, rng, shape):
         cell, T = drawn(cells, rng, shape)
         return cell, fault(cells, cell, T)

@@ -1,4 +1,4 @@
-"""Every loop of the package ends: its form says so, or it is listed here with the reason."""
+"""Every loop of the package ends: its form guarantees it, or it is listed here with the reason."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ TREES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 
-ENDS = {
+WHY_IT_ENDS = {
     "beyond/statistics.py": {"_corners": "each step drops one of finitely many corners"},
     "release/_files.py": {
         "_refuse_parts": "each step reads another block of a file, up to its end"
@@ -34,14 +34,14 @@ ENDS = {
 }
 """Functions with a `while`, and why it ends."""
 
-# Functions of others that search, and what limits the number of their steps.
+# Search functions of other libraries, and the argument that limits the number of their steps.
 LIMITED_BY = {
     **dict.fromkeys(["brentq", "brenth", "bisect", "ridder", "toms748", "newton"], "maxiter"),
     **dict.fromkeys(["root_scalar", "minimize_scalar", "minimize", "fsolve"], "options"),
     "linprog": "options",
 }
 ENDLESS = {"count", "cycle"}
-"""Names of itertools. That of `repeat`, and of `iter`, depends on the number of arguments."""
+"""Names in itertools; `repeat` and `iter` are endless or not, depending on their arguments."""
 
 
 def functions_of(tree):
@@ -56,23 +56,23 @@ def calls_of(tree):
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
-def test_every_while_is_known_to_end():
+def test_every_while_loop_is_listed_with_the_reason_why_it_ends():
     found = {
         path: {f.name for f in functions_of(tree) if any(map(is_while, ast.walk(f)))}
         for path, tree in TREES.items()
     }
     n_whiles = sum(is_while(node) for tree in TREES.values() for node in ast.walk(tree))
     assert {path: names for path, names in found.items() if names} == {
-        path: {*names} for path, names in ENDS.items()
+        path: {*names} for path, names in WHY_IT_ENDS.items()
     }
-    assert n_whiles == sum(map(len, ENDS.values()))
+    assert n_whiles == sum(map(len, WHY_IT_ENDS.values()))
 
 
 def is_while(node):
     return isinstance(node, ast.While)
 
 
-def test_no_loop_is_over_something_endless():
+def test_no_loop_is_over_an_endless_iterator():
     for path, tree in TREES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == "itertools":
@@ -85,7 +85,7 @@ def test_no_loop_is_over_something_endless():
                 assert len(call.args) == 1, f"{path}:{call.lineno}"
 
 
-def test_every_search_of_a_library_has_a_limit():
+def test_every_search_by_a_library_has_a_limit():
     found = [
         (path, call)
         for path, tree in TREES.items()
@@ -99,7 +99,7 @@ def test_every_search_of_a_library_has_a_limit():
 
 
 def test_no_function_calls_itself():
-    """Methods may be called like the function that they are in, of another object."""
+    """A function may call a method of the same name of another object."""
     for path, tree in TREES.items():
         for function in functions_of(tree):
             called = {
@@ -108,10 +108,10 @@ def test_no_function_calls_itself():
             assert function.name not in called, f"{path}:{function.lineno}"
 
 
-# Searches that cannot succeed fail, and say what was not found
+# A search that cannot succeed fails, and says what it did not find
 
 
-def halved(moved, law, real=_noise.scale_of):
+def half_scale(moved, law, real=_noise.scale_of):
     return real(moved, law) / 2
 
 
@@ -141,9 +141,9 @@ RELEASES = {
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("mechanism", RELEASES)
-def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(mechanism, monkeypatch):
+def test_a_noise_scale_that_is_too_small_is_refused_and_named(mechanism, monkeypatch):
     make, budget = RELEASES[mechanism]
-    monkeypatch.setattr(_noise, "scale_of", halved)
+    monkeypatch.setattr(_noise, "scale_of", half_scale)
     words = (
         rf"OpenDP's noise scale for {budget} was not found within 64 steps of a float: "
         rf"scale [\d.e+]+ costs {budget[:3]}=[\d.]+\. Nothing was released"
@@ -154,14 +154,14 @@ def test_a_scale_of_half_the_size_is_refused_in_words_that_name_it(mechanism, mo
 
 
 @pytest.mark.timeout(60)
-def test_a_noise_that_costs_more_than_all_floats_is_refused(monkeypatch):
+def test_a_noise_of_infinite_cost_is_refused(monkeypatch):
     monkeypatch.setattr(_noise, "scale_of", lambda *_: 0.0)
     with pytest.raises(NotFoundError, match=r"costs eps=inf"):
         release.private_mean(**RECORDS, **BOUNDS, budget=1)
 
 
 def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
-    """Of 400 random sensitivities and budgets: 64 leave much room."""
+    """For 400 random sensitivities and budgets; the limit of 64 steps leaves a wide margin."""
     rng = np.random.default_rng(5)
     monkeypatch.setattr(_noise, "MOST_STEPS", 3)
     for _ in range(200):
@@ -171,14 +171,14 @@ def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
 
 
 class Stuck(np.random.Generator):
-    """A generator whose normal samples are all outside."""
+    """A generator whose normal samples all lie outside the bounds."""
 
     def normal(self, loc=0.0, scale=1.0, size=None):
         return np.full(size, 1e9)
 
 
-class NeverThere(LaplaceNoise):
-    """A law whose tail does not fall."""
+class ConstantTail(LaplaceNoise):
+    """A law whose tail does not decrease."""
 
     def tail(self, x):
         return np.full(np.shape(x), 0.5)
@@ -200,8 +200,8 @@ def stuck_lattice(monkeypatch):
 
 
 STUCK = {
-    "An upper end for the end of an interval": lambda _: noise_reach(NeverThere(1), 1, 0, 0.95),
-    "An upper end for the best ratio": lambda _: NeverThere(1).best_ratio(np.ones(1), "l1"),
+    "An upper end for the end of an interval": lambda _: noise_reach(ConstantTail(1), 1, 0, 0.95),
+    "An upper end for the best ratio": lambda _: ConstantTail(1).best_ratio(np.ones(1), "l1"),
     "Normal samples between 0 and 6": lambda _: ud.gaussian_sums(
         SUMS[1], 1, rng=Stuck(np.random.PCG64(0))
     ),
@@ -218,18 +218,18 @@ def test_a_search_that_cannot_succeed_names_its_quantity(quantity, monkeypatch):
         STUCK[quantity](monkeypatch)
 
 
-def test_a_bisection_returns_floats_also_where_it_need_not_search():
+def test_a_bisection_returns_floats_even_if_it_need_not_search():
     ends = halve(lambda x: x <= 1, 1, 2, whole=True)
     assert [(end.dtype, end) for end in ends] == [(np.float64, 1), (np.float64, 2)]
 
 
 @pytest.mark.timeout(60)
-def test_bisections_end_with_neighbours_wherever_the_place_is():
-    """Also where the most halvings are needed: from the largest float down to the smallest."""
+def test_bisections_end_with_adjacent_floats_on_both_sides_of_the_threshold():
+    """Even with the most halvings: from the largest float down to the smallest."""
     largest = np.finfo(float).max
-    for place in (0.0, 5e-324, 1e-300, 1.0, 1e300):
-        low, high = halve(lambda x, place=place: x <= place, 0.0, largest)
-        assert (low, high) == (place, nextafter(place, inf))
+    for threshold in (0.0, 5e-324, 1e-300, 1.0, 1e300):
+        low, high = halve(lambda x, threshold=threshold: x <= threshold, 0.0, largest)
+        assert (low, high) == (threshold, nextafter(threshold, inf))
     assert double(lambda x: x < largest, 5e-324, "the end") == inf
 
 

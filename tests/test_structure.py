@@ -1,4 +1,4 @@
-"""The structure: which modules there are, who imports whom, what is public and documented."""
+"""The structure of the package: its modules, their imports, public names and documentation."""
 
 import ast
 import inspect
@@ -17,7 +17,7 @@ from userdp import beyond, release
 
 PACKAGE = Path(ud.__file__).parent
 ROOTS = {"ud": ud, "beyond": beyond, "release": release}
-EXPORTING = {root.__name__ for root in ROOTS.values()}  # they only export what others define
+EXPORTING = {root.__name__ for root in ROOTS.values()}  # packages that only re-export names
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -44,18 +44,18 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(root, name))
 }
 PARAMETERS = {name: [*inspect.signature(f).parameters] for name, f in FUNCTIONS.items()}
-RELEASING = {"sums", "rng"}  # errors of releases are no releases
+RELEASING = {"sums", "rng"}  # parameters of mechanisms, and of functions that compute errors
 DRAWING = [name for name, has in PARAMETERS.items() if {*has} >= RELEASING and "error" not in name]
 HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 
 def module(name):
-    """The module itself, where a function may have its name in the package."""
+    """The module, even where the package exports a function of the same name."""
     return sys.modules.get(name) or import_module(name)
 
 
 def imports(name):
-    """Names of the modules of the package that a module imports, anywhere in it."""
+    """Names of the package's modules that a module imports, at any level."""
     found = set()
     for node in ast.walk(ast.parse(inspect.getsource(module(name)))):
         if isinstance(node, ast.Import):
@@ -66,14 +66,14 @@ def imports(name):
     return {full for full in found if full.split(".")[0] == "userdp"}
 
 
-def test_no_module_imports_itself_through_others():
+def test_there_are_no_circular_imports():
     arrows = {name: imports(name) for name in MODULES}
-    assert sum(map(len, arrows.values())) > 80  # they are found
+    assert sum(map(len, arrows.values())) > 80  # the search for imports works
     TopologicalSorter(arrows).prepare()  # raises if there is a cycle
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_core_imports_itself_beyond_the_core_and_release_both(name):
+def test_a_module_imports_only_the_packages_that_it_may(name):
     assert imports(name) <= MAY_IMPORT[name]
 
 
@@ -83,22 +83,22 @@ def test_release_is_built_on_the_core_and_beyond():
     assert used & BEYOND
 
 
-def test_modules_of_release_import_later_ones_only():
-    """In the order that its documentation and the guide have: that of the data."""
+def test_modules_of_release_import_only_later_ones():
+    """The order is that of the data, as in the package's docstring and in CONTRIBUTING.md."""
     guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
     (row,) = re.findall(r"^\| `userdp.release` .*", guide, re.M)
     order = [f"userdp.release.{name}" for name in re.findall(r"`(_\w+)`", release.__doc__)]
     assert [f"userdp.release.{name}" for name in re.findall(r"\*\*(_\w+)", row)] == order
     assert {*order} == RELEASE
-    for place, name in enumerate(order, start=1):
-        assert imports(name) & RELEASE <= {*order[place:]}, name
+    for position, name in enumerate(order, start=1):
+        assert imports(name) & RELEASE <= {*order[position:]}, name
 
 
 def output_of(code):
     return subprocess.check_output([sys.executable, "-c", f"import sys; {code}"], text=True)
 
 
-def test_importing_the_paper_loads_neither_scipy_nor_what_is_built_on_it():
+def test_importing_userdp_loads_neither_scipy_nor_beyond_nor_release():
     loaded = output_of("import userdp; print(*sys.modules)").split()
     roots = {"scipy", *(name.split(".")[0] for name in HEAVY)}
     assert "userdp.worstcase" in loaded
@@ -106,16 +106,16 @@ def test_importing_the_paper_loads_neither_scipy_nor_what_is_built_on_it():
     assert not {*loaded} & (BEYOND | RELEASE | AUDITS | {"userdp.beyond", "userdp.release"})
 
 
-def test_importing_all_loads_nothing_heavy_and_of_scipy_its_special_functions_only():
-    """As the book says where it has the time that this takes."""
+def test_importing_all_packages_loads_no_heavy_library_and_only_scipy_special():
+    """As the book says where it gives the time of an import."""
     of_scipy = "print(*sorted({f'scipy.{name}' for name in scipy.__all__} & {*sys.modules}))"
     code = f"import scipy, userdp.beyond, userdp.release; print(*({HEAVY} & {{*sys.modules}}))\n"
-    # An old one loads others, too.
+    # An old SciPy loads other modules together with scipy.special.
     assert output_of(code + of_scipy) == "\n" + output_of(f"import scipy.special; {of_scipy}")
 
 
-def listed():
-    """What the reference lists, by the names that stand there."""
+def listed_names():
+    """Full names of all entries of the reference."""
     page = (PACKAGE.parent / "book" / "reference.md").read_text("utf-8")
     current, names = "", []
     for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+):: ([\w.]+)", page, re.M):
@@ -126,8 +126,8 @@ def listed():
     return names
 
 
-def found(full):
-    """The object of a full name; None if there is none."""
+def object_of(full):
+    """The object with this full name, or None."""
     home = max((name for name in MODULES if full.startswith(f"{name}.")), key=len)
     names = full.removeprefix(f"{home}.").split(".")
     return reduce(lambda thing, name: getattr(thing, name, None), names, module(home))
@@ -135,13 +135,13 @@ def found(full):
 
 def test_all_exported_names_are_in_the_reference_and_all_names_there_exist():
     exported = {f"{root.__name__}.{name}" for root in ROOTS.values() for name in root.__all__}
-    assert exported - {*listed()} == set()
-    assert [full for full in listed() if found(full) is None] == []
+    assert exported - {*listed_names()} == set()
+    assert [full for full in listed_names() if object_of(full) is None] == []
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_name_is_in_the_reference_or_has_an_underscore(name):
-    in_reference = [found(full) for full in listed()]
+    in_reference = [object_of(full) for full in listed_names()]
     missing = [
         own
         for own, thing in vars(module(name)).items()
@@ -152,7 +152,7 @@ def test_a_name_is_in_the_reference_or_has_an_underscore(name):
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_what_is_exported_comes_from_the_root_itself(root):
+def test_exported_names_are_defined_in_their_own_package(root):
     prefix = f"{ROOTS[root].__name__}."
     others = {f"{name}." for name in EXPORTING if name.startswith(prefix)}
     assert ROOTS[root].__all__ == sorted({*ROOTS[root].__all__})
@@ -176,7 +176,7 @@ def test_docstrings_have_the_sections_a_user_needs_and_state_the_privacy(name):
 
 
 def test_every_mechanism_has_an_audit():
-    """A test that asks an `audit` names it, or its density: "Audit it" in CONTRIBUTING.md."""
+    """A test that imports an audit names the mechanism or its density (see CONTRIBUTING.md)."""
     tests = [path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
     audits = "".join(text for text in tests if re.search(r"import (audit|privacy_loss)\b", text))
     missing = []
@@ -185,23 +185,23 @@ def test_every_mechanism_has_an_audit():
         density = f"{name.removeprefix('private_')}_log_density"
         if not re.search(rf"\b{root}\.({name}|{density})\b", audits):
             missing.append(full)
-    assert not missing, f"draws noise from sums, and no test audits it: {missing}"
+    assert not missing, f"these draw noise for sums, but no test audits them: {missing}"
 
 
 def test_contributing_names_every_module_and_extension():
-    """Of the package with what to mind in it, of Sphinx's extensions with what a reader sees."""
+    """CONTRIBUTING.md describes the package's modules, and what each extension of Sphinx adds."""
     guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
     extensions = {path.stem for path in PACKAGE.parent.glob("tools/ext/[a-z]*.py")}
     modules = {name.rpartition(".")[2] for name in MODULES if name not in EXPORTING}
     for heading, wanted in {"Modules": modules, "Extensions of Sphinx": extensions}.items():
-        said = guide.split(f"## {heading}")[1].split("\n## ")[0]
-        named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", said))
+        section = guide.split(f"## {heading}")[1].split("\n## ")[0]
+        named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", section))
         assert wanted <= named, wanted - named
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if PARAMETERS[name]])
 def test_every_parameter_is_listed_in_order(name):
-    """By its name and its type; words below it refer to no other function for what it is."""
+    """With name and type; its description does not refer to another function ("As in ...")."""
     documentation = inspect.getdoc(FUNCTIONS[name])
     section = documentation.split("Parameters\n----------\n")[1].split("\n\n")[0]
     described = []
@@ -212,8 +212,8 @@ def test_every_parameter_is_listed_in_order(name):
 
 
 def signatures():
-    """Those of all public functions and methods, and of the classes that a reader makes."""
-    made = {
+    """Signatures of public functions and methods, and of the classes that users instantiate."""
+    instantiated = {
         ud.Contributions,
         ud.Clipping,
         beyond.LaplaceNoise,
@@ -232,12 +232,12 @@ def signatures():
                 own = vars(thing).items()
                 methods = {n: m for n, m in own if inspect.isfunction(m) and n[0] != "_"}
                 found |= {f"{name}.{method}": of for method, of in methods.items()}
-            if inspect.isfunction(thing) or (inspect.isclass(thing) and thing in made):
+            if inspect.isfunction(thing) or (inspect.isclass(thing) and thing in instantiated):
                 found[name] = thing
     return {name: str(inspect.signature(thing)) for name, thing in found.items()}
 
 
-def test_signatures_are_short_and_name_types_as_the_code_does():
+def test_signatures_are_short_and_use_the_type_names_of_the_code():
     shown = signatures()
     wanted = {"Clipping", "mechanisms.grid_sum", "release.private_mean", "release.Plan.recommend"}
     assert {f"userdp.{name}" for name in wanted} <= {*shown}
@@ -250,7 +250,7 @@ def test_signatures_are_short_and_name_types_as_the_code_does():
 
 
 def test_ids_of_tests_are_words(request):
-    """Of all tests that were collected: none is shown as `attempt137`, by 400 digits, or as `3`."""
+    """No collected test has an id such as `attempt137`, `3`, or one with 400 digits."""
     named = [item for item in request.session.items if hasattr(item, "callspec")]
     for item in named:
         words = item.callspec.id

@@ -1,7 +1,6 @@
-"""Types of results: what a type checker expects of each function, and what the function returns.
+"""Types of results: those that a type checker infers, and those that functions return.
 
-`make types` has mypy read this file as well, and fails where a test asserts another type than
-mypy infers.
+`make types` also runs mypy on this file, and fails if mypy infers another type than a test asserts.
 """
 
 from fractions import Fraction
@@ -60,7 +59,7 @@ def test_moduli_know_the_type_of_their_values() -> None:
             assert {type(value) for _, value in modulus.vertices} == {kind}
 
 
-def test_of_a_float_come_floats() -> None:
+def test_a_float_bound_gives_floats() -> None:
     printed = ud.printed_solution(FLOATS, 1)
     results = [
         assert_type(ud.threshold(FLOATS, 1), float),
@@ -105,7 +104,7 @@ def test_of_a_float_come_floats() -> None:
     assert {type(result) for result in results} == {float}
 
 
-def test_of_a_fraction_come_fractions() -> None:
+def test_a_fraction_bound_gives_fractions() -> None:
     printed = ud.printed_solution(EXACT, 1)
     results = [
         assert_type(ud.threshold(EXACT, 1), Fraction),
@@ -138,7 +137,7 @@ def test_of_a_fraction_come_fractions() -> None:
     assert {type(result) for result in results} == {Fraction}
 
 
-def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> None:
+def test_a_fraction_bound_gives_either_type_if_another_argument_may_be_rounded() -> None:
     wide = ud.Clipping([0.0, 0, 0], [65.0, 65, 65])
     results = {
         "objective": [
@@ -194,7 +193,7 @@ def test_of_a_fraction_comes_either_where_something_else_may_be_rounded() -> Non
 
 
 @pytest.mark.parametrize("upper", [65, Fraction(65)], ids=["float", "fraction"])
-def test_users_of_either_kind_give_either(upper: float | Fraction) -> None:
+def test_a_bound_of_either_type_gives_either_type(upper: float | Fraction) -> None:
     users: ud.Contributions = ud.Contributions([4, 2, 1], upper)
     width = ud.threshold(users, 1)
     assert_type(users.upper, float | Fraction)

@@ -1,23 +1,23 @@
-"""What a call calls in turn: the one thing about time that a test can see without a clock."""
+"""Record the functions that a call invokes: the only aspect of timing testable without a clock."""
 
 import gc
 import sys
 
 
 def calls_of(work):
-    """Return the names of all functions that are called, those in C too, in order."""
+    """Return the names of all functions called during `work()`, also those in C, in order."""
     called = []
 
-    def look(frame, event, function):
+    def record(frame, event, function):
         if event == "call":
             called.append(frame.f_code.co_qualname)
         elif event == "c_call":
             called.append(function.__qualname__)
 
-    for _ in range(2):  # the first time imports, and fills caches
+    for _ in range(2):  # the first run imports modules and fills caches
         work()
-    gc.disable()  # else it may run at any time
-    sys.setprofile(look)
+    gc.disable()  # a collection could start at any time and add calls
+    sys.setprofile(record)
     try:
         work()
     finally:

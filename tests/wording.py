@@ -1,4 +1,4 @@
-"""Words for the values that tests are run with: short, and the same in every process."""
+"""Short texts for the values of parametrised tests, the same in every process."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from reprlib import Repr
 
 LONGEST = 60
 
-# Sets are sorted, and long numbers and lists lose their middle.
+# Sets are sorted; long numbers and lists are shortened in the middle.
 SHORT = Repr()
 SHORT.maxother = SHORT.maxstring = sys.maxsize
 SHORT.maxlong = 24
@@ -14,7 +14,7 @@ SHORT.maxlist = SHORT.maxtuple = SHORT.maxdict = 4
 
 
 def are_words(text):
-    """Whether a text says by itself what it is: it is short, and no number in quotes."""
+    """Whether a text can be a test's id as it is: it is short, and does not spell a number."""
     try:
         float(text or 0)
     except ValueError:
@@ -23,7 +23,7 @@ def are_words(text):
 
 
 def brief(value):
-    """A value on one line, without the address at which it happens to lie."""
+    """The value's repr on one line, shortened, and without its memory address."""
     words = re.sub(" at 0x[0-9a-fA-F]+", "", SHORT.repr(value))
     words = " ".join(words.split())
     return words if len(words) <= LONGEST else f"{words[:40]}...{words[-17:]}"

@@ -1,16 +1,16 @@
-"""Certified floors: an error that no private mechanism stays below, and what proves it.
+"""Certified floors: lower bounds on the error of all private mechanisms, with their proofs.
 
-- Weights and loads of a few datasets prove a bound, whatever they are: `check` evaluates it in
-  Fractions, from counts and datasets alone, with e^eps taken from above (thm-certificate).
-- By hand: one user with one sample, at 0 or at U, has U/(1 + e^eps). The least risk of one user is
-  a third where e^eps = 1 + sqrt(2).
-- A floor is at least the closed bound (thm-minimax, of thm-chain and thm-lattice), and at most what
-  any release promises, or any mechanism that a program finds (prp-bracket).
-- Programs written from the definition find the same for small families, and never less than
-  multipliers of any kind prove.
-- A spoilt certificate is refused, for its own reason.
-- Stored certificates hold; equal users tend to 1/(2 sinh(eps/2)), alone (thm-many) and inside a
-  collection (cor-many). A new search finds what is stored.
+- Any weights and loads of a few datasets prove a bound (weak duality): `check` evaluates it in
+  Fractions, from counts and datasets alone, with an upper bound on e^eps (thm-certificate).
+- By hand: one user with one sample, at 0 or at U, has the bound U/(1 + e^eps). The least risk of
+  one user is 1/3 if e^eps = 1 + sqrt(2).
+- A floor is at least the closed-form bound (thm-minimax, from thm-chain and thm-lattice), and at
+  most the guarantee of any release, or the error of a mechanism that a program finds (prp-bracket).
+- Linear programs written from the definition give the same bounds for small families, and no
+  multipliers prove more.
+- A spoilt certificate is refused with the reason that applies.
+- Stored certificates are valid; for equal users they tend to 1/(2 sinh(eps/2)), alone (thm-many)
+  and within a collection (cor-many). A new search finds the stored bounds.
 """
 
 import json
@@ -37,7 +37,7 @@ from userdp.beyond.floor import FloorCertificate, UserGroup
 
 
 def two_datasets(q):
-    """One user with one sample, at 0 or at U; multipliers of the bound U / (1 + q) for any q."""
+    """One user with one sample, at 0 or at U, with multipliers of the bound U / (1 + q)."""
     n, d = q.as_integer_ratio()
     return FloorCertificate(
         counts=((1, 1),),
@@ -62,8 +62,8 @@ def test_one_user_at_both_ends_by_hand():
         assert certificate.check() == proved
 
 
-def test_one_user_whose_least_risk_is_known():
-    """At e^eps = 1 + sqrt(2) it is a third: an exercise of the page lower-bound."""
+def test_the_floor_of_one_user_equals_the_known_least_risk():
+    """At e^eps = 1 + sqrt(2) it is 1/3: an exercise on the page `lower-bound`."""
     proved = beyond.minimax_certificate(
         ud.Contributions([1], 1), math.log(1 + math.sqrt(2))
     ).check()
@@ -71,7 +71,7 @@ def test_one_user_whose_least_risk_is_known():
 
 
 @pytest.mark.parametrize("x", ["1e-6", "0.3", "4", "64", "200"])
-def test_upper_bound_on_the_exponential_is_one_and_tight(x):
+def test_upper_bound_on_the_exponential_is_valid_and_tight(x):
     bound = floor._exp_above(Fraction(x))
     terms = [Fraction(1)]
     for n in range(1, 900):
@@ -81,11 +81,11 @@ def test_upper_bound_on_the_exponential_is_one_and_tight(x):
 
 
 @pytest.mark.parametrize("eps", [65, 1e300])
-def test_with_so_large_budgets_the_floor_is_zero(eps):
+def test_the_floor_is_zero_for_very_large_budgets(eps):
     assert beyond.minimax_certificate(ud.Contributions([3, 1], 1), eps).check() == 0
 
 
-def test_floor_scales_with_the_range_and_knows_no_order():
+def test_floor_scales_with_the_range_and_ignores_the_order_of_users():
     certificate = beyond.minimax_certificate(ud.Contributions([5, 2, 2], 1), 1)
     larger = beyond.minimax_certificate(ud.Contributions([2, 5, 2], Fraction(65, 3)), "1")
     assert larger.bound == certificate.bound * Fraction(65, 3)
@@ -97,7 +97,7 @@ ROUNDING = 1 + 1e-9
 
 
 def smallest_guarantee(users, eps):
-    """The smallest error that a release of the package promises."""
+    """The smallest guarantee of the package's releases."""
     l1 = [beyond.optimal_error(users, LAWS[noise](eps), "l1") for noise in ("laplace", "staircase")]
     top = float(users.upper * users.max_count)
     widths = [*np.linspace(top / 8, top, 8), float(beyond.threshold(users, eps, "l1"))]
@@ -109,7 +109,7 @@ def smallest_guarantee(users, eps):
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(collections(max_samples=12), st.floats(0.03, 7))
-def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, eps):
+def test_floor_lies_between_the_closed_form_and_the_guarantees_of_releases(users, eps):
     certificate = beyond.minimax_certificate(users, eps)
     proved = certificate.check()
     assert proved == certificate.bound
@@ -119,10 +119,10 @@ def test_floor_lies_between_the_closed_bound_and_what_releases_promise(users, ep
 
 
 @pytest.mark.parametrize("eps", ["1e-300", 1e-4, 9, 20])
-def test_beyond_the_programs_a_floor_is_still_between_the_bounds(eps):
+def test_at_budgets_beyond_the_programs_a_floor_is_between_the_bounds(eps):
     users = ud.Contributions([2**40, 3], 1)
     proved = float(beyond.minimax_certificate(users, eps).check())
-    if eps == 20:  # where thm-lattice does not take part
+    if eps == 20:  # here thm-lattice is not used
         assert proved == pytest.approx(1 / (1 + math.exp(20)), rel=1e-9)
     else:
         assert proved >= beyond.minimax_lower_bound(users, eps) / ROUNDING
@@ -139,7 +139,7 @@ BLOCKS = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, 3 * PARTS))]
 
 
 def family(counts, groups, eps):
-    """The certificate of one family of datasets, and what its program says."""
+    """The certificate of one family of datasets, and the optimum of its linear program."""
     sizes, n_users = np.unique(counts, return_counts=True)
     sizes, n_users = sizes[::-1].tolist(), n_users[::-1].tolist()
     pairs = tuple(zip(sizes, n_users, strict=True))
@@ -150,9 +150,9 @@ def family(counts, groups, eps):
 
 
 def least_risk(counts, shares, eps):
-    """The least risk on all datasets in which users have such shares of their largest sums.
+    """The least risk on all datasets in which users have these shares of their largest sums.
 
-    From the definition: a row of probabilities for each dataset, a limit for each two neighbours.
+    From the definition: a row of probabilities per dataset, a constraint per pair of neighbours.
     """
     datasets = [*product(shares, repeat=len(counts))]
     means = np.array([sum(map(Fraction.__mul__, map(Fraction, counts), d)) for d in datasets])
@@ -191,36 +191,36 @@ def least_risk(counts, shares, eps):
     ],
     ids=["one user", "with a middle", "two of three alike", "all different", "middles", "both"],
 )
-def test_a_family_proves_what_all_its_datasets_do(counts, groups, shares, eps):
-    certificate, said = family(counts, groups, eps)
+def test_a_family_proves_the_least_risk_on_all_datasets(counts, groups, shares, eps):
+    certificate, optimum = family(counts, groups, eps)
     risk = least_risk(counts, shares, eps)
     assert float(certificate.check()) == pytest.approx(risk, abs=SOLVER)
-    assert said == pytest.approx(risk, abs=SOLVER)
+    assert optimum == pytest.approx(risk, abs=SOLVER)
 
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=10, deadline=None)
 def test_any_multipliers_prove_no_more_than_the_least_risk(seed):
-    """Blocks of two, and loads on datasets that are up to five users apart."""
+    """With blocks of two users, and loads on datasets that differ in up to five users."""
     rng, risk = np.random.default_rng(seed), least_risk(MIXED, ENDS, 0.5)
     best, _ = family(MIXED, BLOCKS, 0.5)
-    n, places = len(best.datasets), len({*best._means()})
+    n, n_means = len(best.datasets), len({*best._means()})
     factors = tuple(floor._factor(users, best.eps) for users in range(1, 6))
     loads = [(*pair, int(y), int(rng.integers(2**27))) for *pair, y in rng.integers(n, size=(3, 3))]
-    loads = [(int(c), int(d), y % places, load) for c, d, y, load in loads if c != d]
+    loads = [(int(c), int(d), y % n_means, load) for c, d, y, load in loads if c != d]
     other = [(*row[:3], int(row[3] * rng.uniform(0.9, 1.1))) for row in best.loads]
     changed = floor._proved(replace(best, factors=factors, loads=(*other, *loads)))
     assert changed.check() <= best.bound * Fraction(ROUNDING)
     assert best.check() <= risk + SOLVER
 
 
-def arrangements(group, stand):
-    """Who stands where, block by block, in all ways; a block's users stand together."""
-    blocks = chain(*([level] * n for level, n in enumerate(stand)))
-    return {tuple(np.repeat(way, group.block_size)) for way in permutations(blocks)}
+def arrangements(group, blocks_per_level):
+    """All assignments of users to levels; the users of a block are at the same level."""
+    blocks = chain(*([level] * n for level, n in enumerate(blocks_per_level)))
+    return {tuple(np.repeat(levels, group.block_size)) for levels in permutations(blocks)}
 
 
-def test_datasets_are_as_far_apart_as_their_nearest_arrangements():
+def test_distance_of_datasets_is_that_of_their_nearest_arrangements():
     groups = [(1, 1, (0, 3 * PARTS)), (2, 2, (0, PARTS, 3 * PARTS))]
     certificate, _ = family(MIXED, groups, 1)
     numbers = range(len(certificate.datasets))
@@ -239,8 +239,8 @@ PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=
 @pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
 @pytest.mark.parametrize(("n", "cells"), [(1, 24), (2, 9), (3, 5)])
-def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, eps):
-    """prp-bracket: a mechanism for equal users that is told in which cell the mean lies."""
+def test_floor_is_below_and_close_to_mechanisms_from_a_program(n, cells, eps):
+    """prp-bracket: a mechanism for equal users, defined on cells of means."""
     ends = np.arange(n * cells + 1) / (n * cells)
     found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
     proved = float(beyond.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
@@ -249,8 +249,8 @@ def test_floor_is_below_mechanisms_that_a_program_finds_and_near_them(n, cells, 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
 @pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 1], [3, 2]], ids=str)
-def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
-    """cor-many by programs from the definition; shares of the heaviest are m_(n) / m_i."""
+def test_equal_users_within_a_collection_bound_the_risk_on_all_datasets(counts, eps):
+    """cor-many, by linear programs from the definition; a share of the heaviest is m_(n) / m_i."""
     shares = [Fraction(k, 6) for k in (0, 2, 3, 4, 6)] if counts == [3, 2] else HALVES
     risk = least_risk(counts, shares, eps)
     for n in range(1, len(counts) + 1):
@@ -258,7 +258,7 @@ def test_equal_users_inside_a_collection_against_all_its_datasets(counts, eps):
         assert risk >= counts[n - 1] / sum(counts) * tau - SOLVER
 
 
-# What is refused.
+# Refused certificates.
 def first_load(certificate, load):
     first, *others = certificate.loads
     return replace(certificate, loads=((*first[:3], load), *others))
@@ -334,7 +334,7 @@ def test_a_spoilt_certificate_is_refused(words, spoil):
     assert certificate.check() == certificate.bound > 0
     spoilt = spoil(certificate)
     if "bound" not in words:
-        # Else it would be refused for its bound.
+        # Adjust the bound, which would otherwise be the reason.
         with suppress(IndexError, ValueError):
             spoilt = replace(spoilt, bound=spoilt._proved())
     with pytest.raises(ValueError, match=f"The certificate must .*{words}"):
@@ -352,8 +352,8 @@ FALLING = [
 
 
 @pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
-def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
-    """thm-chain: what n users move, over 1 + cosh eps + n sinh eps; thm-lattice for 1, 2, 3."""
+def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
+    """thm-chain: the change by n users over 1 + cosh eps + n sinh eps; thm-lattice for n <= 3."""
     for counts in FALLING:
         best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
         n = np.arange(len(counts)) + 1
@@ -366,16 +366,16 @@ def test_the_best_of_all_chains_is_found_and_proves_what_its_theorem_says(eps):
 @pytest.mark.parametrize(
     ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
 )
-def test_closed_forms_end_where_they_are_next_to_nothing(eps, sources):
+def test_closed_forms_are_left_out_if_they_are_almost_zero(eps, sources):
     bare = floor._bare(ud.Contributions([2, 1, 1], 1), eps)
     assert [certificate.source for certificate in floor._closed_forms(bare)] == sources
 
 
 @pytest.mark.parametrize("source", ["chain", "lattice"])
-def test_closed_forms_are_refused_where_they_do_not_hold(source):
+def test_closed_forms_are_refused_if_they_are_not_valid(source):
     users = ud.Contributions([2, 1, 1], 1)
-    made = floor._closed_forms(beyond.minimax_certificate(users, 70))
-    assert [*made] == []
+    closed_forms = floor._closed_forms(beyond.minimax_certificate(users, 70))
+    assert [*closed_forms] == []
     bare = replace(beyond.minimax_certificate(users, 70), eps=Fraction(1))
     certificate = next(c for c in floor._closed_forms(bare) if c.source == source)
     assert certificate.check() == certificate.bound > 0
@@ -390,19 +390,19 @@ def test_closed_forms_are_refused_where_they_do_not_hold(source):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"counts": ["1 x"]}'])
-def test_a_text_that_is_no_certificate_is_refused(text):
+def test_a_text_that_is_not_a_certificate_is_refused(text):
     with pytest.raises(ValueError, match="`text` must be a certificate"):
         FloorCertificate.from_json(text)
 
 
-def test_a_certificate_is_read_as_it_was_written():
+def test_a_certificate_survives_writing_and_reading():
     certificate, _ = family(MIXED, BLOCKS, 0.5)
     assert FloorCertificate.from_json(certificate.to_json()) == certificate
 
 
-def test_a_certificate_as_text_has_no_numbers_but_in_strings():
-    held = json.loads(family(MIXED, BLOCKS, 0.5)[0].to_json())
-    values = chain(*(value if isinstance(value, list) else [value] for value in held.values()))
+def test_a_certificate_as_json_has_numbers_only_in_strings():
+    document = json.loads(family(MIXED, BLOCKS, 0.5)[0].to_json())
+    values = chain(*(value if isinstance(value, list) else [value] for value in document.values()))
     assert {type(value) for value in values} == {str}
 
 
@@ -425,7 +425,7 @@ def stored(name):
     return [FloorCertificate.from_json(line) for line in lines]
 
 
-def test_certificates_are_stored_for_these_collections_and_small():
+def test_stored_certificates_are_those_of_these_collections_and_small():
     files = [*FLOORS.iterdir()]
     names = [*STORED, "many-users", "small-budgets"]
     assert {path.name for path in files} == {f"{name}.jsonl" for name in names}
@@ -435,7 +435,7 @@ def test_certificates_are_stored_for_these_collections_and_small():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STORED)
-def test_stored_certificates_hold_for_the_collections_of_the_book(name):
+def test_stored_certificates_are_valid_for_the_collections_of_the_book(name):
     certificates = stored(name)
     assert [certificate.eps for certificate in certificates] == BUDGETS
     for certificate in certificates:
@@ -453,7 +453,7 @@ def test_stored_certificates_hold_for_the_collections_of_the_book(name):
 
 @pytest.mark.parametrize(("eps", "most"), [(1, 32), (2, 16)])
 def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
-    """thm-many: never above it, above the chain, and at last within a twentieth."""
+    """thm-many: below the limit, above the chain, and finally within 5 % of the limit."""
     limit, chain = 1 / (2 * math.sinh(eps / 2)), []
     found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
     for n, certificate in found.items():
@@ -469,34 +469,34 @@ def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
 
 @settings(max_examples=20, deadline=None)
 @given(collections(max_samples=40), st.sampled_from([1, 2]))
-def test_no_release_promises_less_than_the_equal_users_inside(users, eps):
+def test_no_release_has_a_guarantee_below_the_bound_of_equal_users_within_it(users, eps):
     found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
     sizes = sorted(users.counts.tolist(), reverse=True)
-    promise = smallest_guarantee(users, eps)
+    guarantee = smallest_guarantee(users, eps)
     for n in range(1, len(sizes) + 1):
-        known = max(k for k in found if k <= n)  # tau does not fall
+        known = max(k for k in found if k <= n)  # tau does not decrease
         tau = known * float(found[known].bound)
-        assert float(users.upper) * sizes[n - 1] / users.total * tau <= promise * ROUNDING
+        assert float(users.upper) * sizes[n - 1] / users.total * tau <= guarantee * ROUNDING
 
 
 @pytest.mark.parametrize(("name", "place"), [("geometric", 3), ("two-levels", 1)])
-def test_a_new_search_finds_what_is_stored(name, place):
-    """To the digits that solvers agree on."""
+def test_a_new_search_finds_the_stored_bound(name, place):
+    """Up to the precision on which solvers agree."""
     certificate = stored(name)[place]
     again = beyond.minimax_certificate(certificate.users, certificate.eps)
     assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
 
 
 @pytest.mark.slow
-def test_a_larger_program_is_searched_anew():
-    """To the digits that solvers agree on: the eight of tools/floors.py, and no other users."""
+def test_a_new_search_finds_the_stored_bound_of_a_larger_program():
+    """For eight users, as in tools/floors.py, up to the precision on which solvers agree."""
     (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
     again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
     assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
     assert again.bound > beyond.minimax_certificate(certificate.users, 2).bound
 
 
-# In parts of U, from random searches of many families for each budget.
+# In units of U, from random searches over many families for each budget.
 SEARCHED = {
     "geometric": (0.185318, 0.130435, 0.093606, 0.064371, 0.035200, 0.020415),
     "extreme": (0.094350, 0.052387, 0.041647, 0.030931, 0.018643, 0.011494),
@@ -509,7 +509,7 @@ SEARCHED = {
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-def test_the_fixed_list_of_families_proves_what_long_searches_did(name):
-    """To within three per cent."""
+def test_the_fixed_list_of_families_is_nearly_as_good_as_long_searches(name):
+    """Within three per cent."""
     for certificate, searched in zip(stored(name), SEARCHED[name], strict=True):
         assert float(certificate.bound) > 0.97 * searched

@@ -1,10 +1,9 @@
-"""The frontier: no estimator of a sensitivity has less bias than centred clipping, nor less error.
+"""The frontier: for a given sensitivity, centred clipping has the least bias and the least error.
 
-- `smallest_bias` is the bias of centred clipping of that sensitivity, by the definitions of (5),
-  (6).
-- In each error, noise and objective, centred clipping is at least as good as any clipping in the
-  class B of the same sensitivity; `optimal_error` is the least of all.
-- An error grows with bias and with sensitivity, which is what makes the frontier decide.
+- `smallest_bias` is the bias of centred clipping of that sensitivity, by definitions (5) and (6).
+- For each noise and objective, centred clipping is at least as good as any clipping in the class B
+  with the same sensitivity; `optimal_error` is the smallest error of all.
+- Every error grows with bias and with sensitivity, so only points on the frontier can be best.
 """
 
 from fractions import Fraction
@@ -23,15 +22,15 @@ from userdp import beyond
 
 @given(users=collections(max_samples=5), share=st.fractions(0, Fraction(5, 4)))
 def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
-    most = ud.sensitivity(users)
-    delta = share * most
+    full_sensitivity = ud.sensitivity(users)
+    delta = share * full_sensitivity
     arguments = (
         users.counts.tolist(),
         users.upper,
         beyond.centred_clipping(users, users.total * delta),
     )
     assert oracle.largest_bias(*arguments) == beyond.modulus_of_mean(users).smallest_bias(delta)
-    assert oracle.largest_change(*arguments) == min(delta, most)
+    assert oracle.largest_change(*arguments) == min(delta, full_sensitivity)
 
 
 ERRORS = list(product(LAWS, ("bound", "l1", "mse")))
@@ -39,13 +38,13 @@ ERRORS = list(product(LAWS, ("bound", "l1", "mse")))
 
 @settings(max_examples=25)
 @given(users=collections(max_samples=12), data=st.data())
-def test_symmetric_clipping_is_best_in_every_error(users, data):
+def test_symmetric_clipping_is_best_for_every_noise_and_objective(users, data):
     eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
     bias, change = ud.worst_case_bias(users, rival), ud.sensitivity(users, rival)
     S = min(users.total * change, users.upper * users.max_count)
-    ours = beyond.centred_clipping(users, S)
+    centred = beyond.centred_clipping(users, S)
     for noise, objective in ERRORS:
-        error = beyond.worst_case_error(users, ours, LAWS[noise](eps), objective)
+        error = beyond.worst_case_error(users, centred, LAWS[noise](eps), objective)
         assert error <= LAWS[noise](eps).worst_case(bias, change, objective) * (1 + 1e-12)
         best = beyond.optimal_error(users, LAWS[noise](eps), objective)
         assert best <= error * (1 + 1e-9)

@@ -1,11 +1,11 @@
-"""The laws of noise against their densities: moments, tails, errors, draws, and how far they go.
+"""The laws of noise compared with their densities: moments, tails, errors and draws.
 
-- Laplace noise of scale 1/eps is eps-DP for sensitivity 1 (Theorem II.1); so is the staircase law;
-  Gaussian noise promises (eps, delta), or rho of zCDP.
-- Of each law E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals over its density.
-- `delta` is what the density exceeds e^eps times its neighbour by; Gaussian noise is calibrated to
-  it from above, within a relative 1e-10, and for zCDP to the next float.
-- A law may be given in place of its budget, with the same results; no width beats its threshold.
+- Laplace noise of scale 1/eps is eps-DP for sensitivity 1 (Theorem II.1), and so is the staircase
+  law; Gaussian noise guarantees (eps, delta), or rho-zCDP.
+- For each law, E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals of its density.
+- `delta` is by how much the density exceeds e^eps times its neighbour. Gaussian noise is calibrated
+  to it from above, within a relative 1e-10, and for zCDP to the next float.
+- A law can replace its budget, with the same results; no width is better than its threshold.
 """
 
 import math
@@ -31,7 +31,7 @@ THIRDS = [Fraction(1, k) for k in range(3, 60)]
 
 
 def outside(law, x):
-    """Points and their masses, from x to infinity, exact for polynomials between the edges."""
+    """Quadrature points above x and their masses, exact for polynomials between the edges."""
     reach = np.arange(int(45 * law.mean_size) + 12)
     ends = np.unique(np.r_[x, reach, reach + getattr(law, "gamma", 0)])
     ends = np.union1d(ends, np.linspace(0, reach[-1], 400))
@@ -66,8 +66,8 @@ def test_moments_tail_and_mean_error_by_quadrature(law, eps):
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("budget", [0.1, 0.8, 3])
-def test_delta_is_kept_by_the_density(law, budget):
-    """Where one user moves the statistic by 1, f exceeds e^eps times the other by delta at most."""
+def test_the_density_satisfies_delta(law, budget):
+    """If one user moves the statistic by 1, f exceeds e^eps times the other by at most delta."""
     law = law(budget)
     reach = 60 * float(law.mean_size) + 20
     z = np.linspace(-reach, reach, 400_001)
@@ -83,7 +83,7 @@ def test_delta_is_kept_by_the_density(law, budget):
             assert law.delta(eps) == pytest.approx(exceeded_by, abs=1e-4)
 
 
-def test_a_law_says_what_it_spends():
+def test_a_law_states_what_it_spends():
     pure = beyond.LaplaceNoise("0.1")
     assert (pure.currency, pure.spends, pure.scale) == ("eps", Fraction(1, 10), 10)
     assert (pure.integer_law, pure.rounding) == ("laplace", 0)
@@ -95,7 +95,7 @@ def test_a_law_says_what_it_spends():
     assert beyond.GaussianNoise.zcdp(Fraction(1, 3)).spends <= Fraction(1, 3)
 
 
-def test_a_release_takes_a_budget_exactly_or_a_law_that_can_be_drawn():
+def test_a_release_accepts_a_budget_exactly_or_a_law_that_opendp_can_draw():
     law = read_law(2 / 49)
     assert (law.spends, law.rank) == (Fraction(2 / 49), 49)  # the rank as `ud.rank` reads a float
     given = beyond.GaussianNoise(3)
@@ -110,12 +110,12 @@ def test_a_release_takes_a_budget_exactly_or_a_law_that_can_be_drawn():
         read_law(-1)
 
 
-def exceeded(sigma, eps):
-    """Delta of Gaussian noise, as the integral over closer and closer neighbours: no cancelling."""
+def delta_of(sigma, eps):
+    """Delta of Gaussian noise as an integral over closer and closer neighbours: no cancellation."""
     a = 1 / sigma
     u = a / 2 - eps / a
 
-    def growth(s):  # at the distance c = a e^-s, relative to that at a
+    def growth(s):  # at the distance c = a e^-s, relative to its value at a
         c = a * math.exp(-s)
         return c * math.exp((u - c / 2 + eps / c) * (u + c / 2 - eps / c) / 2)
 
@@ -125,10 +125,10 @@ def exceeded(sigma, eps):
 
 @pytest.mark.parametrize("eps", [1e-100, 1e-7, 0.03, 1, 5, 40, 1e4])
 @pytest.mark.parametrize("delta", [1e-100, 1e-12, 1e-6, 0.05, 0.6, 1 - 1e-9])
-def test_gaussian_noise_is_calibrated_from_above_and_hardly_more(eps, delta):
+def test_gaussian_noise_is_calibrated_tightly_from_above(eps, delta):
     law = beyond.GaussianNoise.approximate(eps, delta)
-    assert exceeded(law.sigma, eps) / delta == pytest.approx(1 - 1e-10, abs=4e-11)
-    assert exceeded(law.sigma, eps) <= law.delta(eps) <= delta
+    assert delta_of(law.sigma, eps) / delta == pytest.approx(1 - 1e-10, abs=4e-11)
+    assert delta_of(law.sigma, eps) <= law.delta(eps) <= delta
     assert law.delta(eps) / delta == pytest.approx(1 - 5e-11, abs=2e-11)
 
 
@@ -141,7 +141,7 @@ def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
 
 
 @given(collections(), budgets(), st.sampled_from(["bound", "l1", "mse"]))
-def test_a_law_may_stand_in_place_of_its_budget(users, eps, objective):
+def test_a_law_can_replace_its_budget(users, eps, objective):
     def everything(budget):
         T = beyond.threshold(users, budget, objective)
         clipping = beyond.optimal_clipping(users, budget, objective)

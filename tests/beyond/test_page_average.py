@@ -1,4 +1,4 @@
-"""Average error against certificate: the trade-off, weights, caps, and eleven mechanisms."""
+"""Average error versus guarantee: the trade-off, weights, dropped rows, caps, eleven mechanisms."""
 
 import itertools
 from fractions import Fraction
@@ -40,8 +40,8 @@ def test_a_threshold_beats_the_cap_on_a_dataset_and_its_mirror_image(users, eps,
 @given(
     st.lists(st.lists(shares, min_size=1, max_size=4), min_size=1, max_size=3), st.integers(1, 4)
 )
-def test_weighing_beats_dropping_over_all_lots(samples, k):
-    """On this dataset, for every value of the noise at which an inequality could turn."""
+def test_weights_beat_random_dropping_on_average(samples, k):
+    """On one dataset, for every value of the noise at which an inequality could change."""
     m, sums = [*map(len, samples)], [*map(sum, samples)]
     k = min(k, max(m))
     w = [min(n, k) for n in m]
@@ -61,10 +61,10 @@ def test_weighing_beats_dropping_over_all_lots(samples, k):
 
 @few
 @given(collections(), st.integers(1, 4), st.fractions(Fraction(1, 4), 1))
-def test_weights_have_the_certificate_of_a_cap_the_best_of_all_that_are_right_at_zero(
+def test_weights_have_the_certificate_of_a_cap_and_are_best_among_estimators_exact_at_zero(
     users, k, part
 ):
-    """Also for caps on weights that are no whole numbers; dropping by brute force over corners."""
+    """Also for caps that are not whole numbers; dropping is enumerated over all corners."""
     k = min(k, users.max_count)
     few, N = [min(int(m), k) for m in users.counts], users.total
     blocks = itertools.product(*([0, n] for n in (*few, *(users.counts - few).tolist())))
@@ -90,7 +90,7 @@ def test_weights_have_the_certificate_of_a_cap_the_best_of_all_that_are_right_at
 
 
 def test_projected_dropping_can_beat_projected_weights():
-    """One user of 40 samples at 0, five of two, one at 0.6 and one at 1; k = 1, ε = 1."""
+    """One user with 40 samples at 0, five with two samples, at 0.6 and at 1; k = 1, ε = 1."""
     error = functions_of("libraries").projected_error
     lots = np.array([*itertools.product([0.6, 1.0], repeat=5)]).sum(axis=1) / 6
     f, scale = 8 / 50, 1 / 6
@@ -102,21 +102,21 @@ def test_projected_dropping_can_beat_projected_weights():
 @few
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), fractions, st.data())
 def test_a_threshold_beats_weights_on_average_over_signs(counts, eps, data):
-    """Every law of independent symmetric users is a mixture of laws on plus and minus."""
+    """Laws of independent symmetric users are mixtures of laws on pairs of opposite values."""
     users, L = ud.Contributions(counts, 2), len(counts)
     k = data.draw(st.integers(1, max(counts)))
     sizes = np.array(data.draw(several(shares, L)), float)
     sums = (1 + np.array([*itertools.product([-1, 1], repeat=L)]) * sizes) * counts
     weights = np.minimum(counts, k)
     T = 2 * Fraction(k * users.total, int(weights.sum()))
-    theirs = beyond.weighted_mean_error(sums, users, weights, eps)
-    ours = beyond.clipped_mean_error(sums, users, T, eps)
-    assert ours.mean() <= theirs.mean() * (1 + 1e-9)
+    weighted = beyond.weighted_mean_error(sums, users, weights, eps)
+    clipped = beyond.clipped_mean_error(sums, users, T, eps)
+    assert clipped.mean() <= weighted.mean() * (1 + 1e-9)
 
 
 @few
 @given(collections(), st.integers(1, 6), shares, st.data())
-def test_the_smaller_threshold_wins_where_the_larger_causes_no_bias(users, k, part, data):
+def test_if_the_larger_threshold_causes_no_bias_the_smaller_one_wins(users, k, part, data):
     assume(k <= users.n_users)
     v, eps = [*sorted(users.largest_sums, reverse=True), Fraction(0)], Fraction(2, k)
     S, T = v[k] + part * (v[k - 1] - v[k]), v[k - 1]
@@ -136,7 +136,7 @@ def test_the_smaller_threshold_wins_where_the_larger_causes_no_bias(users, k, pa
 
 @few
 @given(collections(), st.integers(1, 5))
-def test_the_mean_error_jumps_up_where_the_certificate_is_flat(users, k):
+def test_the_mean_error_jumps_up_although_the_certificate_does_not(users, k):
     assume(k < users.n_users)
     v = sorted(map(float, users.largest_sums), reverse=True)
     eps, middle = Fraction(2, k), float(users.upper) / 2 * users.counts
@@ -175,20 +175,20 @@ def test_the_optimum_loses_on_average_and_wins_with_heavy_users_at_the_top(name,
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_weights_are_not_matched_under_a_random_level(name):
-    """At eps = 1, k = 1: no centre and threshold within its certificate has so small an average."""
+def test_under_a_random_level_clipping_does_not_match_weights(name):
+    """At eps = 1, k = 1: with this certificate, no centre and threshold has as small an average."""
     users, _ = PAPER[name]
     sums = PAGE.random_level(users, 300, rng=np.random.default_rng(3))
     certificate, errors = PAGE.weigh(users, 1, sums)
     centres = np.linspace(0, U, 11)
     trade = beyond.tradeoff(users, 1, lambda users, n, *, rng: sums, 300, centres=centres)
-    ours = trade.best(certificate[0] / trade.smallest_certificate - 1)
-    gap = ours.mean_error - errors[0].mean()
+    clipped = trade.best(certificate[0] / trade.smallest_certificate - 1)
+    gap = clipped.mean_error - errors[0].mean()
     assert gap > 0.1 * errors[0].mean()
-    assert gap > 3 * np.hypot(ours.standard_error, errors[0].std() / 300**0.5)
+    assert gap > 3 * np.hypot(clipped.standard_error, errors[0].std() / 300**0.5)
 
 
-def test_a_prior_that_claims_to_know_the_mean_chooses_the_constant():
+def test_a_prior_with_a_known_mean_leads_to_a_constant():
     level = PAGE.random_level
     sure, unsure = (
         beyond.tradeoff(GEOMETRIC, 0.02, law, 200, rng=1).frontier()[-1]
@@ -202,9 +202,7 @@ def test_a_prior_that_claims_to_know_the_mean_chooses_the_constant():
 
 
 @pytest.mark.parametrize(("name", "least", "most"), [("geometric", 0, 0.4), ("extreme", 0.9, 1)])
-def test_half_of_the_certificate_buys_much_on_one_collection_and_little_on_the_other(
-    name, least, most
-):
+def test_a_certificate_half_as_large_again_helps_much_on_one_collection_only(name, least, most):
     users, law = PAPER[name]
     trade = beyond.tradeoff(users, 1, law, 200, centres=[U / 2], rng=6)
     errors = ud.opt_worst_case_mean_error(law(users, 200, rng=7), users, 1)

@@ -1,4 +1,4 @@
-"""Any range, and clipping around a public or a bought centre: the page's propositions."""
+"""The page's propositions on any range, and on clipping around a public or a private centre."""
 
 from itertools import product
 
@@ -33,7 +33,7 @@ def test_any_range_has_the_error_of_its_length(users, lo, eps):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_bias_on_a_dataset_and_none_of_it_near_the_centre(seed):
+def test_averages_near_the_centre_are_not_biased(seed):
     rng = np.random.default_rng(seed)
     users = ud.Contributions(rng.integers(1, 9, size=6), 10)
     c, S = rng.uniform(0, 10), rng.uniform(0, 10 * users.max_count)
@@ -48,13 +48,13 @@ def test_the_bias_on_a_dataset_and_none_of_it_near_the_centre(seed):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
-    """The joint law of the noisy vote and of the release that the page's code makes of it."""
+    """The joint law of the noisy vote for the centre and of the release, by the page's code."""
     rng = np.random.default_rng(seed)
     users = ud.Contributions(rng.integers(1, 6, size=4), 8)
     eps, share, tight = rng.uniform(2.5, 5), rng.uniform(0.1, 0.8), seed % 2
     pair = np.tile(rng.uniform(0, 1, 4) * users.largest_sums, (2, 1))
-    who = np.argmax(users.counts) if tight else rng.integers(4)
-    pair[:, who] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[who]
+    user = np.argmax(users.counts) if tight else rng.integers(4)
+    pair[:, user] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[user]
     S, largest = ud.threshold(users, (1 - share) * eps), 0.0
     for g in np.linspace(-4, 12, 97):
         moved = ud.sensitivity(users, beyond.centred_clipping(users, S, float(np.clip(g, 0, 8))))
@@ -75,7 +75,7 @@ def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_certificate_of_the_two_stages(seed):
-    """Any dataset, with the centre integrated out on a fine grid of quantiles."""
+    """For any dataset, with the centre integrated out on a fine grid of quantiles."""
     rng = np.random.default_rng(seed)
     users = ud.Contributions(rng.integers(1, 9, size=7), 10)
     eps, share = rng.uniform(0.1, 3), rng.uniform(0.1, 0.9)

@@ -1,4 +1,4 @@
-"""The page on federated averaging: its rules, what they guarantee and spend, and its verdicts."""
+"""The page on federated averaging: its rules, their guarantees and budgets, and its verdicts."""
 
 from fractions import Fraction
 from itertools import product
@@ -24,8 +24,8 @@ def on_the_sphere(rng, L, d, R):
 
 
 @given(st.integers(0, 10**6))
-def test_one_client_moves_each_rule_by_its_sensitivity_at_most(seed):
-    """And by just that from one end of the ball to the other, if none has more weight."""
+def test_one_client_moves_each_rule_by_at_most_its_sensitivity(seed):
+    """The client of the largest weight attains it, moving from one end of the ball to the other."""
     rng = np.random.default_rng(seed)
     L, d, R, k = 12, int(rng.integers(1, 4)), rng.uniform(0.5, 9), int(rng.integers(1, 6))
     m = rng.integers(1, 9, size=L)
@@ -33,8 +33,8 @@ def test_one_client_moves_each_rule_by_its_sensitivity_at_most(seed):
         weights, reach = rule
         sensitivity = 2 * reach / weights.sum()
         first, second = (on_the_sphere(rng, L, d, R * rng.uniform(0.1, 3)) for _ in range(2))
-        for who in range(L):
-            other = np.where(np.arange(L)[:, None] == who, second, first)
+        for client in range(L):
+            other = np.where(np.arange(L)[:, None] == client, second, first)
             moved = PAGE.average(other, R, *rule) - PAGE.average(first, R, *rule)
             assert np.linalg.norm(moved) <= sensitivity * (1 + 1e-9), name
         ends = on_the_sphere(rng, L, d, R)
@@ -47,7 +47,7 @@ def test_one_client_moves_each_rule_by_its_sensitivity_at_most(seed):
 
 @given(st.integers(0, 10**6))
 def test_the_first_rule_is_the_mean_in_the_ball(seed):
-    """But for its noise, that of a release."""
+    """Compared with a release that has the same noise."""
     rng = np.random.default_rng(seed)
     m, R, d = rng.integers(1, 9, size=9), rng.uniform(0.5, 9), 3
     updates = rng.normal(size=(9, d)) * R
@@ -61,8 +61,8 @@ def test_the_first_rule_is_the_mean_in_the_ball(seed):
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 6))
-def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold(m, k):
-    """Exactly, on a line: all corners; the formula; half of it by clipping with the same noise."""
+def test_bias_of_weights_is_largest_at_corners_and_twice_that_of_a_threshold(m, k):
+    """On a line, exactly: over all corners, by the formula, and by clipping with equal noise."""
     k, N, R = min(k, max(m)), sum(m), Fraction(7, 2)
     w = [min(n, k) for n in m]
     T = 2 * R * k * Fraction(N, sum(w))
@@ -81,7 +81,7 @@ def test_bias_of_weights_is_largest_in_the_corners_and_twice_that_of_a_threshold
 
 
 def guarantees(m, R, w):
-    """The least of all thresholds and of all weights min(m, k), for noise of mean length w."""
+    """Smallest guarantees of thresholds and of weights min(m, k), for noise of mean length w."""
     users, N = ud.Contributions(m, upper=2 * R), sum(m)
     thresholds = [2 * R * n for n in {0, *m}]
     errors = [w * S / N + beyond.modulus_of_mean(users).smallest_bias(S / N) for S in thresholds]
@@ -94,21 +94,21 @@ def guarantees(m, R, w):
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=9), st.fractions(0, 6))
-def test_the_best_weights_cost_at_most_twice_the_best_threshold_if_that_is_large_enough(m, w):
+def test_the_best_weights_cost_at_most_twice_the_best_threshold_if_it_is_large_enough(m, w):
     R = Fraction(1, 2)
     T, threshold, weights = guarantees(m, R, w)
     assert threshold <= weights
     assert weights <= 2 * threshold or 2 * R * Fraction(sum(m), len(m)) > T
 
 
-def test_below_that_threshold_no_factor_holds_for_weights():
+def test_with_a_small_threshold_weights_can_cost_any_factor():
     T, threshold, weights = guarantees([3, 2, 1], Fraction(1, 2), Fraction(50))
     assert T == 0
     assert weights > 10 * threshold
 
 
-def test_rounds_add_up_also_if_the_second_looks_at_the_first():
-    """On a grid: the second round's noise, and what it moves, depend on the first output."""
+def test_budgets_of_rounds_add_up_even_if_the_second_depends_on_the_first():
+    """On a grid; noise and shift of the second round depend on the first output."""
     y = np.linspace(-14, 14, 1401)
     first, second, sigma = 0.4, 0.25, 1 + 0.5 * np.tanh(y)[:, None]
 
@@ -127,11 +127,11 @@ def test_rounds_add_up_also_if_the_second_looks_at_the_first():
 
 
 @pytest.fixture(scope="module")
-def again():
-    """The clients of the page, with other splits and other noise."""
+def rerun_page():
+    """The variables of the page, run with other splits and other noise."""
     scope = {}
     for cell in page("federated").cells:
-        if cell.id == "sweep":  # not the whole comparison
+        if cell.id == "sweep":  # leave out the whole comparison
             break
         if cell.cell_type == "code":
             exec(cell.source.replace("20250240, 10,", "5, 4,"), scope)
@@ -139,24 +139,25 @@ def again():
     return scope
 
 
-def test_clients_take_five_gradient_steps_on_their_own_flights(again):
-    x, y, m, first = (again[name] for name in ("x", "y", "m", "first"))
+def test_clients_take_five_gradient_steps_on_their_own_flights(rerun_page):
+    x, y, m, first = (rerun_page[name] for name in ("x", "y", "m", "first"))
     busiest, theta = m.argmax(), np.linspace(-9, 9, x.shape[1])
-    for who in (3, busiest):
-        own = slice(first[who], first[who] + m[who])
-        target = y[own] + 7 * (who == busiest)
-        xy, yy = again["labels"](7)
+    for client in (3, busiest):
+        own = slice(first[client], first[client] + m[client])
+        target = y[own] + 7 * (client == busiest)
+        xy, yy = rerun_page["labels"](7)
         moved = theta.copy()
         for _ in range(5):
-            moved -= 0.2 * x[own].T @ (x[own] @ moved - target) / m[who]
-        update = again["moves"][who] @ theta + again["reaches"][who] @ xy[who]
+            moved -= 0.2 * x[own].T @ (x[own] @ moved - target) / m[client]
+        moves, reaches = rerun_page["moves"][client], rerun_page["reaches"][client]
+        update = moves @ theta + reaches @ xy[client]
         np.testing.assert_allclose(update, moved - theta)
-        error = again["off"](theta, np.arange(len(m)) == who, xy, yy)
+        error = rerun_page["off"](theta, np.arange(len(m)) == client, xy, yy)
         assert error == pytest.approx(np.mean((x[own] @ theta - target) ** 2) ** 0.5)
 
 
 def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budget(
-    again, monkeypatch
+    rerun_page, monkeypatch
 ):
     drawn, draw = [], beyond.GaussianNoise.draw
 
@@ -165,20 +166,22 @@ def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budg
         return draw(self, sensitivity, shape, rng)
 
     monkeypatch.setattr(beyond.GaussianNoise, "draw", watched)
-    again["compare"](5, 0.3, 0, (50,))
+    rerun_page["compare"](5, 0.3, 0, (50,))
     law, expected = beyond.GaussianNoise.zcdp(0.3 / 20), []
-    for test in again["held_out"]:
-        rules = again["make_rules"](again["m"][~test], 5, law, again["d"], (50,)).values()
+    for test in rerun_page["held_out"]:
+        rules = rerun_page["make_rules"](
+            rerun_page["m"][~test], 5, law, rerun_page["d"], (50,)
+        ).values()
         for weights, reach in rules:
             expected += [(law.sigma, 2 * reach / weights.sum())] * 20
     assert drawn == expected
 
 
-def test_verdicts_hold_on_other_splits(again):
-    """What each rule loses, where the page says that it does."""
+def test_verdicts_hold_on_other_splits(rerun_page):
+    """The excess error of each rule, in the settings for which the page states an order."""
 
     def excess(*cell):
-        return pd.DataFrame(again["compare"](*cell, (100,))).groupby(4)[6].mean()
+        return pd.DataFrame(rerun_page["compare"](*cell, (100,))).groupby(4)[6].mean()
 
     ours, small, much = "paper's threshold", excess(10, 0.001, 0), excess(5, 1, 0)
     assert small["plain average"] < small[ours] < 0.25 * small["no clipping"]

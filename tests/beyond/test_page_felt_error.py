@@ -1,4 +1,4 @@
-"""Mean absolute and mean square error, and how (3) overstates them: against definitions."""
+"""Mean absolute and mean square error, and by how much (3) overstates them, by definition."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ import userdp as ud
 from userdp import beyond
 
 R_L1 = brentq(lambda r: np.exp(r) - r - 2, 0.5, 2)
-MOST = np.array([(R_L1 + 2) / (R_L1 + 1), 3.0])
+LARGEST_RATIO = np.array([(R_L1 + 2) / (R_L1 + 1), 3.0])
 SMALLEST_SHARE = np.array([1 / (1 + R_L1), 1 / 3])
 PAGE = functions_of("felt-error")
 
@@ -23,7 +23,7 @@ each_error = pytest.mark.parametrize("objective", ["l1", "mse"])
 
 
 def of_bias(bias, scale, objective):
-    """Mean size, and mean square, of bias plus Laplace noise."""
+    """Mean absolute value, or mean square, of bias plus Laplace noise."""
     bias = abs(bias)
     if objective == "mse":
         return bias**2 + 2 * scale**2
@@ -31,7 +31,7 @@ def of_bias(bias, scale, objective):
 
 
 def by_definition(width, v, eps, objective):
-    """N times the worst-case error (for squares its root) of intervals of one total width."""
+    """N times the worst-case error (for squares its root) of intervals with this total width."""
     error = of_bias(sum(max(x - width, 0) for x in v) / 2, width / eps, objective)
     return error if objective == "l1" else error**0.5
 
@@ -56,8 +56,8 @@ def test_stated_errors_are_the_largest_over_corner_datasets(objective):
 
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
 @each_error
-def test_slope_changes_its_sign_at_the_threshold_alone(objective, noise):
-    """Uniqueness: errors fall strictly on the left of the threshold and rise on its right."""
+def test_slope_changes_its_sign_only_at_the_threshold(objective, noise):
+    """Uniqueness: the error falls to the left of the threshold and rises to its right."""
     for users, eps in random_instances(60, seed=4):
         width = beyond.threshold(users, LAWS[noise](eps), objective)
         left, right = np.linspace(width / 4, width, 15), np.linspace(width, users.max_count, 15)
@@ -75,7 +75,7 @@ def by_lambert(n, eps):
 
 @each_error
 def test_threshold_is_the_best_stationary_point(objective):
-    """The best of the points S_n of the theorems, each from its closed form."""
+    """Compare with the best of the points S_n of the theorems, computed by their closed forms."""
     for users, eps in random_instances(200, seed=5):
         v = np.append(np.sort(users.largest_sums)[::-1], 0)
         n = np.arange(1, v.size)
@@ -87,7 +87,7 @@ def test_threshold_is_the_best_stationary_point(objective):
 
 @each_error
 @given(users=collections(), eps=budgets())
-def test_never_a_constant_and_always_clips(objective, users, eps):
+def test_the_optimum_is_never_constant_and_always_clips(objective, users, eps):
     assert 0 < beyond.threshold(users, eps, objective) < users.upper * users.max_count
 
 
@@ -97,21 +97,21 @@ def test_the_papers_threshold_costs_at_most_rho_and_three(users, eps):
     tie = 2 / eps == k <= users.n_users and ordered[k - 1] == ordered[0]
     rest = ordered[k] / ordered[0] if k < users.n_users else 0
     cost = PAGE.cost(users, eps)
-    assert np.all(cost <= MOST * (1 + 1e-12))
-    assert np.array_equal(cost > MOST * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
+    assert np.all(cost <= LARGEST_RATIO * (1 + 1e-12))
+    assert np.array_equal(cost > LARGEST_RATIO * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
     certificate = ud.symmetric_error(users, float(beyond.threshold(users, eps, "l1")), eps)
-    assert certificate <= MOST[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
+    assert certificate <= LARGEST_RATIO[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
 
 
 @given(st.floats(0, 100), st.floats(0.01, 100))
 def test_error_measure_overstates_by_at_most_rho(bias, scale):
     error = ud.noisy_error(bias, scale)
-    assert error <= (bias + scale) * (1 + 1e-12) <= MOST[0] * error * (1 + 1e-11)
+    assert error <= (bias + scale) * (1 + 1e-12) <= LARGEST_RATIO[0] * error * (1 + 1e-11)
 
 
 @pytest.mark.parametrize("eps", [0.1, 1, 7])
-def test_some_clipping_is_overstated_by_rho_and_the_mean_not_at_all(eps):
+def test_one_clipping_is_overstated_by_rho_and_the_unclipped_mean_not_at_all(eps):
     one, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
-    for S, factor in ((width, MOST[0]), (65, 1)):
-        error, felt = (beyond.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
-        assert error == pytest.approx(factor * felt)
+    for S, factor in ((width, LARGEST_RATIO[0]), (65, 1)):
+        error, actual = (beyond.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
+        assert error == pytest.approx(factor * actual)

@@ -1,4 +1,4 @@
-"""Any statistic, any estimator of it, and what people do instead of clipping."""
+"""Any statistic, any estimator, and common strategies other than clipping."""
 
 from fractions import Fraction
 from itertools import product
@@ -15,7 +15,7 @@ from userdp import beyond
 
 @given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
 def test_strategies_by_definition(users, k, share, lift):
-    """Whole datasets, with every sample at 0, U/3 or U."""
+    """Over all datasets with every sample at 0, U/3 or U."""
     U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
     T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
     kept = Fraction(sum(min(count, k) for count in m))
@@ -39,7 +39,7 @@ def test_strategies_by_definition(users, k, share, lift):
     datasets = [*product(*[product((0, U / 3, U), repeat=count) for count in m])]
     for name, strategy in strategies.items():
         values = {data: strategy(data) for data in datasets}
-        assert in_the_plane(values, mean) == points[name]
+        assert bias_and_sensitivity(values, mean) == points[name]
         assert points[name][0] >= beyond.modulus_of_mean(users).smallest_bias(points[name][1])
     assert points["cap"][0] == 2 * least
     assert points["drop"][0] == 2 * beyond.modulus_of_mean(users).smallest_bias(U * k / N)
@@ -48,10 +48,10 @@ def test_strategies_by_definition(users, k, share, lift):
 few_users = collections().filter(lambda users: users.n_users <= 4)
 
 
-def in_the_plane(values, mean):
-    """Worst-case bias and sensitivity of a function, given as a table over whole datasets.
+def bias_and_sensitivity(values, mean):
+    """Worst-case bias and sensitivity of a function, given as a table of datasets and values.
 
-    A dataset is a tuple with one entry a user; all datasets of a grid are keys of the table.
+    A dataset is a tuple with one entry per user; the keys are all datasets of a grid.
     """
     bias = max(abs(mean(data) - value) for data, value in values.items())
     change = 0
@@ -65,15 +65,15 @@ def in_the_plane(values, mean):
 
 @st.composite
 def estimators(draw, users, middle):
-    """Any function of the corner datasets: a clipped mean, and something of any size on top."""
+    """Arbitrary functions of the corner datasets: a clipped mean plus perturbations."""
     S = draw(shares) * users.upper * users.max_count
     size = draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1)])) * users.upper
     reach = users.upper * users.counts
     values = {}
     for data in product((0, 1), repeat=users.n_users):
         centred = reach * (np.array(data) - middle)
-        kept = middle * reach + centred.clip(-S / 2, S / 2)
-        values[data] = kept.sum() / users.total + draw(st.integers(-2, 2)) * size
+        clipped = middle * reach + centred.clip(-S / 2, S / 2)
+        values[data] = clipped.sum() / users.total + draw(st.integers(-2, 2)) * size
     return values
 
 
@@ -82,9 +82,9 @@ def corner_mean(users):
 
 
 @given(users=few_users, data=st.data())
-def test_no_function_of_the_corner_datasets_passes_the_frontier(users, data):
+def test_no_function_of_the_corner_datasets_is_below_the_frontier(users, data):
     values = data.draw(estimators(users, middle=Fraction(1, 2)))
-    bias, change = in_the_plane(values, corner_mean(users))
+    bias, change = bias_and_sensitivity(values, corner_mean(users))
     assert bias >= beyond.modulus_of_mean(users).smallest_bias(change)
     eps = data.draw(budgets())
     laws = {"laplace": beyond.LaplaceNoise(eps), "staircase": beyond.StaircaseNoise(eps)}
@@ -94,17 +94,17 @@ def test_no_function_of_the_corner_datasets_passes_the_frontier(users, data):
 
 
 @given(users=few_users, data=st.data(), at_top=st.booleans())
-def test_being_right_at_zero_or_at_the_top_costs_twice(users, data, at_top):
+def test_an_estimator_exact_at_zero_or_at_the_top_has_twice_the_bias(users, data, at_top):
     values, mean = data.draw(estimators(users, middle=int(at_top))), corner_mean(users)
     end = (int(at_top),) * users.n_users
     values[end] = mean(end)
-    bias, change = in_the_plane(values, mean)
+    bias, change = bias_and_sensitivity(values, mean)
     assert bias >= 2 * beyond.modulus_of_mean(users).smallest_bias(change)
 
 
 @pytest.mark.parametrize("counts", [[2], [1, 1], [2, 1], [3, 1], [2, 2, 1], [1, 1, 1]])
-def test_one_user_moves_a_quantile_and_the_range_over_everything(counts):
-    """By all datasets with samples 0, 1 and 2: so no estimator beats the constant up to eps = 2."""
+def test_one_user_can_move_a_quantile_or_the_range_over_the_whole_interval(counts):
+    """Over all datasets with samples 0, 1, 2; so up to eps = 2 no estimator beats the constant."""
     kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
     shape = [len(kind) for kind in kinds]
     samples = [sorted(sum(data, ())) for data in product(*kinds)]

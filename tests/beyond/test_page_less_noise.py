@@ -1,4 +1,4 @@
-"""The page on staircase noise: laws of noise against definitions and quadrature."""
+"""The page on staircase noise: its laws compared with definitions and quadrature."""
 
 from fractions import Fraction
 from itertools import product
@@ -44,7 +44,7 @@ def steps(z, gamma):
 
 @given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
 def test_privacy_in_exact_arithmetic(eps, shifts):
-    """On the edges, and at shifts of exactly one: no shift crosses more than one edge."""
+    """No shift by at most one crosses more than one edge, also from an edge and by exactly one."""
     gamma = Fraction(beyond.StaircaseNoise(eps).gamma)
     corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
     points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
@@ -57,7 +57,7 @@ def test_privacy_in_exact_arithmetic(eps, shifts):
 
 @given(collections(), st.integers(1, 16), st.sampled_from([2, 7]))
 def test_noise_of_any_mean_size(users, size, of):
-    """Theorem thm-any-noise at all kinks of the error, whole numbers 2w among them."""
+    """Theorem thm-any-noise, checked at all kinks of the error; some 2w are whole numbers."""
     w, U = Fraction(size, of), users.upper
     v = [*sorted(users.largest_sums, reverse=True), *[0 * U] * 17]
     phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in {*v}}
@@ -69,7 +69,7 @@ def test_noise_of_any_mean_size(users, size, of):
 
 @given(collections(), fractions)
 def test_threshold_and_value_with_staircase_noise(users, eps):
-    """The objective at all its kinks: of its minimisers the threshold is the largest."""
+    """The objective at all its kinks; the threshold is the largest minimiser."""
     w, law = mean_size(float(eps)), beyond.StaircaseNoise(eps)
     v = [0, *users.largest_sums]
     phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in v}
@@ -93,17 +93,17 @@ def test_gain_of_the_staircase(users, eps):
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
 
 
-def test_the_error_falls_by_at_most_the_share_that_the_page_states():
-    """Up to eps = 1, rounded up; two equal users attain it, so the gain of the ratio is another."""
+def test_staircase_noise_lowers_the_error_by_at_most_the_stated_share():
+    """For eps up to 1, rounded up. Two equal users attain it; the ratio of the errors is larger."""
     attained = [
         1 - beyond.optimal_error(users, beyond.StaircaseNoise(1)) / ud.optimal_error(users, 1)
         for users in (ud.Contributions([3, 3], 1.0), ud.Contributions([2, 1, 1], 1.0))
     ]
-    most = 1 - 0.5 / np.sinh(0.5)
-    assert attained[0] == pytest.approx(most, rel=1e-12)
-    assert attained[1] < most
+    limit = 1 - 0.5 / np.sinh(0.5)
+    assert attained[0] == pytest.approx(limit, rel=1e-12)
+    assert attained[1] < limit
     stated = float(glued("less-noise")["noise-gain-1"].removesuffix(" %")) / 100
-    assert most <= stated < most + 0.001 < 2 * np.sinh(0.5) - 1
+    assert limit <= stated < limit + 0.001 < 2 * np.sinh(0.5) - 1
 
 
 @pytest.mark.parametrize("law", [beyond.LaplaceNoise(0.8), beyond.StaircaseNoise(1.3)])
@@ -129,7 +129,7 @@ def laplace_divergence(order, c):
 
 
 @given(st.floats(-2, 1.5), st.floats(-3, 3))
-def test_laplace_noise_keeps_more_zcdp_than_any_noise_of_its_eps_has_to(log_eps, log_order):
+def test_laplace_noise_satisfies_zcdp_below_the_general_bound(log_eps, log_order):
     eps, order = 10.0**log_eps, 1 + 10.0**log_order
     rho = PAGE.laplace_zcdp(eps)
     assert rho < eps**2 / 2
@@ -144,8 +144,8 @@ def test_divergence_of_laplace_noise_by_integration(order):
     assert PAGE.divergence(order, 1.7) == pytest.approx(laplace_divergence(order, 1.7), rel=1e-8)
 
 
-def test_gaussian_noise_is_shorter_for_small_rho_only():
-    """For a single number: by the mean sizes of both laws, and they cross once."""
+def test_gaussian_noise_is_smaller_only_for_small_rho():
+    """For a single number; the mean sizes of the two laws cross once."""
     sizes = []
     for rho in np.geomspace(0.01, 100, 400):
         laplace = beyond.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_size
@@ -158,8 +158,8 @@ def test_gaussian_noise_is_shorter_for_small_rho_only():
 
 # Many equal users
 @pytest.mark.parametrize(("K", "B"), [(2, 8), (3, 9), (4, 8), (5, 5)])
-def test_a_user_who_moves_leads_from_one_mean_to_the_next_but_for_a_small_share(K, B):
-    """The coupling of thm-many, counted: the share that is left out is 1/B, or K/B for j = 1."""
+def test_one_user_leads_from_one_mean_to_the_next_except_in_a_small_share_of_cases(K, B):
+    """Count the coupling of thm-many: the share that it leaves out is 1/B, or K/B for j = 1."""
     for k in range(K):
         for j in range(1, K):
             here, there = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
@@ -171,7 +171,7 @@ def test_a_user_who_moves_leads_from_one_mean_to_the_next_but_for_a_small_share(
 
 
 def least_noise(K, eps, reach=12):
-    """The smallest mean size of a law on multiples of 1/K that is private under shifts up to 1."""
+    """The smallest mean size of a law on multiples of 1/K that is private for shifts up to 1."""
     z = np.arange(-reach * K, reach * K + 1) / K
     near = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
     pairs = np.array([*near, *((b, a) for a, b in near)])
@@ -188,8 +188,8 @@ def least_noise(K, eps, reach=12):
 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
-def test_noise_on_finer_lattices_comes_up_to_the_limit_for_many_equal_users(eps):
-    """The last step of thm-many, by programs that know nothing of the staircase."""
+def test_noise_on_finer_lattices_approaches_the_limit_for_many_equal_users(eps):
+    """The last step of thm-many, by linear programs that do not assume the staircase."""
     limit = 1 / (2 * sinh(eps / 2))
     found = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
     assert found == sorted(found)

@@ -1,4 +1,4 @@
-"""What no mechanism can beat: a path, one user, small budgets, and how far the optimum can be."""
+"""Lower bounds on all mechanisms: paths, one user, small budgets, and factors of the optimum."""
 
 import itertools
 import math
@@ -36,7 +36,7 @@ all_budgets = st.one_of(wide_budgets, ties, budgets())
 
 
 def one_user(eps):
-    """s(eps) by the recursion of thm-lattice, up to where doubles hold it."""
+    """s(eps) by the recursion of thm-lattice, as long as doubles can represent it."""
     return float(PAGE.lattice(Fraction(math.exp(eps)))[1]) if eps < 12 else 0.0
 
 
@@ -58,18 +58,18 @@ def risk_of_chain(counts, eps):
 
 
 def least_error(n, cells, eps):
-    """The least risk for n equal users, the means of each being sorted into `cells` cells."""
+    """The least risk for n equal users, where each mean is known up to one of `cells` cells."""
     ends = np.arange(n * cells + 1) / (n * cells)
     return PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
 
 
 @settings(max_examples=30, deadline=None)
 @given(collections(max_samples=12), st.floats(0.02, 3.9))
-@example(ud.Contributions([1] * 2, 1.0), 0.44)  # where a group is better than the chain
+@example(ud.Contributions([1] * 2, 1.0), 0.44)  # a group is better than the chain
 @example(ud.Contributions([1] * 3, 1.0), 0.0367)
-@example(ud.Contributions([1] * 4, 1.0), 0.0139)  # and where not
-@example(ud.Contributions([3] * 2, 1.0), 3.0)  # where one of two users alone sets the bound
-def test_bound_is_the_formula_over_all_groups_and_no_mechanism_of_the_book_beats_it(users, eps):
+@example(ud.Contributions([1] * 4, 1.0), 0.0139)  # the chain is better
+@example(ud.Contributions([3] * 2, 1.0), 3.0)  # one of two users determines the bound
+def test_bound_is_the_formula_over_all_groups_and_below_all_mechanisms_of_the_book(users, eps):
     bound = beyond.minimax_lower_bound(users, eps)
     expected = slow_bound(users.counts.tolist(), float(users.upper), eps)
     assert bound == pytest.approx(expected, rel=1e-9)
@@ -78,13 +78,13 @@ def test_bound_is_the_formula_over_all_groups_and_no_mechanism_of_the_book_beats
 
 
 @pytest.mark.parametrize("n", range(4, 12))
-def test_larger_groups_add_nothing_to_speak_of(n):
+def test_larger_groups_hardly_improve_the_bound(n):
     for eps in np.geomspace(1e-3, 3, 200):
         chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
         assert _risk_of_one(np.array(n * eps)) < (1 + 2e-5) * chain
 
 
-def test_budgets_beyond_floats():
+def test_bounds_at_extreme_budgets():
     one = ud.Contributions([1], 1.0)
     assert (beyond.minimax_lower_bound(one, "1e-300"), beyond.minimax_lower_bound(one, 1500)) == (
         0.5,
@@ -96,16 +96,16 @@ def test_budgets_beyond_floats():
 
 @pytest.mark.parametrize("steps", range(1, 5), ids="{} steps".format)
 @pytest.mark.parametrize("alpha", [Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)], ids=str)
-def test_claim_of_the_proof_at_all_extreme_paths(steps, alpha):
-    """Exactly: each probability as small or large as privacy allows, or one half; all values."""
+def test_the_claim_in_the_proof_holds_on_all_extreme_paths(steps, alpha):
+    """In exact arithmetic: each probability is as small or large as privacy allows, or 1/2."""
 
-    def paths(p, left):
-        if not left:
+    def paths(p, remaining):
+        if not remaining:
             yield [p]
             return
         low, high = max(alpha * p, 1 - (1 - p) / alpha), min(p / alpha, 1 - alpha * (1 - p))
         for after in {low, high, min(max(Fraction(1, 2), low), high)}:
-            yield from ([p, *rest] for rest in paths(after, left - 1))
+            yield from ([p, *rest] for rest in paths(after, remaining - 1))
 
     starts = {alpha / (1 + alpha), 1 / (1 + alpha), *(Fraction(k, 10) for k in range(11))}
     least = min(
@@ -172,7 +172,7 @@ def test_factor_for_every_statistic(statistic, eps):
     assert beyond.Modulus(omega).majorant(2 * w) / 2 <= stairs * risk * (1 + SOLVER)
 
 
-def test_factor_of_every_statistic_grows_and_has_the_values_of_the_page():
+def test_factor_of_every_statistic_increases_and_has_the_values_of_the_page():
     factors = [factor(eps) for eps in np.linspace(1e-6, 6, 2000)]
     assert np.all(np.diff(factors) > 0)
     assert factors[0] == pytest.approx(2, rel=1e-5)
@@ -183,7 +183,7 @@ def test_factor_of_every_statistic_grows_and_has_the_values_of_the_page():
 
 
 @pytest.mark.parametrize("eps", [2, 2.5, 3])
-def test_from_two_on_an_answer_of_one_person_has_the_factor_exactly(eps):
+def test_from_two_on_a_binary_value_of_one_user_attains_the_factor(eps):
     risk = PAGE.least_risk(np.array([0.0, 1.0]), [(0, 1)], eps)
     assert risk == pytest.approx(1 / (1 + math.exp(eps)), rel=SOLVER)
     error = beyond.Modulus([0.0, 1.0]).optimal_error(eps)
@@ -191,8 +191,8 @@ def test_from_two_on_an_answer_of_one_person_has_the_factor_exactly(eps):
 
 
 @pytest.mark.parametrize(("n", "eps"), [(2, 1), (4, 0.5), (8, 0.25), (8, 1), (3, 2)])
-def test_mixed_mechanisms_of_a_path_are_private_and_err_as_little_as_the_proof_says(n, eps):
-    """thm-small-budgets (1), of the best mechanism for a path of n equal users."""
+def test_mixed_mechanisms_of_a_path_have_the_privacy_and_the_error_in_the_proof(n, eps):
+    """thm-small-budgets (1), for the best mechanism on a path of n equal users."""
     means = np.arange(n + 1) / n
     table, risk = PAGE.best_table(means, means, 1, eps)
     outputs, slope = n * eps * means, math.expm1(eps) / eps
@@ -200,7 +200,7 @@ def test_mixed_mechanisms_of_a_path_are_private_and_err_as_little_as_the_proof_s
     mixed = np.concatenate([(1 - s) * table[j] + s * table[j + 1] for j in range(n)])
     theta = np.concatenate([(j + s[:, 0]) * eps for j in range(n)])
     ratios = np.diff(np.log(np.maximum(mixed, 1e-9)), axis=0)
-    certain = (mixed[1:] > 1e-4) & (mixed[:-1] > 1e-4)  # else the solver's precision decides
+    certain = (mixed[1:] > 1e-4) & (mixed[:-1] > 1e-4)  # below, the solver is not precise enough
     assert np.abs(ratios[certain]).max() <= slope * eps / 40 * 1.01
     errors = np.sum(mixed * np.abs(outputs - theta[:, None]), axis=1)
     assert errors.max() <= n * eps * risk + eps / 2 * math.tanh(eps / 2) + SOLVER
@@ -209,7 +209,7 @@ def test_mixed_mechanisms_of_a_path_are_private_and_err_as_little_as_the_proof_s
 @pytest.mark.parametrize(
     ("n", "eps"), [(1, 1), (2, 1), (4, 0.5), (8, 0.25), (16, 0.125), (16, 0.5)]
 )
-def test_small_budgets_at_every_budget(n, eps):
+def test_the_bounds_for_small_budgets_hold_at_every_budget(n, eps):
     """thm-small-budgets (1) and (2): floors of 48 users from below, tables from above."""
     reach, slope = n * eps, math.expm1(eps) / eps
     text = (BOOK / "data" / "floors" / "small-budgets.jsonl").read_text("utf-8")
@@ -225,7 +225,7 @@ def test_small_budgets_at_every_budget(n, eps):
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.floats(0.05, 4))
-def test_chain_against_all_mechanisms(counts, eps):
+def test_no_mechanism_on_the_chain_is_below_its_bound(counts, eps):
     counts.sort(reverse=True)
     risk = risk_of_chain(counts, eps)
     n = len(counts)
@@ -237,28 +237,28 @@ def test_chain_against_all_mechanisms(counts, eps):
 @settings(max_examples=30, deadline=None)
 @given(st.integers(101, 4000))
 def test_lattice_is_a_certificate(hundredths):
-    """eq-certificate in exact arithmetic, also away from the lattices; a larger r would fail."""
+    """eq-certificate in exact arithmetic, also outside the lattice; a larger r would fail."""
     q = Fraction(hundredths, 100)
     n, s, prior = PAGE.lattice(q)
     assert Fraction(1, n + 1) <= s <= Fraction(1, n)
     assert beyond.minimax_lower_bound(ud.Contributions([1], 1.0), math.log(q)) == pytest.approx(s)
 
     def sums(r):
-        places = [Fraction(i, 37) for i in range(38)] + [place for place, _ in prior]
-        gaps = [[(w, abs(place - y) - r) for place, w in prior] for y in places]
+        outputs = [Fraction(i, 37) for i in range(38)] + [mean for mean, _ in prior]
+        gaps = [[(w, abs(mean - y) - r) for mean, w in prior] for y in outputs]
         return min(sum(w * min(u, q * u) for w, u in row) for row in gaps)
 
     assert sums(s) == 0 > sums(s + Fraction(1, 1000))
 
 
 @pytest.mark.parametrize("eps", [0.3, math.log(1 + math.sqrt(2)), 2.0, 3.0])
-def test_one_user_is_known_to_a_per_cent(eps):
+def test_the_risk_of_one_user_is_known_to_about_one_per_cent(eps):
     bound = beyond.minimax_lower_bound(ud.Contributions([1], 1.0), eps)
     assert bound - SOLVER <= least_error(1, 24, eps) <= 1.012 * bound
 
 
-def test_the_gap_of_one_user_is_stated():
-    """Rounded up: of the same programs, up to ε = 3."""
+def test_the_page_states_the_gap_of_one_user():
+    """The gap is that of the same linear programs for ε up to 3, rounded up."""
     one = ud.Contributions([1], 1.0)
     gap = least_error(1, 24, 3) / beyond.minimax_lower_bound(one, 3) - 1
     stated = float(glued("lower-bound")["lower-bound-one-known"].removesuffix(" %")) / 100
@@ -269,21 +269,21 @@ def test_the_gap_of_one_user_is_stated():
 @given(st.lists(st.integers(0, 5), min_size=5, max_size=5).filter(any), st.floats(0.1, 4))
 def test_a_certificate_bounds_every_finite_mechanism(weights, eps):
     """lem-prior against the linear program: random priors with the largest r."""
-    pi, places = np.array(weights) / sum(weights), np.linspace(0, 1, 5)
-    q, gaps = math.exp(eps), np.abs(places[:, None] - places)
+    pi, means = np.array(weights) / sum(weights), np.linspace(0, 1, 5)
+    q, gaps = math.exp(eps), np.abs(means[:, None] - means)
 
     def smallest_sum(r, gaps=gaps):
         u = pi[:, None] * (gaps - r)
         return np.minimum(u, q * u).sum(axis=0).min()
 
     r = optimize.brentq(smallest_sum, 0, 1, xtol=1e-13) if smallest_sum(0) > 0 else 0.0
-    assert smallest_sum(r, np.abs(places[:, None] - np.linspace(0, 1, 241))) >= -1e-9
-    assert r <= PAGE.smallest_risk(places, places, 4, eps, y=np.linspace(0, 1, 9)) + SOLVER
+    assert smallest_sum(r, np.abs(means[:, None] - np.linspace(0, 1, 241))) >= -1e-9
+    assert r <= PAGE.smallest_risk(means, means, 4, eps, y=np.linspace(0, 1, 9)) + SOLVER
 
 
 @pytest.mark.parametrize("eps", [0.4, 1.1, 2.5])
 def test_one_user_with_the_budget_of_a_group(eps):
-    """lem-one-user for two equal users on a grid of means: moves by half cost one user."""
+    """lem-one-user for two equal users on a grid of means, where one user moves the mean by 1/2."""
     ends = np.linspace(0, 1, 9)
     assert PAGE.smallest_risk(ends, ends, 4, eps) >= PAGE.smallest_risk(ends, ends, 8, 2 * eps)
 
@@ -298,7 +298,7 @@ def test_factor_of_laplace_and_staircase_noise(users, eps):
 
 
 @given(all_budgets)
-def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
+def test_factor_is_below_its_closed_form_and_attained_by_one_user(eps):
     one, x = ud.Contributions([1], 1.0), float(eps)
     assert beyond.optimality_factor(eps) == beyond.optimality_factor(beyond.LaplaceNoise(eps))
     for noise, size in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
@@ -314,15 +314,15 @@ def test_factor_is_below_its_closed_form_and_met_by_one_user(eps):
 
 @pytest.mark.parametrize(("n", "eps"), [(40, 0.05), (400, 0.05), (400, 0.5)])
 def test_factor_of_equal_users(n, eps):
-    """Corollary cor-chain (2), met by the chain of all users."""
+    """Corollary cor-chain (2), attained by the chain of all users."""
     users = ud.Contributions([3] * n, 1.0)
     factor = math.sinh(eps) / eps * (1 + 1 / math.tanh(eps / 2) / n)
     ratio = ud.optimal_error(users, eps) / beyond.minimax_lower_bound(users, eps)
     assert ratio == pytest.approx(factor, rel=1e-12)
 
 
-def test_no_bound_grows_with_the_budget():
-    """Nor does C_i / i grow with i."""
+def test_no_bound_increases_with_the_budget():
+    """In addition, C_i / i does not increase with i."""
     risks = [PAGE.lattice(Fraction(k, 8))[1] for k in range(9, 800)]  # exactly, at q = k / 8
     assert all(after <= before for before, after in itertools.pairwise(risks))
     n = np.arange(1.0, 60)
@@ -332,19 +332,19 @@ def test_no_bound_grows_with_the_budget():
     assert np.all(shares[1:] <= shares[:-1] * ROUNDING)
 
 
-def test_numbers_of_the_factor():
-    """On a step no bound grows, and the factor falls by no more than the noise does."""
+def test_numerical_bounds_on_the_factor():
+    """Between grid points no bound increases, and the factor falls by no more than the noise."""
 
-    def most(start, end, noise):
+    def largest(start, end, noise):
         grid = np.linspace(start, end, 4000)
         factors = np.array([beyond.optimality_factor(LAWS[noise](eps)) for eps in grid[1:]])
         size = grid if noise == "laplace" else np.sinh(grid / 2)
         return np.max(factors * size[1:] / size[:-1])
 
     for start, end, claimed in ((0.5, 1, 2.45), (1, 2.5, 2.61), (2.5, 3, 2.67), (3, 3.5, 2.91)):
-        assert most(start, end, "laplace") < claimed
-    assert most(1, 4.2, "staircase") < 2.42
-    # Below: the closed forms, which grow. Above: q is at least 66.
+        assert largest(start, end, "laplace") < claimed
+    assert largest(1, 4.2, "staircase") < 2.42
+    # Below these ranges, the closed forms, which increase; above them, q is at least 66.
     assert (1 + math.cosh(0.5)) / 2 + math.sinh(0.5) / 0.5 < 2.45
     assert (1 + math.cosh(1)) / 2 + math.cosh(0.5) < 2.42
     root, kappa = math.sqrt(66), 2 * math.asinh(math.sqrt(1 / 130))
@@ -355,8 +355,8 @@ def test_numbers_of_the_factor():
 
 
 @pytest.mark.parametrize("n", [2, 4])
-def test_bracket_of_equal_users(n):
-    """Projected, the optimum is near the best possible; as it is, nearly twice as far off."""
+def test_upper_and_lower_bounds_for_equal_users(n):
+    """The projected optimum is close to the best possible error, the plain one almost twice it."""
     users, eps = ud.Contributions([1] * n, 1.0), 2 / n
     low = risk_of_chain([1] * n, eps)
     rough, fine = (least_error(n, cells, eps) for cells in (4, 8))
@@ -370,20 +370,20 @@ def test_bracket_of_equal_users(n):
 
 
 def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
-    """Its error is that of thm-many at every number of users: no certificate may exceed it."""
+    """Its error is that of thm-many for any number of users, so no certificate may exceed it."""
     for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
         proof = beyond.FloorCertificate.from_json(line)
         assert 8 * proof.bound * Fraction(2 * math.sinh(proof.eps / 2)) < 1
 
 
-def near():
-    """Guarantees of releases over certified floors, from the files of the page."""
+def ratios_to_floors():
+    """Ratios of releases' guarantees to certified floors, from the files of the page."""
     table = pd.read_csv(BOOK / "data" / "floors.csv")
     kinds = ["Laplace", "Laplace, split", "staircase", "staircase, split"]
     return table[kinds].div(table.certified, axis=0).assign(eps=table.eps, name=table.collection)
 
 
-def test_the_table_of_what_is_released_and_what_is_impossible():
+def test_the_table_of_guarantees_and_floors_is_right():
     table = pd.read_csv(BOOK / "data" / "floors.csv").set_index(["collection", "eps"])
     for name in table.index.unique("collection"):
         path = BOOK / "data" / "floors" / f"{name}.jsonl"
@@ -396,16 +396,16 @@ def test_the_table_of_what_is_released_and_what_is_impossible():
         users = beyond.FloorCertificate.from_json(text.splitlines()[0]).users
         for eps, row in table.loc[name].iterrows():
             S = beyond.threshold(users, LAWS[noise](eps), "l1")
-            made = beyond.projected_error(users, S, LAWS[noise](eps))
+            projected = beyond.projected_error(users, S, LAWS[noise](eps))
             split = beyond.best_split(users, LAWS[noise](eps)).error
-            assert row[column] == pytest.approx(made, rel=1e-5)
+            assert row[column] == pytest.approx(projected, rel=1e-5)
             assert row[f"{column}, split"] == pytest.approx(split, rel=1e-5)
-            assert split <= made * ROUNDING
+            assert split <= projected * ROUNDING
 
 
-def test_how_near_releases_are_to_the_best():
-    """At most 1.28 up to eps = 1, with staircase noise 1.57 at all; 1.7 without a split."""
-    times = near()
+def test_ratios_of_guarantees_to_floors():
+    """At most 1.28 up to eps = 1; with staircase noise always at most 1.57, unsplit about 1.7."""
+    times = ratios_to_floors()
     assert times[times.columns[:4]].min().min() >= 1
     assert times[times.eps <= 1]["Laplace, split"].max() < 1.28
     assert times["staircase, split"].max() < 1.57
@@ -415,7 +415,7 @@ def test_how_near_releases_are_to_the_best():
 
 
 def test_the_text_and_the_table_have_the_same_ratios_rounded_up():
-    times, stored = near().set_index(["name", "eps"]), glued("lower-bound")
+    times, stored = ratios_to_floors().set_index(["name", "eps"]), glued("lower-bound")
     (shown,) = [rows for rows in tables("lower-bound") if "0.10" in rows[0]]
     entries = {(name, kind): [*map(float, row)] for name, kind, *row in shown[2:]}
     assert len(entries) == 4 * len(times.index.unique("name"))
@@ -423,17 +423,17 @@ def test_the_text_and_the_table_have_the_same_ratios_rounded_up():
         for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
             true = times[kind][name, eps]
             assert true - 1e-9 <= entry <= true + 0.01
-    most = {
+    largest = {
         noise: np.max([row for (_, kind), row in entries.items() if kind == noise], axis=0)
         for noise in ("Laplace, split", "staircase, split")
     }
-    assert float(stored["near-laplace-small"]) == max(most["Laplace, split"][:4])
-    assert float(stored["near-laplace-all"]) == max(most["Laplace, split"])
-    assert float(stored["near-staircase-all"]) == max(most["staircase, split"])
+    assert float(stored["near-laplace-small"]) == max(largest["Laplace, split"][:4])
+    assert float(stored["near-laplace-all"]) == max(largest["Laplace, split"])
+    assert float(stored["near-staircase-all"]) == max(largest["staircase, split"])
 
 
-def test_projecting_is_not_within_three_halves_for_one_heavy_user():
-    """prp-one-heavy with a coarser table, and with thresholds of its own."""
+def test_with_one_heavy_user_projection_is_not_within_three_halves_of_the_best():
+    """prp-one-heavy with a coarser table and other thresholds."""
     users, eps = ud.Contributions([1000] + [1] * 9000, 1.0), 2
     table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
     assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()

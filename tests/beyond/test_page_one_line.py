@@ -1,4 +1,4 @@
-"""One interval for all users around any centre, and the code to copy on the page experiments."""
+"""One interval around any centre for all users, and the code to copy on the page `experiments`."""
 
 import re
 import sqlite3
@@ -21,7 +21,7 @@ widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
 @st.composite
 def problems(draw, max_samples):
-    """Users, a centre in [0, U] with both ends among them, and a total width."""
+    """Users, a centre in [0, U], ends included, and a total width."""
     users = draw(collections(max_samples=max_samples))
     return users, draw(shares) * users.upper, draw(widths) * users.upper * users.max_count
 
@@ -43,7 +43,7 @@ def test_both_forms_agree_on_every_dataset(problem, data):
 
 
 @given(problem=problems(max_samples=24), data=st.data(), seed=st.integers(0, 99))
-def test_the_library_releases_the_one_line(problem, data, seed):
+def test_the_library_releases_the_same_value(problem, data, seed):
     users, centre, S = problem
     eps, sums = data.draw(budgets()), data.draw(datasets(users))
     counts = ud.Contributions(users.counts, float(users.upper))
@@ -57,18 +57,20 @@ def test_the_library_releases_the_one_line(problem, data, seed):
 @given(problem=problems(max_samples=5))
 def test_sensitivity_and_bias_by_definition(problem):
     users, centre, S = problem
-    U, m, most, N = users.upper, users.counts.tolist(), users.max_count, users.total
+    U, m, largest_count, N = users.upper, users.counts.tolist(), users.max_count, users.total
     arguments = m, U, beyond.centred_clipping(users, S, centre)
-    sensitivity = (min(S / 2, centre * most) + min(S / 2, (U - centre) * most)) / N
+    sensitivity = (
+        min(S / 2, centre * largest_count) + min(S / 2, (U - centre) * largest_count)
+    ) / N
     assert sensitivity == oracle.largest_change(*arguments) <= S / N
     assert sensitivity == ud.sensitivity(users, arguments[2])
-    assert (sensitivity == S / N) == (2 * most * min(centre, U - centre) >= S)
+    assert (sensitivity == S / N) == (2 * largest_count * min(centre, U - centre) >= S)
     below, above = (sum(max(d * count - S / 2, 0) for count in m) for d in (centre, U - centre))
     assert max(below, above) / N == oracle.largest_bias(*arguments)
     assert max(below, above) / N == ud.worst_case_bias(users, arguments[2])
 
 
-def to_copy(language):
+def code_to_copy(language):
     """The only code that the page offers to copy in this language."""
     text = "\n".join(c.source for c in page("experiments").cells if c.cell_type == "markdown")
     (code,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
@@ -77,7 +79,7 @@ def to_copy(language):
 
 @pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
 def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
-    exec(to_copy("python"), scope := {})
+    exec(code_to_copy("python"), scope := {})
     rng = np.random.default_rng(1)
     for seed in range(20):
         counts = rng.integers(1, 20, size=rng.integers(1, 30))
@@ -90,8 +92,8 @@ def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
 
 
 @pytest.mark.parametrize("kind", [float, int], ids=["decimals", "whole numbers"])
-def test_sql_of_the_page_is_the_clipped_mean_before_the_noise(kind):
-    """Whole numbers are not divided as such, and a null counts as the centre."""
+def test_sql_of_the_page_computes_the_clipped_mean_without_noise(kind):
+    """There is no integer division, and a null counts as the centre."""
     rng = np.random.default_rng(2)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE trips (vehicle, speed)")
@@ -104,7 +106,7 @@ def test_sql_of_the_page_is_the_clipped_mean_before_the_noise(kind):
             database.execute("DELETE FROM trips")
             database.executemany("INSERT INTO trips VALUES (?, ?)", rows)
             public = {"c": c, "T": T, "N": N}
-            (found,) = database.execute(to_copy("sql"), public).fetchone()
+            (found,) = database.execute(code_to_copy("sql"), public).fetchone()
             sums = np.bincount(user, samples)
             expected = one_line(sums, ud.Contributions(counts, 65), c, T)
             assert found == pytest.approx(expected, abs=1e-9)

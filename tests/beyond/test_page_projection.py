@@ -1,4 +1,4 @@
-"""The page on projected releases: the laws' own densities, grids of datasets, solvers."""
+"""The page on projected releases, by densities of the laws, grids of datasets and solvers."""
 
 from fractions import Fraction
 from itertools import product
@@ -23,7 +23,7 @@ every_law = pytest.mark.parametrize("noise", LAWS)
 
 
 def distance(law, t, change, f, upper):
-    """Mean of |P(t + change Z) - f|, P the projection to [0, upper], from the density alone."""
+    """Mean of |P(t + change Z) - f|, P the projection to [0, upper], from the density."""
     reach, gamma = int(40 / law.eps) + 1, getattr(law, "gamma", 0.0)
     edges, kinks = np.arange(-reach, reach + 1), (np.array([0, upper, f]) - t) / change
     ends = np.unique(np.r_[edges, edges + gamma, edges - gamma, kinks])
@@ -46,7 +46,7 @@ def test_the_error_saved_by_projection(noise, eps):
 
 
 def test_mean_errors_of_projected_releases():
-    """By simulation, around a guess; at most the worst case, and that where it occurs."""
+    """By simulation, also around a guessed centre; the worst case is attained at an end."""
     users, rng = ud.Contributions([9, 4, 1, 1], 10), np.random.default_rng(3)
     sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
     for law, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
@@ -64,7 +64,7 @@ def test_mean_errors_of_projected_releases():
 
 
 @every_law
-def test_a_projected_release_leans_towards_the_middle(noise):
+def test_a_projected_release_is_biased_towards_the_middle(noise):
     for eps, change in product((0.3, 2), (0.1, 1, 10)):
         law = LAWS[noise](eps)
         t = np.linspace(0, 1, 11)
@@ -79,7 +79,7 @@ def test_a_projected_release_leans_towards_the_middle(noise):
 
 @every_law
 @pytest.mark.parametrize("n_users", [1, 2, 3, 4])
-def test_no_dataset_is_worse_and_one_is_as_bad(noise, n_users):
+def test_no_dataset_exceeds_the_projected_error_and_one_attains_it(noise, n_users):
     rng = np.random.default_rng(n_users)
     points = {1: 201, 2: 41, 3: 15, 4: 9}[n_users]
     grid = np.array(list(product(np.linspace(-0.5, 0.5, points), repeat=n_users)))
@@ -96,9 +96,9 @@ def test_no_dataset_is_worse_and_one_is_as_bad(noise, n_users):
 
 
 def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
-    """thm-projected, 2, term by term; few datasets at once, as if there were millions of users."""
+    """thm-projected, 2, term by term; small blocks imitate millions of users."""
     monkeypatch.setattr(errors, "_AT_ONCE", 3)
-    rng, law, places = np.random.default_rng(12), beyond.LaplaceNoise(1), []
+    rng, law, positions = np.random.default_rng(12), beyond.LaplaceNoise(1), []
     for _ in range(200):
         m = np.sort(rng.integers(1, 9, rng.integers(1, 40)))[::-1]
         S, scale = rng.uniform(0.1, 1) * m[0], 10 ** rng.uniform(-1, 2)
@@ -109,19 +109,19 @@ def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
             tau = max(j * S - (n - j) * S - m[n:].sum(), 0) / (2 * N)
             x = np.array([d, 0.5 - tau, 0.5 + tau]) / (S / N * scale)
             found.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
-        places.append(np.argmax(found) / max(n, 1))
+        positions.append(np.argmax(found) / max(n, 1))
         stated = beyond.projected_error(ud.Contributions(m, 1.0), S, wide)
         assert stated == pytest.approx(max(found), rel=1e-9)
-    assert min(places) < 0.6 < max(places)
+    assert min(positions) < 0.6 < max(positions)
 
 
 @every_law
-def test_projection_gains_and_is_bounded(noise):
+def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
     rng = np.random.default_rng(5)
     for _ in range(200):
         users = ud.Contributions(rng.integers(1, 40, size=rng.integers(1, 30)), upper=65)
-        eps, most = 10 ** rng.uniform(-2, 1), 65 * users.max_count
-        S, moved = most * rng.uniform(0.01, 1), most * rng.uniform(-0.005, 0.005)
+        eps, largest = 10 ** rng.uniform(-2, 1), 65 * users.max_count
+        S, moved = largest * rng.uniform(0.01, 1), largest * rng.uniform(-0.005, 0.005)
         error = beyond.projected_error(users, S, LAWS[noise](eps))
         assert error <= beyond.symmetric_error(users, S, LAWS[noise](eps), "l1") * (1 + 1e-12)
         assert error >= beyond.minimax_lower_bound(users, eps)
@@ -130,8 +130,8 @@ def test_projection_gains_and_is_bounded(noise):
             slope * abs(moved) * (1 + 1e-9)
         )
     assert beyond.projected_error(users, 0, LAWS[noise](1)) == 65 / 2
-    assert beyond.projected_error(users, 9 * most, LAWS[noise](1)) == beyond.projected_error(
-        users, most, LAWS[noise](1)
+    assert beyond.projected_error(users, 9 * largest, LAWS[noise](1)) == beyond.projected_error(
+        users, largest, LAWS[noise](1)
     )
 
 
@@ -153,7 +153,7 @@ def test_one_user_has_one_best_width(noise, eps):
 
 @pytest.mark.parametrize("eps", [0.1, 1, 2, 6])
 def test_snapping_has_the_same_error_on_every_dataset(eps):
-    """prp-snap, from the density alone: pieces between the kinks, and the two atoms."""
+    """prp-snap, from the density: pieces between the kinks, and the two atoms."""
     b = 1 / (2 + eps)
     assert (1 - 2 * b) / b == pytest.approx(eps)  # what noise of scale b covers
     nodes, weights = np.polynomial.legendre.leggauss(60)
@@ -169,7 +169,7 @@ def test_snapping_has_the_same_error_on_every_dataset(eps):
 
 @pytest.mark.parametrize("q", [Fraction(1, 20), Fraction(1, 2), Fraction(7, 9), Fraction(99, 100)])
 @pytest.mark.parametrize(("p", "r"), [(0, 0), (0, 1), (-3, 4), (10, 22)])
-def test_whole_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
+def test_discrete_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
     """thm-unbiased, 2, in exact arithmetic: unbiased, private, no convex error grows."""
     levels = [Fraction(k, 3) for k in range(-45, 46)]
     least, factor = PAGE.try_unbiased(p, r + 1, q, levels)
@@ -179,14 +179,14 @@ def test_whole_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
     law = PAGE.masses(r, p, r, q)
     lowest = min(law)
     weight = [float((1 - q) / (1 + q) * q**k) for k in range(r - p + 1, 3000)]
-    places = r - np.arange(r - p + 1, 3000)
+    positions = r - np.arange(r - p + 1, 3000)
     assert sum(weight) == pytest.approx(float(law[lowest]), rel=1e-9)
-    assert places @ weight == pytest.approx(float(law[lowest] * lowest), rel=1e-9)
+    assert positions @ weight == pytest.approx(float(law[lowest] * lowest), rel=1e-9)
 
 
 @pytest.mark.parametrize("b", [0.1, 1, 7])
 def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
-    """thm-unbiased, 1, by quadrature of the density on all pieces, around any number."""
+    """thm-unbiased, 1, by quadrature of the density, for convex errors around any number."""
     p, r = -1.0, 2.0
     nodes, weights = np.polynomial.legendre.leggauss(40)
     reach = 45 * b
@@ -203,13 +203,13 @@ def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
             if phi is np.exp and b >= 1:
                 continue  # its mean is not finite
             assert mass @ phi(g - c) <= mass @ phi(y - c) + 1e-9
-        # The conditional mean alone is right: a little more or less is biased.
+        # Only the conditional mean is unbiased, as a slightly different value shows.
         shorter = np.select([y < p, y > r], [p - 0.9 * b, r + b], y)
         assert abs(mass @ shorter - t) > 1e-3 * b * np.exp(-(t - p) / b)
 
 
-def test_gaussian_noise_has_a_memory():
-    """How far beyond the range it is on average depends on the clipped mean."""
+def test_gaussian_excess_depends_on_the_clipped_mean():
+    """The mean excess beyond the range depends on the clipped mean; Laplace noise's does not."""
     law, change = beyond.GaussianNoise(1), 1.0
 
     def outside(t):
@@ -221,8 +221,8 @@ def test_gaussian_noise_has_a_memory():
     np.testing.assert_allclose(exact, 1)
 
 
-def test_what_each_step_takes_away():
-    """The columns fall, none below the floor; on the paper's collections the measure counts."""
+def test_each_step_lowers_the_error_towards_the_floor():
+    """Errors fall from column to column; on the paper's collections, the measure matters most."""
     for stem, eps in product(
         ("eight-equal", "geometric", "extreme"), (Fraction(1, 4), Fraction(1))
     ):
@@ -248,11 +248,11 @@ def test_what_each_step_takes_away():
 
 @pytest.mark.parametrize(("n", "free"), [(2, 0), (2, 1), (3, 0)])
 def test_errors_of_shrunk_releases_by_brute_force(n, free):
-    """On a grid of datasets, from the density; and one of them is nearly as bad."""
+    """On a grid of datasets, from the density; one dataset nearly attains the stated error."""
     rng, law = np.random.default_rng(9), beyond.LaplaceNoise(1)
     users = ud.Contributions([4] * n + [1] * free, upper=1)
     nodes, weights = np.polynomial.legendre.leggauss(12)
-    # Where the noise is 0 its density has a kink.
+    # The density has a kink where the noise is 0.
     ends = np.concatenate([-np.geomspace(40, 0.01, 60), [0], np.geomspace(0.01, 40, 60)])
     half = np.diff(ends)[:, None] / 2
     z, mass = (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
@@ -271,7 +271,7 @@ def test_errors_of_shrunk_releases_by_brute_force(n, free):
         assert 0.97 * stated < worst < stated * (1 + 1e-3)
 
 
-def test_shrinking_gains_some_per_cent_for_equal_users_only():
+def test_shrinking_helps_only_equal_users_by_a_few_per_cent():
     for n, m, free, least, most in ((8, 1, 0, 0.04, 0.08), (1, 100, 900, -1e-9, 0.01)):
         law = beyond.LaplaceNoise(1)
         users = ud.Contributions([m] * n + [1] * free, upper=1)
@@ -279,7 +279,7 @@ def test_shrinking_gains_some_per_cent_for_equal_users_only():
         assert least < gain < most
 
 
-def test_the_settings_of_the_search_for_a_width_are_those_of_the_page():
+def test_the_page_states_the_settings_of_the_search_for_a_width():
     chapter = nbformat.read(BOOK / "projection.ipynb", 4)
     texts = [cell.source for cell in chapter.cells if "(sec-projection-width)=" in cell.source]
     (words,) = [text[text.index("(sec-projection-width)=") :] for text in texts]

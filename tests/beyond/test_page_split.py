@@ -26,12 +26,12 @@ EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=1)
 
 
 def mirrored(table):
-    """The even mixture of a table and its mirror image: mirrored data have mirrored answers."""
+    """The even mixture of a table and its mirror image: mirrored data give mirrored outputs."""
     return [[(table[i][j] + table[2 - i][2 - j]) / 2 for j in range(3)] for i in range(3)]
 
 
 def test_two_private_tables_added():
-    """thm-split, 1 and 2; and that data of both parts may not change at once."""
+    """thm-split, 1 and 2; in addition, a change in both parts exceeds the budget."""
     rng, both = np.random.default_rng(1), []
     for _ in range(200):
         q, w = Fraction(int(rng.integers(11, 60)), 10), Fraction(int(rng.integers(1, 10)), 10)
@@ -47,7 +47,7 @@ def test_two_private_tables_added():
     assert max(both) > 1
 
 
-def test_mirrored_tables_err_by_the_larger_part_at_least():
+def test_error_of_mirrored_tables_is_at_least_that_of_the_larger_part():
     """thm-split, 3."""
     rng = np.random.default_rng(2)
     for _ in range(300):
@@ -90,7 +90,7 @@ def test_the_exact_error_is_between_the_larger_part_and_the_guarantee(noise, eps
 
 
 def test_where_a_split_saves():
-    """The collections of the page's table, at the ends of the range of what is saved."""
+    """The collections of the page's table, at both ends of the range of savings."""
     flights = pd.read_csv(
         Path(__file__).parents[2] / "book" / "data" / "aircraft-averages.csv"
     ).flights.to_numpy()
@@ -116,7 +116,7 @@ def test_where_a_split_saves():
 
 
 def test_text_and_tables_have_the_same_numbers():
-    """Savings rounded down, ratios to a floor rounded up, in sentences as in tables."""
+    """In sentences and tables, savings are rounded down, and ratios to a floor are rounded up."""
     stored = glued("projection")
     saved = pd.read_csv(BOOK / "data" / "split-gains.csv")
     saved["less"] = 100 * (1 - saved.split / saved.projected)
@@ -131,10 +131,10 @@ def test_text_and_tables_have_the_same_numbers():
     for noise in LAWS:
         shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
         assert stored[f"split-most-{noise}"] == max(shown, key=lambda x: int(x.split()[0]))
-    (mended,) = [rows for rows in tables("projection") if "projected, best width" in rows[0]]
-    mended = {eps: entry for eps, _, entry in mended[2:]}
-    assert stored["split-mended"] == mended["4"]
-    assert stored["split-mended-six"] == mended["6"]
+    (projected,) = [rows for rows in tables("projection") if "projected, best width" in rows[0]]
+    projected = {eps: entry for eps, _, entry in projected[2:]}
+    assert stored["split-mended"] == projected["4"]
+    assert stored["split-mended-six"] == projected["6"]
 
 
 # prp-no-width: one user with 1,000 samples, 9,000 with one, eps = 2
@@ -144,7 +144,7 @@ POSSIBLE = Fraction(73, 3540) + Fraction(1, 20_000)
 
 
 def test_a_table_of_six_cells_is_private_and_better_than_every_width():
-    """The error at each mean of a fine grid, at both cells where two meet; all pairs of rows."""
+    """The error at each mean of a fine grid, for both cells at common ends; all pairs of rows."""
     table = PAGE.table_of_six()
     factor, risk = PAGE.factor_and_risk(table)
     e2_from_below = Fraction(7389, 1000)
@@ -155,7 +155,7 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
     errors = []
     for cell, row in enumerate(table):
         for x in range(10 * cell, 10 * cell + 11):
-            off = [abs(Fraction(answer, 6) - Fraction(x, 60)) for answer in range(len(row))]
+            off = [abs(Fraction(output, 6) - Fraction(x, 60)) for output in range(len(row))]
             errors.append(sum(p * d for p, d in zip(row, off, strict=True)))
     assert max(errors) == risk == Fraction(73, 354)
     assert risk / 10 + Fraction(1, 20_000) == POSSIBLE
@@ -167,8 +167,8 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
     assert PAGE.factor_and_risk(changed)[0] > e2_from_below
 
 
-def test_at_no_width_is_the_error_of_two_datasets_smaller():
-    """On the two datasets of the proof, from the density; at widths that are not whole, too."""
+def test_every_width_has_a_larger_error_on_one_of_two_datasets():
+    """On the two datasets of the proof, from the density; some widths are not whole numbers."""
     law, N = beyond.StaircaseNoise(2), 10_000
     assert law.mean_size < 0.5
     steps = np.arange(-40, 41)

@@ -1,4 +1,4 @@
-"""What the page on the variance states beyond the functions of `userdp.beyond`."""
+"""Statements of the page on the variance that go beyond the functions of `userdp.beyond`."""
 
 from itertools import combinations, product
 from math import sqrt
@@ -17,7 +17,7 @@ def squares_about_the_mean(samples):
 
 
 def extension(data, total, sensitivity):
-    """F of the proposition on the standard deviation, by trying every set of replaced users."""
+    """F of the proposition on the standard deviation, minimised over all sets of replaced users."""
     return min(
         sqrt(squares_about_the_mean([x for k in kept for x in data[k]]) / total)
         + (len(data) - len(kept)) * sensitivity
@@ -28,7 +28,7 @@ def extension(data, total, sensitivity):
 
 @pytest.mark.parametrize("counts", [[1, 1], [2, 1], [1, 1, 1], [2, 1, 1], [1, 1, 1, 1]])
 def test_standard_deviation(counts):
-    """By all datasets with samples 0, 1 and 2: modulus, sensitivity and bias of the extension."""
+    """Modulus, sensitivity and bias of the extension, over all datasets with samples 0, 1 and 2."""
     users = ud.Contributions(counts, upper=2)
     kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
     datasets, shape = [*product(*kinds)], [len(kind) for kind in kinds]
@@ -46,7 +46,7 @@ def test_standard_deviation(counts):
 
 
 def test_formula_for_the_standard_deviation():
-    """For the best centre, the users to replace are those with the largest sums of squares."""
+    """At the best centre, the replaced users are those with the largest sums of squares."""
     rng = np.random.default_rng(20261126)
     for _ in range(20):
         counts = rng.integers(1, 4, size=rng.integers(1, 5))

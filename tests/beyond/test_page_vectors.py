@@ -1,4 +1,4 @@
-"""Vectors in a ball: the page's theorems, and Gaussian noise by its exact densities."""
+"""Vectors in a ball: the page's theorems, and Gaussian noise by its exact density."""
 
 from itertools import product
 from math import sqrt
@@ -20,13 +20,13 @@ PLANE = np.stack(np.meshgrid(*[np.arange(-12, 12, STEP)] * 2))
 
 
 def page(seed):
-    """The functions of the page, with random numbers of their own."""
+    """The functions of the page, with a random generator of this seed."""
     return functions_of("vectors", rng=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_no_estimator_is_below_the_frontier(seed):
-    """Any values at all on the datasets of one line: their own sensitivity, their own bias."""
+    """Bias and sensitivity of arbitrary functions on the datasets of one line."""
     rng = np.random.default_rng(seed)
     d, R, n = int(rng.integers(1, 4)), 5.0, int(rng.integers(1, 5))
     users = ud.Contributions(rng.integers(1, 7, size=n), upper=2 * R)
@@ -36,7 +36,7 @@ def test_no_estimator_is_below_the_frontier(seed):
     size = rng.choice([0, 1e-3, 0.1, 1])
     g = beyond.clip_to_ball(sums, T / 2).sum(axis=1) / users.total
     g += size * rng.normal(size=mean.shape)
-    grid = g.reshape(*[3] * n, d)  # an axis a user: shifted along it, each value meets the others
+    grid = g.reshape(*[3] * n, d)  # one axis per user; shifts compare each value with the others
     change = max(np.linalg.norm(grid - np.roll(grid, 1, i), axis=-1).max() for i in range(n))
     bias, bound = (
         np.linalg.norm(mean - g, axis=1).max(),
@@ -50,16 +50,16 @@ def test_no_estimator_is_below_the_frontier(seed):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_bias_and_sensitivities_of_clipping_coordinates(seed):
-    """Random sums never exceed the proposition; those of its proof attain it."""
+    """Random sums never exceed the bounds of the proposition; the sums in its proof attain them."""
     rng = np.random.default_rng(seed)
     d, reach = int(rng.integers(1, 5)), 7.0  # R m of one user
     half = rng.uniform(0.05, 1.2) * reach
     z = rng.normal(size=(4000, d)) * rng.exponential(size=(4000, d))
     z[:2] = np.eye(d)[0], np.ones(d)
     s = reach * z / np.linalg.norm(z, axis=-1, keepdims=True)
-    kept = np.clip(s, -half, half)
-    assert np.linalg.norm(s - kept, axis=-1).max() == pytest.approx(max(reach - half, 0))
-    euclidean, absolute = (2 * np.linalg.norm(kept, order, axis=-1).max() for order in (2, 1))
+    clipped = np.clip(s, -half, half)
+    assert np.linalg.norm(s - clipped, axis=-1).max() == pytest.approx(max(reach - half, 0))
+    euclidean, absolute = (2 * np.linalg.norm(clipped, order, axis=-1).max() for order in (2, 1))
     assert euclidean == pytest.approx(min(sqrt(d) * 2 * half, 2 * reach))
     assert absolute == pytest.approx(min(d * 2 * half, sqrt(d) * 2 * reach))
 
@@ -69,8 +69,8 @@ def log_density(centre):
 
 
 @pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-4), (2, 1e-2), (6, 1e-6)])
-def test_promises_by_the_exact_densities_in_the_plane(eps, delta):
-    """Sums over a grid, of p - e^eps q where positive and of p^a q^(1-a); closer is safer."""
+def test_guarantees_of_gaussian_noise_by_exact_densities_in_the_plane(eps, delta):
+    """Sums over a grid: the positive part of p - e^eps q, and p^a q^(1-a), at several distances."""
     law = beyond.GaussianNoise.approximate(eps, delta)
     spent, divergence = [], []
     for c in np.array([0.4, 0.9, 1]) / law.sigma:
@@ -82,8 +82,8 @@ def test_promises_by_the_exact_densities_in_the_plane(eps, delta):
         np.testing.assert_allclose(divergence[-1], c**2 / 2, rtol=1e-6)
     assert spent[-1] == pytest.approx(delta, rel=1e-3)
     assert np.all(np.diff(spent) > 0)
-    again = beyond.GaussianNoise.zcdp(divergence[-1][0])  # its own divergence as the budget
-    assert again.sigma == pytest.approx(law.sigma, rel=1e-6)
+    same = beyond.GaussianNoise.zcdp(divergence[-1][0])  # with its own divergence as the budget
+    assert same.sigma == pytest.approx(law.sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 50])
@@ -98,8 +98,8 @@ def test_mean_lengths(d):
 
 
 @given(st.floats(-2, 1.3), st.floats(-12, -0.4))
-def test_gaussian_noise_takes_over_at_the_square(log_eps, log_delta):
-    """By the guarantees, for so many users that none is a constant's."""
+def test_gaussian_noise_is_better_from_dimension_eps_sigma_squared(log_eps, log_delta):
+    """Compare the guarantees, with so many users that no guarantee is that of a constant."""
     eps, delta = 10.0**log_eps, 10.0**log_delta
     law = beyond.GaussianNoise.approximate(eps, delta)
     A = (eps * law.sigma) ** 2

@@ -1,9 +1,10 @@
-"""A public table after Laplace noise: as private as the noise, and its guarantee is one.
+"""A public table applied after Laplace noise: it is as private, and its guarantee is valid.
 
-- What is published is the table's value for the output of `userdp.laplace`, and nothing else.
-- The guarantee is compared with errors that are computed from the law of the noise in another way,
-  at many more means; the step of its proof, how far the error bends, with second differences.
-- No other table does better where the program bounds the error, and no floor is above it.
+- Only the table's value for the output of `userdp.laplace` is published.
+- The guarantee is compared with errors computed independently from the law of the noise, at many
+  more means. The step of its proof that bounds the curvature of the error is checked with second
+  differences.
+- No other table has a smaller error at the means that the program uses, and no floor exceeds it.
 """
 
 import math
@@ -27,8 +28,8 @@ BUDGETS = [0.25, 0.5, 1]
 of_eight = pytest.mark.parametrize("eps", BUDGETS)
 
 
-def chances(means, table):
-    """How likely each cell is, by scipy's law of the noise: one row per mean."""
+def cell_probabilities(means, table):
+    """The probability of each cell, by scipy's law of the noise: one row per mean."""
     cells = np.concatenate([[-np.inf], table.edges, [np.inf]])
     return np.diff(stats.laplace.cdf(cells, loc=np.asarray(means)[:, None], scale=table.scale))
 
@@ -36,12 +37,12 @@ def chances(means, table):
 def errors(means, table, values=None):
     values = table.values if values is None else values
     away = np.abs(values - np.asarray(means)[:, None])
-    return np.sum(chances(means, table) * away, axis=1)
+    return np.sum(cell_probabilities(means, table) * away, axis=1)
 
 
 @of_eight
 def test_reading_the_table_is_post_processing(eps):
-    """The same seed, the same noise: the table reads the output of the Laplace mechanism."""
+    """The table is applied to the output of the Laplace mechanism, with the noise of this seed."""
     table = beyond.laplace_remap(EIGHT, eps)
     sums = np.random.default_rng(1).random((200, 8))
     noisy = ud.laplace(sums, EIGHT, eps, rng=7)
@@ -51,16 +52,16 @@ def test_reading_the_table_is_post_processing(eps):
 
 @of_eight
 def test_no_output_is_more_likely_than_privacy_allows(eps):
-    """Neighbours move the mean by an eighth; the log ratio reaches eps, and does not exceed it."""
+    """Neighbours move the mean by 1/8; the log ratio reaches eps, and does not exceed it."""
     table = beyond.laplace_remap(EIGHT, eps)
     starts = np.linspace(0, 7 / 8, 50)
-    here, there = chances(starts, table), chances(starts + 1 / 8, table)
+    here, there = cell_probabilities(starts, table), cell_probabilities(starts + 1 / 8, table)
     ratios = np.abs(np.log(here / there))
     assert ratios.max() == pytest.approx(eps, rel=1e-9)
 
 
 @of_eight
-def test_the_guarantee_holds_at_all_means_and_is_hardly_more(eps):
+def test_the_guarantee_holds_at_all_means_and_is_tight(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     means = np.linspace(0, 1, 40_001)
     exact = np.concatenate([errors(part, table) for part in np.array_split(means, 40)])
@@ -70,8 +71,8 @@ def test_the_guarantee_holds_at_all_means_and_is_hardly_more(eps):
 
 
 @of_eight
-def test_the_error_bends_downwards_as_little_as_the_proof_says(eps):
-    """So a bound on a grid is one between its points. By second differences, at random steps."""
+def test_the_curvature_of_the_error_is_bounded_as_in_the_proof(eps):
+    """So its values on a grid bound it between the points. Second differences at random steps."""
     table = beyond.laplace_remap(EIGHT, eps)
     rng = np.random.default_rng(5)
     step = rng.uniform(1e-3, 0.05, 4000)
@@ -82,7 +83,7 @@ def test_the_error_bends_downwards_as_little_as_the_proof_says(eps):
 
 
 @of_eight
-def test_a_release_errs_as_the_table_says(eps):
+def test_the_mean_error_of_releases_is_that_of_the_table(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     sums = np.tile([1.0] * 5 + [0.0] * 3, (200_000, 1))
     away = np.abs(table.apply(ud.laplace(sums, EIGHT, eps, rng=11)) - 5 / 8)
@@ -126,8 +127,8 @@ def test_equal_users_depend_on_their_number_times_eps():
         assert many.error == pytest.approx(one.error, rel=1e-6)
 
 
-def test_the_page_has_these_numbers_and_they_are_near_the_floor():
-    """Also less than what is clipped and projected guarantees, by a tenth and more at eps = 1/4."""
+def test_the_page_states_these_errors_and_they_are_near_the_floor():
+    """They are also below the guarantees of clipping and projecting, by over 10 % at eps = 1/4."""
     stored = glued("lower-bound")
     floors = pd.read_csv(BOOK / "data" / "floors.csv")
     at = floors[floors.collection == "eight-equal"].set_index("eps")
@@ -140,14 +141,14 @@ def test_the_page_has_these_numbers_and_they_are_near_the_floor():
         assert error < released
     assert 0.004 < gaps[0.25] < 0.0052 < gaps[0.5] < 0.02 < gaps[1] < 0.053
     for name, eps in {"small": 0.25, "large": 1}.items():
-        said = float(stored[f"eight-gap-{name}"].removesuffix(" %")) / 100
-        assert gaps[eps] - 1e-6 <= said < gaps[eps] + 0.0011
+        stated = float(stored[f"eight-gap-{name}"].removesuffix(" %")) / 100
+        assert gaps[eps] - 1e-6 <= stated < gaps[eps] + 0.0011
     assert beyond.laplace_remap(EIGHT, 0.25).error < 0.9 * at.Laplace[0.25]
 
 
 @pytest.mark.parametrize("reach", [0.5, 1, 2, 3, 4, 8], ids="reach {}".format)
 def test_the_limit_of_small_budgets_is_bracketed(reach):
-    """thm-small-budgets: floors of 48 users below, the table above, the closed forms around."""
+    """thm-small-budgets: between floors of 48 users and the table, within the closed forms."""
     text = (BOOK / "data" / "floors" / "small-budgets.jsonl").read_text("utf-8")
     proofs = map(beyond.FloorCertificate.from_json, text.splitlines())
     (proof,) = (p for p in proofs if p.eps * p.users.n_users == reach)

@@ -1,8 +1,8 @@
-"""The functions of `userdp.beyond` with the paper's names have its values at the paper's setting.
+"""Functions of `userdp.beyond` with names from `userdp` agree with these at the paper's setting.
 
 That setting is Laplace noise for a budget, given as a budget or as a law, and the objective
-"bound". Results that are computed exactly, or in the same steps, are equal; where floats are
-rounded in another order, they agree to within a few units in the last place.
+"bound". Results that are computed exactly, or in the same steps, are equal; if floats are rounded
+in a different order, they agree within a few units in the last place.
 """
 
 import inspect
@@ -75,10 +75,10 @@ def test_worst_case_errors_are_equal(name, users, data):
     users, eps = data.draw(users), data.draw(budgets())
     if name == "symmetric_error":
         share = data.draw(st.fractions(0, Fraction(3, 2), max_denominator=12))
-        given_too = share * max(users.largest_sums)
+        extra_argument = share * max(users.largest_sums)
     else:
-        given_too = data.draw(clippings(users, data.draw(st.booleans())))
-    value, general = both(name, users, given_too, eps=eps)
+        extra_argument = data.draw(clippings(users, data.draw(st.booleans())))
+    value, general = both(name, users, extra_argument, eps=eps)
     assert {type(of_beyond) for of_beyond in general} == {type(value)}
     if users.is_exact:
         assert general == [value] * 3
@@ -89,7 +89,7 @@ def test_worst_case_errors_are_equal(name, users, data):
 @pytest.mark.parametrize("users", COLLECTIONS.values(), ids=COLLECTIONS)
 @given(data=st.data())
 def test_the_mechanism_releases_the_same_numbers(users, data):
-    """Of the same draws; its errors on a dataset agree, with one formula or with two."""
+    """The releases use the same draws; the errors on a dataset agree, too."""
     users, eps = data.draw(users), data.draw(budgets())
     sums = np.array(data.draw(several(datasets(users), 3)))
     value, general = both("opt_worst_case", sums, users, eps=eps, rng=5)

@@ -1,14 +1,14 @@
-"""Several means of the same users, with one threshold for their influence.
+"""Several means of the same users, with a common threshold for their influence.
 
-- The modulus in the sum of distances is that of all datasets of small collections.
-- The release clips each user's widths in all groups by one factor. Its bias and sensitivity, summed
-  over the groups, are half the sum of (a_l - T)^+ and max_l min(a_l, T): over all datasets. Its
-  noise has the scale T/eps in each group.
-- No estimator of all means has a smaller worst case of bias and noise: by a linear program.
-- An equal part of the budget for each group is never better; where groups differ, an unequal one
-  may be, with other scales of noise.
+- The modulus for the l1 distance is compared with all datasets of small collections.
+- The release shrinks a user's intervals in all groups by a common factor. Over all datasets, its
+  bias and sensitivity, summed over the groups, are half the sum of (a_l - T)^+ and
+  max_l min(a_l, T). Its noise has the scale T/eps in each group.
+- No estimator of all means has a smaller worst-case sum of bias and noise, by a linear program.
+- Dividing the budget equally among the groups is never better; if groups differ, dividing it
+  unequally can be, with different scales of noise.
 
-That it spends its budget and no more is in test_privacy.py.
+test_privacy.py tests that a release spends exactly its budget.
 """
 
 from fractions import Fraction
@@ -27,10 +27,10 @@ from userdp.audit import Recorder
 
 
 @st.composite
-def tables(draw, most=3):
-    """Counts: users without samples in a group or anywhere, and groups of one user, among them."""
+def tables(draw, largest=3):
+    """Counts per user and group; some users lack samples, and some groups have only one user."""
     L, G = draw(st.integers(1, 5)), draw(st.integers(1, 3))
-    row = st.lists(st.integers(0, most), min_size=G, max_size=G)
+    row = st.lists(st.integers(0, largest), min_size=G, max_size=G)
     table = np.array(draw(st.lists(row, min_size=L, max_size=L)))
     table[0] += ~table.any(axis=0)
     return table
@@ -47,13 +47,13 @@ on_tables = pytest.mark.parametrize("counts", TABLES.values(), ids=TABLES)
 
 
 def all_sums(counts):
-    """All tables of sums of samples of 0 or 1, shape (n, L, G), and how many users differ."""
-    of_users = [[*product(*(range(m + 1) for m in row))] for row in counts]
-    places = np.array([*product(*(range(len(table)) for table in of_users))])
-    apart = sum(np.not_equal.outer(column, column) for column in places.T)
+    """All sums of samples 0 or 1, shape (n, L, G), and how many users differ between datasets."""
+    tables_of_users = [[*product(*(range(m + 1) for m in row))] for row in counts]
+    rows = np.array([*product(*(range(len(table)) for table in tables_of_users))])
+    apart = sum(np.not_equal.outer(column, column) for column in rows.T)
     sums = [
-        [table[place] for table, place in zip(of_users, row, strict=True)]
-        for row in places.tolist()
+        [table[rank] for table, rank in zip(tables_of_users, row, strict=True)]
+        for row in rows.tolist()
     ]
     return np.array(sums, dtype=float), apart
 
@@ -63,7 +63,7 @@ def distances(vectors):
 
 
 @on_tables
-def test_modulus_is_the_largest_change_of_all_means_together(counts):
+def test_modulus_is_the_largest_joint_change_of_all_means(counts):
     sums, apart = all_sums(counts)
     change = distances(sums.sum(axis=1) / np.sum(counts, axis=0))
     modulus = beyond.modulus_of_several_means(counts, 1)
@@ -72,7 +72,7 @@ def test_modulus_is_the_largest_change_of_all_means_together(counts):
 
 
 @given(counts=tables(), upper=fractions)
-def test_influence_is_what_one_user_can_move(counts, upper):
+def test_influence_is_how_far_one_user_can_move_the_means(counts, upper):
     totals = counts.sum(axis=0)
     expected = [
         sum(upper * int(m) / int(n) for m, n in zip(row, totals, strict=True)) for row in counts
@@ -92,20 +92,20 @@ def test_threshold_and_error_are_the_best_of_all(counts, upper, eps):
     T = beyond.influence_threshold(counts, upper, eps)
     assert beyond.error_of_several_means(counts, upper, eps) == min(errors)
     assert errors[candidates.index(T)] == min(errors)
-    place = -(-2 * G // eps)
-    assert (sorted(a)[-place] if place <= len(a) else 0) == T
+    rank = -(-2 * G // eps)
+    assert (sorted(a)[-rank] if rank <= len(a) else 0) == T
     assert beyond.influence_threshold(counts, upper, float(eps)) in candidates
 
 
-def test_a_float_stands_for_the_budget_that_was_meant():
-    """As in `rank`: 2G/eps is 49 for the float of 6/49."""
+def test_a_float_is_read_as_the_nearby_budget():
+    """As in `rank`: 2G/eps is 49 if eps is the float 6/49."""
     counts = np.ones((49, 3), int)
     assert beyond.influence_threshold(counts, 49, 6 / 49) == pytest.approx(3)
     assert beyond.influence_threshold(counts, 49, 6 / 49 * (1 - 1e-6)) == 0
 
 
 @given(counts=tables(), eps=budgets())
-def test_of_one_group_they_are_the_mean(counts, eps):
+def test_with_one_group_results_are_those_of_the_mean(counts, eps):
     of_all = counts.sum(axis=1)
     of_all = of_all[of_all > 0]
     users = ud.Contributions(of_all, Fraction(65))
@@ -141,8 +141,8 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts, eps):
     [[[1, 0], [0, 1], [1, 1]], [[1, 1], [1, 0]], [[2, 1], [1, 1]], [[1, 1, 0], [0, 1, 1]]],
     ids=str,
 )
-def test_no_estimator_of_all_means_does_better(counts):
-    """Of any kind: of 16 to 64 datasets, it may take any vectors."""
+def test_no_estimator_of_all_means_has_a_smaller_error(counts):
+    """Estimators can take arbitrary vectors on the 16 to 64 datasets."""
     sums, apart = all_sums(counts)
     means = sums.sum(axis=1) / np.sum(counts, axis=0)
     G = means.shape[1]
@@ -153,7 +153,7 @@ def test_no_estimator_of_all_means_does_better(counts):
 
 
 @given(counts=tables(), upper=fractions, eps=budgets())
-def test_an_equal_part_of_the_budget_for_each_group_is_never_better(counts, upper, eps):
+def test_dividing_the_budget_equally_is_never_better(counts, upper, eps):
     together = beyond.error_of_several_means(counts, upper, eps)
     divided = beyond.error_of_divided_budget(counts, upper, eps)
     assert divided >= together
@@ -162,7 +162,7 @@ def test_an_equal_part_of_the_budget_for_each_group_is_never_better(counts, uppe
     assert divided == sum(ud.optimal_error(users, eps / G) for users in groups)
 
 
-def test_where_the_same_users_lead_in_every_group_dividing_costs_nothing():
+def test_dividing_costs_nothing_if_the_same_users_lead_in_every_group():
     counts = [[6, 2, 4], [3, 1, 2], [3, 1, 2]]
     for eps in (Fraction(1), Fraction(5), Fraction(40)):
         together = beyond.error_of_several_means(counts, Fraction(1), eps)
@@ -173,8 +173,8 @@ def test_where_the_same_users_lead_in_every_group_dividing_costs_nothing():
         assert (beyond.error_of_divided_budget(regional, Fraction(1), eps) > together) == costs
 
 
-def test_unequal_parts_may_be_better_for_groups_of_unlike_size():
-    """One scale of noise is what the theorem is about: a large group needs less of the budget."""
+def test_dividing_unequally_can_be_better_for_groups_of_different_size():
+    """The theorem assumes the same scale of noise everywhere; a large group needs less budget."""
     counts = [[1, 0]] * 100 + [[0, 1]] * 2
     large, small = ud.Contributions([1] * 100, 1), ud.Contributions([1, 1], 1)
     parts = ud.optimal_error(large, 0.4) + ud.optimal_error(small, 3.6)
@@ -182,16 +182,16 @@ def test_unequal_parts_may_be_better_for_groups_of_unlike_size():
 
 
 @pytest.mark.parametrize("eps", BUDGETS)
-def test_widths_of_all_groups_are_shrunk_by_one_factor_about_the_middle(eps):
+def test_intervals_of_all_groups_shrink_by_a_common_factor_about_the_middle(eps):
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 6, (40, 3))
     sums = rng.random((2, 40, 3)) * counts * 10
     a, T = beyond.influence(counts, 10), beyond.influence_threshold(counts, 10, 10 * eps)
     half = 5 * counts * np.minimum(1, T / np.maximum(a, 1e-9))[:, None]
-    kept = 5 * counts + np.clip(sums - 5 * counts, -half, half)
+    clipped = 5 * counts + np.clip(sums - 5 * counts, -half, half)
     released = beyond.opt_several_means(sums, counts, 10, 10 * eps, rng=Recorder())
     values = [[float(noisy.value) for noisy in row] for row in released.tolist()]
-    np.testing.assert_allclose(values, kept.sum(axis=1) / counts.sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(values, clipped.sum(axis=1) / counts.sum(axis=0), rtol=1e-13)
     (scale,) = {float(noisy.scale) for noisy in released.ravel()}
     assert scale == pytest.approx(T / (10 * eps), rel=1e-12)
 

@@ -1,12 +1,12 @@
-"""The split release (thm-split): heavy users and all others, each part with the whole budget.
+"""The split release (thm-split): heavy users and all others, each part with the full budget.
 
-1. The parts are the users: heavy are all with at least a certain count, and nobody is in both.
-2. The guarantee is the weighted sum of the parts' projected errors (thm-projected), each part
-   counting with its share of the samples, at its best width of a list. `best_split` takes the
-   smallest of all splits, below each of the 16 largest counts, of at most 1,000 heavy users; where
-   nothing is saved, nothing is split. The list misses little (prp-projected-width).
-3. No dataset costs more: by the exact law of the sum of two independent projected errors.
-4. A neighbour changes one part, and that part spends eps, no more: by densities (Definition II.1).
+1. The parts divide the users: those with at least a certain count are heavy, all others light.
+2. The guarantee is the sum of the parts' projected errors (thm-projected), weighted by their shares
+   of the samples, each at the best width of a list. `best_split` takes the best split below one of
+   the 16 largest counts with at most 1,000 heavy users, or does not split if that saves nothing.
+   The list of widths loses little (prp-projected-width).
+3. No dataset has a larger error, by the exact law of the sum of two independent projected errors.
+4. Neighbours differ in one part, which spends exactly eps, by densities (Definition II.1).
 """
 
 from fractions import Fraction
@@ -29,8 +29,8 @@ def unsplit(users, budget):
     return beyond.projected_error(users, beyond.threshold(users, budget, "l1"), budget)
 
 
-def at_its_best(users, eps):
-    """The smallest error of all the widths that the docstring names, and its width."""
+def best_of_listed_widths(users, eps):
+    """The smallest error over the widths listed in the docstring of `best_split`, and its width."""
     top, mean = float(users.upper * users.max_count), float(users.upper * users.total)
     steps = [top * share / 64 for share in range(1, 65)]
     width = top
@@ -82,11 +82,11 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
-def test_nothing_is_split_where_nothing_is_saved(eps):
+def test_users_are_not_split_if_that_saves_nothing(eps):
     for users in (GEOMETRIC, ud.Contributions([3] * 7, 1)):
         split = beyond.best_split(users, eps)
         assert split.heavy_from is None
-        error, width = at_its_best(users, eps)
+        error, width = best_of_listed_widths(users, eps)
         ((whole, S, share, stated),) = split.parts
         assert (whole, share, stated) == (users, 1, split.error)
         assert (stated, S) == (pytest.approx(error, rel=1e-12), pytest.approx(width, rel=1e-9))
@@ -95,23 +95,23 @@ def test_nothing_is_split_where_nothing_is_saved(eps):
 
 @pytest.mark.slow
 def test_the_best_of_all_splits_is_found():
-    """Each split of small collections, made by hand, with the widths that the docstring names."""
+    """Try each split of small collections, with the widths listed in the docstring."""
     rng = np.random.default_rng(5)
     for _ in range(4):
         counts = rng.integers(1, 1 + int(rng.choice([3, 40])), rng.integers(1, 8))
         users = ud.Contributions(np.append(counts, rng.integers(1, 200)), upper=1.0)
         eps = float(rng.choice([0.2, 1, 3]))
-        found = [at_its_best(users, eps)[0]]
+        found = [best_of_listed_widths(users, eps)[0]]
         for size in np.unique(users.counts)[1:]:
             heavy = ud.Contributions(users.counts[users.counts >= size], 1.0)
             light = ud.Contributions(users.counts[users.counts < size], 1.0)
-            parts = [(part.total, at_its_best(part, eps)[0]) for part in (heavy, light)]
+            parts = [(part.total, best_of_listed_widths(part, eps)[0]) for part in (heavy, light)]
             found.append(sum(n * error for n, error in parts) / users.total)
         assert beyond.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
 
 
-def test_what_the_search_for_a_width_saves():
-    """Against the l1 threshold, in parts of U: rounded down, as the widths of a list are."""
+def test_savings_of_the_search_for_a_width():
+    """Errors at the l1 threshold and at the best listed width, in units of U."""
     known = {
         ((4, 2, 1), 0.25): (0.434, 0.390),
         ((4, 2, 1), 1): (0.273, 0.258),
@@ -129,14 +129,14 @@ OF_SCALE = {"laplace": lambda scale: beyond.LaplaceNoise(1 / scale), "Gauss": be
 
 
 @pytest.mark.parametrize("law", OF_SCALE.values(), ids=OF_SCALE)
-def test_a_ladder_of_widths_misses_little(law):
-    """prp-projected-width: its two monotonicities, and what follows if noise is 0.5 % narrower."""
+def test_a_geometric_list_of_widths_loses_little(law):
+    """prp-projected-width: its two monotonicities, and the consequence for 0.5 % narrower noise."""
     rng = np.random.default_rng(11)
     for _ in range(15):
         users = ud.Contributions(rng.integers(1, 20, rng.integers(1, 9)), 1.0)
         scale, top = float(rng.choice([0.3, 1, 4, 12])), float(users.max_count)
         S = np.sort(rng.uniform(0.02, 1, 12)) * top
-        # The same noise for each width; then wider noise for one width.
+        # The same noise for each width, then wider noise for one width.
         same = [beyond.projected_error(users, s, law(scale / s)) for s in S]
         wider = [beyond.projected_error(users, S[5], law(x)) for x in np.linspace(0.1, 9, 12)]
         assert np.all(np.diff(same) <= 1e-12)
@@ -146,16 +146,16 @@ def test_a_ladder_of_widths_misses_little(law):
         assert beyond.best_split(users, law(scale / 1.005)).error <= best / 0.995
 
 
-def test_widths_whose_noise_is_beyond_floats_are_not_tried():
-    """Errors there are differences of huge numbers: they would be 0."""
+def test_widths_with_noise_beyond_the_range_of_floats_are_skipped():
+    """Errors would be differences of huge numbers there, and be computed as 0."""
     for budget in (1e-12, 1e-300, beyond.StaircaseNoise(1e-150), beyond.GaussianNoise(1e100)):
         for counts in ([1], [4, 2, 1], [1] * 1000):
             error = beyond.best_split(ud.Contributions(counts, 1.0), budget).error
             assert error == pytest.approx(0.5, abs=1e-6)
 
 
-def test_what_a_split_saves():
-    """In per cent; where nothing is saved, nothing is split."""
+def test_savings_of_a_split():
+    """In per cent; 0 means that users are not split."""
     saved = {
         (name, eps, noise): 1
         - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, LAWS[noise](eps))
@@ -167,12 +167,12 @@ def test_what_a_split_saves():
     assert [round(100 * saved["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 31, 27]
     assert [round(100 * saved["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
     assert saved["extreme", 0.5, "laplace"] == 0
-    # Many heavy users gain where budgets are small.
+    # With many heavy users, a split helps if the budget is small.
     assert saved["ten", 0.5, "laplace"] > 0.1
     assert saved["ten", 3, "laplace"] == 0
 
 
-def test_laws_stand_where_budgets_do():
+def test_a_law_can_replace_the_budget_of_a_split():
     law = beyond.GaussianNoise.zcdp(0.5)
     split = beyond.best_split(ONE_HEAVY, law)
     assert split.heavy_from == 100
@@ -180,7 +180,7 @@ def test_laws_stand_where_budgets_do():
 
 
 @pytest.mark.slow
-def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_users():
+def test_splits_are_tried_below_the_16_largest_counts_with_at_most_1000_heavy_users():
     crowd = ud.Contributions([100] * 1001 + [1] * 100_000, upper=1)
     assert beyond.best_split(crowd, 0.01).heavy_from is None
     assert (
@@ -192,9 +192,9 @@ def test_a_split_is_tried_below_the_16_largest_counts_of_at_most_1000_heavy_user
     assert beyond.best_split(taller, 0.2).heavy_from != 1000
 
 
-# 3. No dataset costs more
+# 3. No dataset has a larger error
 def atoms(part, at_top, eps, steps=600):
-    """The law of a part's released mean less its true mean, on a fine lattice.
+    """The law of the error of a part's released mean, on a fine lattice.
 
     The `at_top` heaviest users of the part have all samples at U, the others at 0.
     """
@@ -215,8 +215,8 @@ def atoms(part, at_top, eps, steps=600):
 
 
 @pytest.mark.parametrize("eps", [1, 2, 3])
-def test_no_dataset_costs_more_than_the_guarantee(eps):
-    """By the convolution of both parts' errors, on all datasets with the heaviest at U."""
+def test_no_dataset_has_an_error_above_the_guarantee(eps):
+    """By convolution of both parts' errors, on all datasets with the heaviest users at U."""
     users = ud.Contributions([20, 1, 1, 1, 1, 1], upper=1)
     split = beyond.best_split(users, eps)
     assert split.heavy_from == 20
@@ -232,7 +232,7 @@ def test_no_dataset_costs_more_than_the_guarantee(eps):
 
 # 4. Privacy
 @pytest.mark.parametrize("eps", [0.5, 2])
-def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps):
+def test_neighbours_spend_the_budget_in_one_part_and_nothing_in_the_other(eps):
     """The parts are independent, so the log ratios of their densities add up."""
     split = beyond.best_split(ONE_HEAVY, 2)
     heavy = np.sort(ONE_HEAVY.counts)[::-1] >= split.heavy_from
@@ -244,13 +244,13 @@ def test_a_neighbour_spends_the_budget_in_one_part_and_nothing_in_the_other(eps)
     user[:2] = 0, 1
     second[np.arange(300), user] = np.where(user == 0, 100.0, 1.0)
     spent = np.zeros((300, 2))
-    for place, (part, members) in enumerate(zip(split.parts, (heavy, ~heavy), strict=True)):
+    for index, (part, members) in enumerate(zip(split.parts, (heavy, ~heavy), strict=True)):
 
         def release(sums, users, rng, width=part.total_width):
             return beyond.clipped_mean(sums, users, width, eps, rng=rng)
 
         pairs = audit.Pairs(part.users, first[:, members], second[:, members])
-        spent[:, place] = audit.mean_log_ratio(release, pairs)
+        spent[:, index] = audit.mean_log_ratio(release, pairs)
     assert np.all(np.count_nonzero(spent, axis=1) <= 1), "a neighbour moves both parts"
     assert spent.sum(axis=1).max() < eps * 1.000001, "too little noise"
     assert spent.max(axis=0) == pytest.approx([eps, eps], rel=1e-6), "too much noise"

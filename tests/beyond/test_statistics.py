@@ -1,14 +1,14 @@
-"""Moduli of continuity: what they are by definition, and what no estimator and no mechanism beats.
+"""Moduli of continuity: their definition, and bounds on all estimators and mechanisms.
 
-- The modulus is the largest change of a statistic if n users are replaced: over all datasets of
-  small collections, in whole numbers: of mean, weighted mean, share, variance, median, maximum and
-  range; and where counts are protected, if users are added or removed.
-- Over all estimators, by linear programs that know no formula: `smallest_bias` and `optimal_error`
-  are the least there is, for any statistic on any graph of datasets; for the mean they are those of
-  the core, exactly.
-- Over all private mechanisms, by linear programs: none errs less than `lower_bound`, on paths up,
-  down and across; `optimal_error` is within its factors.
-- The majorant is the largest chord, exact where the values are.
+- The modulus is the largest change of a statistic if n users are replaced or, if counts are
+  protected, added or removed. It is compared with all datasets of small collections, exactly, for
+  mean, weighted mean, share, variance, median and maximum.
+- For any statistic on any graph of datasets, `smallest_bias` and `optimal_error` are minima over
+  all estimators, by linear programs without these formulas; for the mean they equal those of
+  `userdp`, exactly.
+- No private mechanism has an error below `lower_bound`, by linear programs on paths and graphs;
+  `optimal_error` is within the stated factors of it.
+- The majorant is the largest chord, and exact if the values are.
 """
 
 from fractions import Fraction
@@ -34,17 +34,15 @@ of_collections = pytest.mark.parametrize("counts", COLLECTIONS, ids=str)
 
 # By definition
 def datasets_of(counts, levels):
-    """All datasets with samples among the levels: users' tables, and how many users differ."""
+    """All datasets with samples at these levels, and by how many users each two differ."""
     tables = [[*combinations_with_replacement(levels, m)] for m in counts]
-    places = np.array([*product(*(range(len(table)) for table in tables))])
-    datasets = [
-        [table[place] for table, place in zip(tables, row, strict=True)] for row in places.tolist()
-    ]
-    return datasets, sum(np.not_equal.outer(column, column) for column in places.T)
+    rows = np.array([*product(*(range(len(table)) for table in tables))])
+    datasets = [[table[i] for table, i in zip(tables, row, strict=True)] for row in rows.tolist()]
+    return datasets, sum(np.not_equal.outer(column, column) for column in rows.T)
 
 
 def modulus_by_definition(values, apart, n_max):
-    """The largest change, in whole numbers, of at most n users; all values are multiples of one."""
+    """The largest change by at most n users, computed in multiples of a common unit."""
     unit = np.lcm.reduce([Fraction(value).denominator for value in values])
     whole = np.array([int(value * unit) for value in values])
     change = abs(whole[:, None] - whole)
@@ -119,14 +117,14 @@ def test_modulus_of_the_standard_deviation_is_the_root_of_that_of_the_variance(c
     np.testing.assert_allclose(beyond.Modulus(root).values, found, atol=1e-15)
 
 
-def test_of_an_even_number_of_users_with_a_sample_each_two_move_the_median_by_everything():
-    """As it is half-way between the two samples in the middle."""
+def test_with_an_even_number_of_samples_two_users_move_the_median_over_the_whole_range():
+    """With one sample per user, the median is half-way between the two samples in the middle."""
     datasets, apart = datasets_of((1, 1, 1, 1), (0, 1, U))
     values = [*map(of_all_samples(median), datasets)]
     assert modulus_by_definition(values, apart, 4) == [0, U / 2, U, U, U]
 
 
-def test_variance_in_general_position_moves_no_farther():
+def test_variance_of_random_samples_moves_by_at_most_the_modulus():
     rng = np.random.default_rng(6)
     for _ in range(300):
         counts = rng.integers(1, 6, rng.integers(1, 8))
@@ -140,8 +138,8 @@ def test_variance_in_general_position_moves_no_farther():
 
 
 # Protected counts
-def graph_of_protected(max_count, least_total, most_total):
-    """Datasets of users with samples of 0 or 1, by how many there are of each kind; their paths."""
+def protected_datasets(max_count, least_total, most_total):
+    """Datasets as numbers of users of each kind, with samples 0 or 1: their means and distances."""
     kinds = [(m, ones) for m in range(1, max_count + 1) for ones in range(m + 1)]
     found = []
 
@@ -169,8 +167,8 @@ PROTECTED = [(1, 1, 4), (1, 3, 9), (1, 4, 12), (2, 1, 6), (2, 3, 7), (2, 4, 8), 
 def test_modulus_of_protected_counts_is_the_largest_change_over_paths(
     max_count, least_total, most_total
 ):
-    """No path is longer than 2 ceil(n0/m), of adding all other users and removing the first."""
-    means, apart = graph_of_protected(max_count, least_total, most_total)
+    """No path exceeds 2 ceil(n0/m) steps, in which all users are replaced by others."""
+    means, apart = protected_datasets(max_count, least_total, most_total)
     modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
     n_max = modulus.values.size - 1
     assert modulus.values.tolist() == modulus_by_definition(means, apart, n_max)
@@ -190,7 +188,7 @@ def test_protected_counts_in_closed_form(m, n0, upper, n):
 
 @pytest.mark.parametrize(("max_count", "least_total", "most_total"), [(1, 3, 9), (2, 3, 7)])
 def test_no_estimator_of_protected_counts_has_a_smaller_error(max_count, least_total, most_total):
-    means, apart = graph_of_protected(max_count, least_total, most_total)
+    means, apart = protected_datasets(max_count, least_total, most_total)
     modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
     values = np.array([*map(float, means)])
     for eps in (0.3, 0.7, 4 * max_count / least_total, 3, 5):
@@ -200,19 +198,19 @@ def test_no_estimator_of_protected_counts_has_a_smaller_error(max_count, least_t
 
 # Over all estimators
 def random_graphs():
-    """Statistics on spaces of datasets: products, whose neighbours differ in a user, and others."""
+    """Statistics on product spaces, where neighbours differ in one user, and on other graphs."""
     rng = np.random.default_rng(7)
     for sizes in [(3, 3), (2, 2, 2), (4, 2, 2), (5, 3), (2, 2, 2, 2)]:
-        places = np.array([*product(*map(range, sizes))])
-        apart = (places[:, None] != places).sum(axis=-1)
-        yield f"product of {len(sizes)}", apart, rng.random(len(places))
-        yield f"steps on {len(sizes)}", apart, rng.integers(0, 3, len(places)).astype(float)
+        rows = np.array([*product(*map(range, sizes))])
+        apart = (rows[:, None] != rows).sum(axis=-1)
+        yield f"product of {len(sizes)}", apart, rng.random(len(rows))
+        yield f"steps on {len(sizes)}", apart, rng.integers(0, 3, len(rows)).astype(float)
     for n in (6, 10, 14):
         steps = np.triu(rng.random((n, n)) < 1.5 / n, 1) | np.eye(n, k=1, dtype=bool)
         apart = shortest_path(csr_matrix(steps | steps.T), unweighted=True).astype(int)
         yield f"graph of {n}", apart, rng.normal(size=n)
     for table in [(1, 2, 6), (2, 3, 6)]:
-        means, apart = graph_of_protected(*table)
+        means, apart = protected_datasets(*table)
         yield f"protected {table}", apart, np.array([*map(float, means)])
         yield f"any of protected {table}", apart, rng.random(len(means))
 
@@ -229,7 +227,7 @@ def modulus_on(values, apart):
 
 
 @on_graphs
-def test_no_estimator_has_less_bias_or_error_than_the_modulus_says(apart, values):
+def test_no_estimator_has_a_smaller_bias_or_error_than_the_modulus_gives(apart, values):
     modulus = modulus_on(values, apart)
     for weight in (0.2, 0.5, 0.8, 1.0, 1.7, 4.0):
         law = beyond.LaplaceNoise(Fraction(1 / weight))
@@ -257,7 +255,7 @@ def test_the_lower_envelope_attains_the_bias(apart, values):
 
 
 # The mean
-def test_modulus_of_the_mean_gives_the_core_exactly():
+def test_modulus_of_the_mean_gives_the_results_of_userdp_exactly():
     rng = np.random.default_rng(11)
     for _ in range(400):
         upper = Fraction(*rng.integers(1, 40, 2).tolist())
@@ -289,7 +287,7 @@ def test_the_chain_of_the_mean_is_among_the_bounds_of_the_book(users, eps):
     assert beyond.minimax_lower_bound(users, eps) >= chain * (1 - 1e-12)
 
 
-def test_from_four_users_on_both_bounds_of_the_mean_are_the_same():
+def test_both_lower_bounds_on_the_mean_agree_for_many_users():
     users = ud.Contributions(np.ones(400, int), 65)
     for eps in (0.02, 0.1, 0.5):
         bound = beyond.modulus_of_mean(users).lower_bound(eps)
@@ -310,20 +308,20 @@ def paths():
 
 
 @pytest.mark.slow
-def test_no_mechanism_errs_less_than_the_bound_on_paths():
+def test_no_mechanism_has_an_error_below_the_bound_on_paths():
     for values in paths():
         apart = abs(np.subtract.outer(*[np.arange(values.size)] * 2))
         modulus = modulus_on(values, apart)
         for eps in (0.1, 0.5, 1.0, 2.5):
             bound, least = modulus.lower_bound(eps), programs.least_risk(values, apart == 1, eps)
-            told = f"{least} is reached on {values.tolist()} at eps={eps}"
-            assert bound <= least * (1 + 1e-7), told
-            assert least <= modulus.optimal_error(eps) * (1 + 1e-7), told
+            message = f"the least error on {values.tolist()} at eps={eps} is {least}"
+            assert bound <= least * (1 + 1e-7), message
+            assert least <= modulus.optimal_error(eps) * (1 + 1e-7), message
 
 
 @pytest.mark.slow
 @on_small_graphs
-def test_no_mechanism_errs_less_than_the_bound_on_graphs(apart, values):
+def test_no_mechanism_has_an_error_below_the_bound_on_graphs(apart, values):
     modulus = modulus_on(values, apart)
     for eps in (0.2, 1.0, 2.0):
         least = programs.least_risk(values, apart == 1, eps)
@@ -331,7 +329,7 @@ def test_no_mechanism_errs_less_than_the_bound_on_graphs(apart, values):
         assert least <= modulus.optimal_error(eps) * (1 + 1e-7)
 
 
-def test_the_bound_is_reached_by_one_user_and_two_values():
+def test_the_bound_is_attained_by_one_user_with_two_values():
     modulus = beyond.Modulus([0, 1])
     for eps in (0.1, 1.0, 4.0):
         bound = modulus.lower_bound(eps)
@@ -351,7 +349,7 @@ def test_no_factor_exceeds_that_of_every_statistic(apart, values):
 
 
 def test_factor_of_every_statistic_is_that_of_a_line_above_the_modulus():
-    """The bounds of all n lie on one line, hence above the majorant: half of it at 2/eps."""
+    """The bounds for all n give a line above the majorant; the factor is half of it at 2/eps."""
     for eps in np.linspace(0.05, 2, 40).tolist():
         line = 1 + cosh(eps) + 2 / eps * sinh(eps)
         assert beyond.factor_of_every_statistic(eps) == pytest.approx(line / 2, rel=1e-12)
@@ -367,7 +365,7 @@ def test_factor_of_every_statistic_is_that_of_a_line_above_the_modulus():
     assert beyond.factor_of_every_statistic(1e300) == np.inf
 
 
-def test_a_constant_has_no_error_and_extreme_budgets_have_their_factor():
+def test_a_constant_statistic_and_extreme_budgets():
     constant = beyond.Modulus([0.0, 0.0])
     assert constant.optimal_error(1) == constant.lower_bound(1) == constant.smallest_bias(0) == 0
     assert constant.optimality_factor(1) == 1
@@ -425,7 +423,7 @@ MADE = {
 
 @pytest.mark.parametrize("name", MADE)
 @given(users=collections())
-def test_corners_that_are_known_are_those_that_are_found(name, users):
+def test_corners_given_by_formulas_are_those_of_the_search(name, users):
     modulus = MADE[name](users)
     assert modulus.vertices == beyond.Modulus(modulus.values).vertices
     assert modulus.values[0] == 0
@@ -451,13 +449,13 @@ def test_integers_and_fractions_are_exact_and_floats_are_floats():
         modulus.values[1] = 2
 
 
-def test_three_corners_are_never_on_one_line():
+def test_no_three_corners_lie_on_one_line():
     modulus = beyond.Modulus([0, 2, 2, 4, 4, 6, 6])
     assert modulus.vertices == [(0, 0), (1, 2), (5, 6)]
 
 
-def test_a_corner_is_not_missed_by_a_float():
-    """Just beyond a corner 2/eps is on the next piece, though its float is the corner."""
+def test_a_budget_just_beyond_a_corner_uses_the_next_piece():
+    """Just beyond a corner, 2/eps lies on the next piece, although it rounds to the corner."""
     modulus, beyond_it = beyond.Modulus([0, 4, 6]), 1 + Fraction(1, 10**30)
     assert modulus.majorant(beyond_it) == 4 + 2 * (beyond_it - 1)
     assert modulus.optimal_sensitivity(2 / beyond_it) == 2

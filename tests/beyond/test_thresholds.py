@@ -1,10 +1,10 @@
 """Means clipped at a private threshold: `PrivateThreshold`, of which AKMV is one setting.
 
-- Its law, release and errors are AKMV's at an even split, capped, on the uniform measure.
-- Elsewhere the errors are the integrals of their definition over the density of T.
-- T spends its share of the budget and the release all of it, and no more, on any base measure.
-- On all-U data no threshold errs less than `smallest_error` (thm-share of the book).
-- The search for a bad dataset finds what no random dataset exceeds, up to eps = 5.
+- By default (an even split, capped, the uniform measure) its law, release and errors are AKMV's.
+- With other settings, errors are integrals over the density of T, by definition.
+- T spends its share of the budget, and the release exactly the whole budget, for any base measure.
+- If all samples are U, no threshold has an error below `smallest_error` (thm-share of the book).
+- No random dataset exceeds the error that the search for the worst dataset finds, up to eps = 5.
 """
 
 import math
@@ -39,7 +39,7 @@ TENTHS = {name: rule for name, rule in RULES.items() if rule.share == 0.1}
 
 
 @given(users=collections(), data=st.data())
-def test_without_arguments_it_is_akmv(users, data):
+def test_private_threshold_is_akmv_by_default(users, data):
     eps, sums = data.draw(budgets(users.n_users)), data.draw(datasets(users))
     rule, users = PrivateThreshold(), ud.Contributions(users.counts, float(users.upper))
     law = ud.quantile_cells(sums, users, ud.rank(eps), eps / 2)
@@ -52,7 +52,7 @@ def test_without_arguments_it_is_akmv(users, data):
     assert rule.mean_error(sums, users, eps) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_split_of_akmv_is_that_of_the_rule():
+def test_shares_of_akmv_are_those_of_private_threshold():
     for users, share in product((GEOMETRIC, EXTREME), (0.05, 0.1, 0.9)):
         sums = ud.uniform_sums(users, 5, rng=1)
         for eps in (0.1, 2 / 7, 1, 5):
@@ -63,7 +63,7 @@ def test_the_split_of_akmv_is_that_of_the_rule():
 
 
 def by_definition(rule, sums, users, eps, error):
-    """E error(|bias|, scale) over the density of T, each cell by quadrature; all by definition."""
+    """E error(|bias|, scale) over the density of T, by quadrature of each cell."""
     p, U = float(rule.share), float(users.upper)
     centred = 2 * sums - U * users.counts
     x = abs(centred) if rule.centred else sums
@@ -84,9 +84,9 @@ def by_definition(rule, sums, users, eps, error):
     edges = np.unique(np.clip([lowest, *x, U * users.max_count], lowest, None))
     edges = np.unique(np.concatenate([edges, np.geomspace(max(edges[0], 1e-3), edges[-1], 40)]))
     inside = edges[:-1] + np.diff(edges) * 1e-13
-    places = list(zip(inside, edges[1:], strict=True))
-    mass = sum(oracle.integral(density, pair) for pair in places)
-    total = sum(oracle.integral(lambda t: density(t) * at(t), pair) for pair in places)
+    pieces = list(zip(inside, edges[1:], strict=True))
+    mass = sum(oracle.integral(density, pair) for pair in pieces)
+    total = sum(oracle.integral(lambda t: density(t) * at(t), pair) for pair in pieces)
     return total / mass
 
 
@@ -98,9 +98,9 @@ def test_errors_are_integrals_over_the_density_of_the_threshold(rule, seed):
     sums = rng.choice([0, 0.5, 1, *rng.random(3)], users.n_users) * users.largest_sums
     eps = (0.2, 0.7, 2, 6)[seed]
     of_paper = by_definition(rule, sums, users, eps, lambda d, s: d + s)
-    felt = by_definition(rule, sums, users, eps, lambda d, s: d + s * math.exp(-d / s))
+    mean = by_definition(rule, sums, users, eps, lambda d, s: d + s * math.exp(-d / s))
     assert rule.error(sums, users, eps) == pytest.approx(of_paper, rel=1e-7)
-    assert rule.mean_error(sums, users, eps) == pytest.approx(felt, rel=1e-7)
+    assert rule.mean_error(sums, users, eps) == pytest.approx(mean, rel=1e-7)
 
 
 @pytest.mark.parametrize("rule", TENTHS.values(), ids=TENTHS)
@@ -114,7 +114,7 @@ def test_mean_error_is_that_of_the_release(rule):
 
 @every_rule
 def test_draws_follow_the_density(rule):
-    """The chance of a threshold above t: from uniforms, and from the density by quadrature."""
+    """The probability of a threshold of at most t, from draws and by quadrature of the density."""
     users, sums = ud.Contributions([5, 2, 2, 1], 2), np.array([7.0, 3.5, 0.1, 1.1])
     T = rule.draw(np.tile(sums, (20_000, 1)), users, 1.5, rng=1)
     lowest = 0.5 if rule.measure == "logarithmic" else 0.0
@@ -140,7 +140,7 @@ def test_draws_follow_the_density(rule):
 @every_rule
 @pytest.mark.parametrize("eps", [0.1, 2])
 def test_no_release_spends_more_than_its_budget(rule, eps):
-    """T and the release together, on pairs of neighbours that are hard on mechanisms."""
+    """T and the release jointly, on pairs of neighbours that are hard on mechanisms."""
     spent = privacy_loss.largest_log_ratio(
         partial(privacy_loss.threshold_log_ratio, rule, eps=eps), 80, rng=3
     )
@@ -151,8 +151,8 @@ def test_no_release_spends_more_than_its_budget(rule, eps):
 def tight_pair(rule, gap):
     """As in the proof of thm-quantile: one sum is just above the lower end of the range of T.
 
-    The heaviest user goes from 0 to U m*; around the middle, from nearly as near as the other to
-    the opposite end, so that the statistic moves by nearly all of T.
+    The heaviest user moves from 0 to U m*. If sums are centred, this user moves from a distance
+    close to the other user's to the opposite end, so that the statistic moves by almost T.
     """
     users = ud.Contributions([100, 2, 2, 2], 1)
     near = 0.5 * (1 + gap) if rule.measure == "logarithmic" else gap
@@ -165,8 +165,8 @@ def tight_pair(rule, gap):
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_the_budget_is_used_up(rule):
-    """At rank 1, where one other sum is next to nothing."""
+def test_the_whole_budget_is_spent(rule):
+    """At rank 1, if one other sum is almost 0."""
     eps = 10
     assert rule.rank(eps) == 1
     found = privacy_loss.threshold_log_ratio(rule, tight_pair(rule, 1e-6), eps)[0]
@@ -213,7 +213,7 @@ def clipped_wider_than_the_noise(monkeypatch):
 @pytest.mark.parametrize(
     "fault", [half_of_the_scale, twice_the_share, clipped_wider_than_the_noise]
 )
-def test_an_audit_sees_a_fault(monkeypatch, fault):
+def test_the_audit_detects_faults(monkeypatch, fault):
     rule = PrivateThreshold(0.5, measure="logarithmic")
     users = ud.Contributions([4, 4, 1, 1], 1)
     pairs = Pairs(users, np.array([[0, 0.26, 0.5, 0.3]]), np.array([[4, 0.26, 0.5, 0.3]]))
@@ -223,7 +223,7 @@ def test_an_audit_sees_a_fault(monkeypatch, fault):
 
 
 @every_rule
-def test_a_release_calls_for_uniforms_and_laplace_noise_of_its_scale(rule):
+def test_a_release_draws_two_uniforms_and_laplace_noise_of_its_scale(rule):
     users, sums = ud.Contributions([4, 2, 1], 65), np.array([133.0, 99, 18])
     rng = Recorder(random=[0.4, 0.5])
     release = rule.release(sums, users, 2, rng=rng)
@@ -231,16 +231,16 @@ def test_a_release_calls_for_uniforms_and_laplace_noise_of_its_scale(rule):
     T = rule.draw(sums, users, 2, rng=Recorder(random=[0.4, 0.5]))
     assert float(release.scale) == pytest.approx(T / 7 / (2 * (1 - rule.share)))
     middle = users.largest_sums / 2
-    kept = middle + np.clip(sums - middle, -T / 2, T / 2) if rule.centred else np.minimum(sums, T)
-    assert float(release.value) == pytest.approx(kept.sum() / 7)
+    clipped = np.clip(sums, middle - T / 2, middle + T / 2) if rule.centred else np.minimum(sums, T)
+    assert float(release.value) == pytest.approx(clipped.sum() / 7)
 
 
 # --- The share of the budget: thm-share -----------------------------------------------------------
 
 
 @given(users=collections(), share=shares, p=shares, data=st.data())
-def test_on_full_data_no_threshold_errs_less_than_stated(users, share, p, data):
-    """Each threshold costs at least `smallest_error`, one attains it, and that bounds E_OPT."""
+def test_if_all_samples_are_u_no_threshold_has_a_smaller_error(users, share, p, data):
+    """Each threshold has at least `smallest_error`, one attains it, and it is at least E_OPT."""
     assume(0 < p < 1)
     eps = data.draw(budgets(users.n_users))
     t, best = share * users.upper * users.max_count, ud.optimal_error(users, eps)
@@ -263,15 +263,15 @@ def test_on_full_data_no_threshold_errs_less_than_stated(users, share, p, data):
 
 @pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 2), Fraction(3, 4)])
 def test_the_bounds_of_the_share_are_attained(p):
-    """By equal users, 2/eps of them."""
+    """They are attained by 2/eps equal users."""
     users, eps = ud.Contributions([3] * 6, Fraction(1)), Fraction(1, 3)
     best = ud.optimal_error(users, eps)
     assert PrivateThreshold(p).smallest_error(users, eps) == min(2, 1 / (1 - p)) * best
     assert PrivateThreshold(p, centred=True).smallest_error(users, eps) == best
 
 
-def test_with_the_even_split_it_is_twice_the_optimum():
-    """As thm-twice has it for AKMV."""
+def test_with_the_even_split_the_smallest_error_is_twice_the_optimum():
+    """As thm-twice states for AKMV."""
     for eps in (Fraction(1, 4), Fraction(1), Fraction(3)):
         users = ud.Contributions(GEOMETRIC.counts, Fraction(65))
         best = ud.optimal_error(users, eps)
@@ -282,7 +282,7 @@ def test_with_the_even_split_it_is_twice_the_optimum():
 
 
 def bad_datasets(rule, users, n, rng):
-    """Random ones, rich in full and empty sums and in ties."""
+    """Random datasets with many sums at 0 or at their maximum, and many ties."""
     full = users.largest_sums
     kind = rng.random((n, users.n_users))
     x = rng.random(kind.shape) * full
@@ -305,8 +305,8 @@ def test_no_random_dataset_is_worse_than_the_one_found(rule):
 
 @every_rule
 @pytest.mark.parametrize("eps", [0.3, 1, 4])
-def test_between_other_sums_an_end_is_worst(rule, eps):
-    """As one user's distance moves between two others, no inner point is worse than both ends."""
+def test_between_two_other_sums_the_error_is_largest_at_an_end(rule, eps):
+    """As one user's distance moves between two others, no inner point exceeds both ends."""
     users, rng = ud.Contributions([6, 3, 3, 2], 1), np.random.default_rng(7)
     for _ in range(20):
         x = rng.random(4) * users.largest_sums
@@ -334,7 +334,7 @@ def test_between_other_sums_an_end_is_worst(rule, eps):
     ],
     ids=["zero", "one", "below zero", "a text", "a number", "another measure"],
 )
-def test_rules_that_are_none_are_refused(arguments, error, words):
+def test_invalid_rules_are_refused(arguments, error, words):
     with pytest.raises(error) as refusal:
         PrivateThreshold(**arguments)
     assert str(refusal.value).startswith(words)
@@ -344,7 +344,7 @@ METHODS = ["cells", "draw", "release", "error", "mean_error"]
 
 
 @pytest.mark.parametrize("name", [*METHODS, "log_density", "smallest_error", "largest_error_found"])
-def test_methods_read_their_arguments_as_functions_do(name):
+def test_methods_check_their_arguments_like_functions(name):
     rule, users = PrivateThreshold(0.1), ud.Contributions([2, 1], 1)
     good = {"sums": [1.0, 0.5], "users": users, "eps": 1}
     if name == "log_density":

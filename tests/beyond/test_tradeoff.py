@@ -1,14 +1,15 @@
-"""The trade-off: error on average over a prior, against the error that is certified.
+"""The trade-off between the average error under a prior and the certified worst-case error.
 
-- A member is a centre and a total width. Its certificate is the worst-case error, bias (5), summed
-  over the samples first, plus noise for the sensitivity (6); its mean error is the average of
-  `clipped_mean_error` over datasets of the prior, the same ones for all members.
-- `best(tau)` is the smallest mean error within (1 + tau) of the smallest certificate, which is that
-  of Theorem III.1 (sec-average-knob); a tau that no member meets is refused.
-- `frontier` holds who is beaten by nobody on both axes.
-- Without a grid, centres are 21 steps from 0 to U. Widths are 0, the ends of the flat piece
-  (prp-free-lunch), what costs 5 %, 10 %, ... 200 % of certificate, and 80 equal ratios.
-- 1,000 datasets are drawn, by the seed alone.
+- A member of the family has a centre and a total width. Its certificate is the worst-case error:
+  bias (5), summed over the samples first, plus noise for the sensitivity (6). Its mean error is the
+  average of `clipped_mean_error` over datasets from the prior, the same ones for all members.
+- `best(tau)` has the smallest mean error among members whose certificate is at most 1 + tau times
+  the smallest one, that of Theorem III.1 (sec-average-knob). If there is none, it raises.
+- `frontier` holds the members that no other member beats in both certificate and mean error.
+- By default there are 21 centres in equal steps from 0 to U. The widths are 0, the ends of the flat
+  piece (prp-free-lunch), those whose certificate is 5 %, 10 %, ... 200 % above the smallest, and 80
+  in equal ratios.
+- 1,000 datasets are drawn, determined by the seed alone.
 """
 
 from fractions import Fraction
@@ -27,7 +28,7 @@ both_laws = pytest.mark.parametrize("noise", ["laplace", "staircase"])
 
 @both_laws
 @pytest.mark.parametrize("upper", [10, Fraction(10)])
-def test_tradeoff_holds_what_its_members_do_on_the_draws(noise, upper):
+def test_tradeoff_holds_certificate_and_mean_error_of_each_member(noise, upper):
     users = ud.Contributions([5, 3, 3, 1], upper)
     sums = ud.uniform_sums(SMALL, 30, rng=2)
     options = {"centres": [7, 0, 5.5], "total_widths": [0, 3, 200, 31.0]}
@@ -60,11 +61,11 @@ def test_best_is_the_smallest_average_within_the_certificate():
         allowed = trade.certificate <= (1 + tau) * trade.smallest_certificate * (1 + 1e-12)
         assert allowed[cell].item()
         assert member.mean_error == trade.mean_error[allowed].min() <= previous
-        previous = member.mean_error  # more room, no more error
+        previous = member.mean_error  # a larger tau never raises the error
     assert previous == trade.mean_error.min()
 
 
-def test_tau_that_no_member_meets_is_refused_and_the_smallest_that_does_is_named():
+def test_a_tau_that_no_member_satisfies_is_refused_and_the_smallest_valid_one_is_named():
     trade = small_trade(centres=[5], total_widths=[1])
     needed = trade.certificate[0, 0] / trade.smallest_certificate - 1
     assert needed > 0.1
@@ -73,7 +74,7 @@ def test_tau_that_no_member_meets_is_refused_and_the_smallest_that_does_is_named
     assert trade.best(needed * 1.01).total_width == 1
 
 
-def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
+def test_members_of_the_frontier_are_not_dominated_and_dominate_all_others():
     for trade in (small_trade(0.5, centres=[4, 5, 9]), small_trade(2, centres=[0, 5])):
         points = np.array([(m.certificate, m.mean_error) for m in trade.frontier()])
         assert (np.diff(points[:, 0]) > 0).all()
@@ -82,7 +83,7 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
         assert {*map(tuple, points)} <= {*map(tuple, everything)}
         for point in everything:
             assert (points <= point).all(axis=1).any()
-    same = small_trade(centres=[5], total_widths=[50, 70, 90])  # nothing is clipped by any
+    same = small_trade(centres=[5], total_widths=[50, 70, 90])  # none of them clips
     assert np.ptp(same.certificate) == np.ptp(same.mean_error) == 0
     assert len(same.frontier()) == 1
 
@@ -95,8 +96,8 @@ def test_members_of_the_frontier_are_beaten_by_nobody_and_beat_all_others():
     ids=["four users", "five users", "geometric", "extreme-valued"],
 )
 @pytest.mark.parametrize("eps", [0.3, Fraction(1, 2), Fraction(2, 3), 0.99, 1, 2, 20])
-def test_grid_that_is_made_where_none_is_given(users, eps, noise):
-    """Zero, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
+def test_default_grid(users, eps, noise):
+    """Width 0, equal ratios, the ends of the flat piece, and certificates in steps of 5 %."""
     trade = beyond.tradeoff(users, LAWS[noise](eps), ud.uniform_sums, 2, rng=1)
     np.testing.assert_allclose(trade.centres, float(users.upper) * np.arange(21) / 20)
     T, largest = float(beyond.threshold(users, LAWS[noise](eps))), float(max(users.largest_sums))
@@ -115,7 +116,7 @@ def test_grid_that_is_made_where_none_is_given(users, eps, noise):
         assert apart.min(axis=axis).max() <= 1e-9 * largest
 
 
-def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(told):
+def test_1000_datasets_are_drawn_by_the_seed_and_progress_is_shown(progress_calls):
     def prior(users, n_trials, *, rng):
         drawn.append(n_trials)
         return ud.uniform_sums(users, n_trials, rng=rng)
@@ -126,6 +127,6 @@ def test_1000_datasets_of_a_seed_are_drawn_and_progress_is_shown(told):
         for rng in (4, 4, 5)
     )
     assert drawn == [1000] * 3
-    assert told == ([6] + [None] * 6) * 3
+    assert progress_calls == ([6] + [None] * 6) * 3
     assert (first == again).all()
     assert not (first == other).all()

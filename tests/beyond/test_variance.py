@@ -1,13 +1,13 @@
-"""The variance with capped sums of squares: the capping, its bias, its sensitivity, its noise.
+"""The variance with capped sums of squares: the cap, the bias, the sensitivity and the noise.
 
-- `capped_variance` is the least capped sum over all sets of users who are not capped: by
-  enumeration of these sets, in Fractions.
-- At `variance_cap` its sensitivity is S/N, its bias that of thm-modulus-bias, and its error the
-  half majorant: over all datasets of small collections. Over all estimators of any kind, by a
-  linear program, there is no smaller one.
-- `opt_variance` is that plus the bias, with noise of the law for S/N.
+- `capped_variance` is the smallest capped sum over all sets of uncapped users; the tests enumerate
+  these sets, in Fractions.
+- At `variance_cap` its sensitivity is S/N, its bias that of thm-modulus-bias, and its error half of
+  the majorant, over all datasets of small collections. By a linear program, no estimator has a
+  smaller error.
+- `opt_variance` is `capped_variance` plus the bias, with noise of the law for S/N.
 
-That it spends its budget and no more is in test_privacy.py.
+test_privacy.py tests that a release spends exactly its budget.
 """
 
 from fractions import Fraction
@@ -26,7 +26,7 @@ from userdp.audit import Recorder
 
 
 def moments(datasets):
-    """Of datasets of users' samples: their sums, and their sums of squares."""
+    """Users' sums and sums of squares, for each dataset."""
     return (
         [[sum(x**power for x in samples) for samples in users] for users in datasets]
         for power in (1, 2)
@@ -34,14 +34,14 @@ def moments(datasets):
 
 
 def least_capped(users, cap):
-    """The least over all sets of users: those in it as they are, at their mean, others at S."""
+    """The least over all sets of users; users in the set count in full, all others as the cap."""
     L, found = len(users), []
     for chosen in product([False, True], repeat=L):
-        samples = [x for x, taken in zip(users, chosen, strict=True) if taken]
+        samples = [x for x, uncapped in zip(users, chosen, strict=True) if uncapped]
         samples = [x for user in samples for x in user]
         total, squares = sum(samples), sum(x * x for x in samples)
-        about = squares - Fraction(total) ** 2 / max(len(samples), 1)
-        found.append(about + cap * (L - sum(chosen)))
+        about_mean = squares - Fraction(total) ** 2 / max(len(samples), 1)
+        found.append(about_mean + cap * (L - sum(chosen)))
     return min(found) / sum(map(len, users))
 
 
@@ -50,7 +50,7 @@ LEVELS = st.sampled_from([Fraction(k, 8) for k in range(9)])
 
 @st.composite
 def samples_of_users(draw):
-    """Few users with few samples: of any kind, at the ends, all alike, or alike for each user."""
+    """Few users with few samples: arbitrary, at the ends, all equal, or equal for each user."""
     counts = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
     of_one = draw(LEVELS)
     kind = draw(
@@ -61,8 +61,8 @@ def samples_of_users(draw):
 
 
 @given(users=samples_of_users(), cap=st.sampled_from(["0", "1/50", "1/3", "1/2", "1", "3", "99"]))
-def test_capping_is_the_best_choice_of_those_who_are_capped(users, cap):
-    """No cap, one of 0, one user, users who are alike, samples that are all alike."""
+def test_capped_variance_is_the_smallest_over_all_sets_of_capped_users(users, cap):
+    """Includes no cap, a cap of 0, a single user, equal users, and equal samples."""
     sums, squares = (np.array(rows[0], float) for rows in moments([users]))
     public = ud.Contributions([*map(len, users)], 1)
     S = Fraction(cap)
@@ -74,7 +74,7 @@ def test_capping_is_the_best_choice_of_those_who_are_capped(users, cap):
     assert again == pytest.approx(65**2 * found, abs=1e-10)
 
 
-def test_the_sweep_is_as_good_as_a_fine_grid_of_centres():
+def test_capped_variance_agrees_with_a_fine_grid_of_centres():
     rng = np.random.default_rng(8)
     for L in (2, 5, 30, 100):
         for _ in range(8):
@@ -89,19 +89,19 @@ def test_the_sweep_is_as_good_as_a_fine_grid_of_centres():
             grid = np.minimum(terms, S).sum(axis=1).min() / m.sum()
             found = beyond.capped_variance(sums, squares, ud.Contributions(m, 1), S)
             assert found <= grid + 1e-13
-            assert found >= grid - 1e-7 * m.sum() * L  # of a parabola between two centres
+            assert found >= grid - 1e-7 * m.sum() * L  # a parabola between two centres of the grid
 
 
 @pytest.mark.parametrize("largest", [10**6, 10**12])
-def test_the_heaviest_users_do_not_blur_the_others(largest):
-    """They are capped, and what is left is known: two of three light ones agree."""
+def test_the_heaviest_users_do_not_reduce_precision_for_the_others(largest):
+    """The heavy user is capped; the rest is known, as two of the three light users are equal."""
     users = ud.Contributions([largest, 1, 1, 1], 1)
     sums, squares = [largest / 3, 0.75, 0.75, 1], [largest / 3, 0.75**2, 0.75**2, 1]
     found = beyond.capped_variance(sums, squares, users, 0.5) * users.total
     assert found == pytest.approx(0.5 + 1 / 24, rel=1e-9)
 
 
-def test_without_a_cap_it_is_the_variance_and_with_none_left_it_is_nothing():
+def test_a_large_cap_gives_the_variance_and_a_cap_of_zero_gives_zero():
     rng = np.random.default_rng(9)
     samples = rng.random(20)
     users = ud.Contributions([7, 1, 12], 2)
@@ -117,12 +117,12 @@ def test_without_a_cap_it_is_the_variance_and_with_none_left_it_is_nothing():
     assert beyond.capped_variance([2.1], [1.47], alike, 1) == pytest.approx(0, abs=1e-16)
 
 
-# The strategy
+# The estimator
 def all_datasets(counts, levels):
     tables = [[*combinations_with_replacement(levels, m)] for m in counts]
-    places = np.array([*product(*(range(len(table)) for table in tables))])
-    apart = sum(np.not_equal.outer(column, column) for column in places.T)
-    return [[t[i] for t, i in zip(tables, row, strict=True)] for row in places.tolist()], apart
+    rows = np.array([*product(*(range(len(table)) for table in tables))])
+    apart = sum(np.not_equal.outer(column, column) for column in rows.T)
+    return [[t[i] for t, i in zip(tables, row, strict=True)] for row in rows.tolist()], apart
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (3, 2), (2, 1, 1, 1), (4,)], ids=str)
@@ -144,7 +144,7 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts):
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (2, 2), (2, 1, 1, 1)], ids=str)
-def test_no_estimator_of_any_kind_does_better(counts):
+def test_no_estimator_has_a_smaller_error(counts):
     datasets, apart = all_datasets(counts, (0.0, 1.0))
     f = np.array([np.var(np.concatenate(users)) for users in datasets])
     modulus = beyond.modulus_of_variance(ud.Contributions(counts, 1))
@@ -162,7 +162,7 @@ def test_no_estimator_of_any_kind_does_better(counts):
     ids=["geometric", "extreme"],
 )
 def test_errors_on_the_collections_of_the_paper(users, optimal, laplace, constant):
-    """Beside Laplace noise for the whole variance, and the constant: in (km/h)^2."""
+    """With those of Laplace noise for the whole variance and of a constant, in (km/h)^2."""
     modulus = beyond.modulus_of_variance(users)
     for eps, error in zip((0.25, 0.5, 1), optimal, strict=True):
         assert error is None or round(modulus.optimal_error(eps)) == error
@@ -171,7 +171,7 @@ def test_errors_on_the_collections_of_the_paper(users, optimal, laplace, constan
     assert round(modulus.smallest_bias(0)) == constant
 
 
-def test_bias_and_sensitivity_hold_in_general_position():
+def test_bias_and_sensitivity_bounds_hold_for_random_samples():
     rng = np.random.default_rng(10)
     for i in range(400):
         m = rng.integers(1, 7, rng.integers(1, 9))
@@ -189,7 +189,7 @@ def test_bias_and_sensitivity_hold_in_general_position():
 
 
 @given(users=collections(), eps=budgets())
-def test_cap_is_what_the_best_sensitivity_says(users, eps):
+def test_cap_is_n_times_the_optimal_sensitivity(users, eps):
     modulus = beyond.modulus_of_variance(users)
     for budget in (eps, float(eps), beyond.GaussianNoise(float(eps)), beyond.StaircaseNoise(eps)):
         S = beyond.variance_cap(users, budget)
@@ -209,7 +209,7 @@ SQUARES = np.array([400.0, 300.0, 20.0, 81.0, 0.0, 16.0])
 
 
 @pytest.mark.parametrize("eps", BUDGETS)
-def test_the_release_is_the_capped_variance_and_its_bias_with_noise_for_the_cap(eps):
+def test_a_release_is_capped_variance_plus_bias_with_noise_for_the_cap(eps):
     S = beyond.variance_cap(USERS, eps)
     bias = beyond.modulus_of_variance(USERS).smallest_bias(S / 14)
     expected = beyond.capped_variance(SUMS, SQUARES, USERS, S) + bias
@@ -229,7 +229,7 @@ def test_the_noise_of_a_release_is_the_law_given(law):
     assert abs(off.mean() - S / 14 * float(noise.mean_size)) < 5 * off.std() / 200
 
 
-def test_datasets_in_a_batch_are_as_alone_and_are_not_changed():
+def test_datasets_in_a_batch_give_the_same_results_as_alone_and_are_not_changed():
     rng = np.random.default_rng(4)
     means = rng.random((5, 2, 6)) * 10
     sums, squares = means * USERS.counts, means * means * USERS.counts
@@ -242,8 +242,8 @@ def test_datasets_in_a_batch_are_as_alone_and_are_not_changed():
     np.testing.assert_array_equal(before, (sums, squares))
 
 
-def test_moments_that_were_rounded_are_taken():
-    """In float32, and where the squares are a hair below what samples that are alike have."""
+def test_rounded_moments_are_accepted():
+    """In float32, where squares may be slightly below the minimum, that of equal samples."""
     means = np.random.default_rng(5).random(6).astype(np.float32) * 10
     sums = (means * USERS.counts).astype(np.float32)
     squares = (means * means * USERS.counts).astype(np.float32)

@@ -1,16 +1,16 @@
 """Means of vectors in a ball of radius R: a scalar problem with U = 2R (thm-ball).
 
-- User sums are shortened to half of a threshold T, each in its own direction (`clip_to_ball`).
-- Noise has no direction. For a budget its length is Gamma(d, T/eps), of density proportional to
-  exp(-eps |z|/T); for a Gaussian law each coordinate is normal, of deviation sigma T.
-- T is the ceil(2w)-th largest U m_l, w the mean length of noise for sensitivity 1, and the
-  worst-case error U/(2N) H(2w). For a budget w = d/eps: the scalar problem at eps/d
+- A user's sum is shortened to half of a threshold T, in its direction (`clip_to_ball`).
+- Noise is isotropic. For a budget its length is Gamma(d, T/eps), with density proportional to
+  exp(-eps |z|/T); for a Gaussian law each coordinate is normal with standard deviation sigma T.
+- T is the ceil(2w)-th largest U m_l, where w is the mean length of noise for sensitivity 1, and the
+  worst-case error is U/(2N) H(2w). For a budget w = d/eps: the scalar problem at eps/d
   (cor-ball-error). For a Gaussian law w = sigma E chi_d (cor-gaussian-ball).
-- The mean error on a dataset is the mean length of bias plus noise (lem-mean-length), at most that
-  worst case; on the line it is `clipped_mean_error`.
-- No length is too small or too large for floats, and no unit matters.
+- The mean error on a dataset is the mean length of bias plus noise (lem-mean-length), at most the
+  worst-case error; in one dimension it is `clipped_mean_error`.
+- Very short and very long vectors are handled, and results do not depend on the unit.
 
-That a release spends its budget and no more is in test_privacy.py.
+test_privacy.py tests that a release spends exactly its budget.
 """
 
 from math import ceil, exp, lgamma, log, sqrt
@@ -31,7 +31,7 @@ EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
 
 
 @EVERY_LENGTH
-def test_lengths_are_those_asked_for_and_directions_stay(d):
+def test_clipping_limits_lengths_and_keeps_directions(d):
     rng = np.random.default_rng(d)
     vectors = rng.normal(size=(500, d)) * rng.exponential(size=(500, 1))
     kept = beyond.clip_to_ball(vectors, 0.8)
@@ -44,11 +44,11 @@ def test_lengths_are_those_asked_for_and_directions_stay(d):
 
 
 @given(users=collections(), eps=budgets(), d=st.integers(1, 5))
-def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, d):
+def test_threshold_and_guarantee_of_a_budget_are_the_scalar_ones_at_eps_over_d(users, eps, d):
     assert beyond.ball_threshold(users, eps, d) == ud.threshold(users, eps / d)
     assert beyond.ball_error(users, eps, d) == ud.optimal_error(users, eps / d)
     assert type(beyond.ball_error(USERS, 1, d)) is float
-    alike, eps = ud.Contributions(np.ones(49, int), 2), 2 / 49 * d  # 49 of them up to rounding
+    alike, eps = ud.Contributions(np.ones(49, int), 2), 2 / 49 * d  # rank 49, up to rounding
     assert (
         beyond.ball_threshold(alike, eps, d)
         == 2
@@ -58,7 +58,7 @@ def test_threshold_and_guarantee_of_a_budget_are_those_of_its_share(users, eps, 
 
 @given(users=collections(), sigma=st.floats(0.02, 3), d=st.integers(1, 30))
 def test_threshold_and_guarantee_with_gaussian_noise(users, sigma, d):
-    """The best of all breakpoints, for noise of its mean length."""
+    """The threshold is the best breakpoint for noise of this mean length."""
     law, w = beyond.GaussianNoise(sigma), sigma * stats.chi(d).mean()
     widths = [*sorted(users.largest_sums, reverse=True), *[0] * 200]
     errors = [float(sum(users.surplus(T)) / 2 + w * float(T)) / users.total for T in widths]
@@ -84,8 +84,8 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     z = rng.normal(size=(3, d))
     z *= (rng.gamma(d, T / float(eps), 3) / np.linalg.norm(z, axis=-1))[:, None]
     expected = (np.sum(kept, axis=1) + z) / users.total
-    told = f"sums are clipped to T/2 = {T / 2}, and the noise is for T = {T}"
-    np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9, err_msg=told)
+    message = f"sums should be clipped to T/2 = {T / 2}, with noise for T = {T}"
+    np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9, err_msg=message)
 
 
 def rejected(rows, law):
@@ -93,8 +93,8 @@ def rejected(rows, law):
 
 
 @EVERY_LENGTH
-def test_noise_in_a_ball_has_its_length_and_no_direction(d):
-    """A single user's release is all noise: of scale 3, at the threshold 6 and eps = 2d."""
+def test_noise_in_a_ball_has_gamma_length_and_uniform_direction(d):
+    """With sums of 0 the release is pure noise: of scale 3, at the threshold 6 and eps = 2d."""
     alone, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
     z = beyond.mean_in_ball(zeros, alone, 2 * d, rng=d) * d
     assert z.shape == (40, 5000, d)
@@ -108,7 +108,7 @@ def test_noise_in_a_ball_has_its_length_and_no_direction(d):
 
 
 # The mean error on a dataset.
-def test_mean_error_on_the_line_is_that_of_clipped_mean():
+def test_mean_error_in_one_dimension_is_that_of_clipped_mean():
     users, sums = ud.Contributions([4, 2, 1], upper=2), np.array([[3.0], [-2.0], [0.5]])
     for eps in (1.0, beyond.GaussianNoise(1.1)):
         T = beyond.threshold(users, eps)
@@ -135,8 +135,8 @@ def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
 @pytest.mark.parametrize("d", [1, 2, 3, 20, 150, 1000])
 @pytest.mark.parametrize("bias", [1e-3, 0.4, 1, 6, 10, 30])
 def test_mean_length_of_bias_and_gaussian_noise(d, bias):
-    """The squared length is chi^2 with 2J more degrees, J Poisson; at d = 150, bias = 10 scipy's
-    confluent function is infinite."""
+    """The squared length is chi^2 with d + 2J degrees of freedom, J Poisson. (At d=150, bias=10,
+    scipy's confluent hypergeometric function overflows.)"""
     x = bias**2 / 2
     j = np.arange(int(x + 40 * sqrt(x + 4)) + 40)
     expected = stats.poisson(x).pmf(j) @ stats.chi(d + 2 * j).mean()
@@ -147,7 +147,7 @@ def test_mean_length_of_bias_and_gaussian_noise(d, bias):
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
 @pytest.mark.parametrize("bias", [0, 1e-3, 0.4, 1, 6, 150])
 def test_mean_length_of_bias_and_pure_noise(d, bias):
-    """The noise is Gaussian with a random variance, twice a Gamma number of shape (d+1)/2."""
+    """The noise is Gaussian with a random variance: twice a Gamma variable of shape (d+1)/2."""
     shape = (d + 1) / 2
 
     def weighted(w):
@@ -159,7 +159,7 @@ def test_mean_length_of_bias_and_pure_noise(d, bias):
     assert found == pytest.approx(3 * oracle.integral(weighted, ends), rel=3e-9)
 
 
-def test_far_from_the_noise_the_bias_is_the_mean_error():
+def test_if_the_noise_is_negligible_the_mean_error_is_the_bias():
     for distance in (_gaussian_distance, _gamma_distance):
         far = distance(np.array([1e300, 1e-300, 0.0]), 1e-300, 5)
         np.testing.assert_array_equal(far[0], 1e300)
@@ -167,7 +167,7 @@ def test_far_from_the_noise_the_bias_is_the_mean_error():
         np.testing.assert_array_equal(distance(np.array(1e300), 1e-30, 2), 1e300)
 
 
-def test_the_noise_counts_in_many_dimensions_though_the_bias_is_large():
+def test_in_many_dimensions_noise_adds_to_a_large_bias():
     for distance, noise in ((_gaussian_distance, 1e2), (_gamma_distance, 1e4)):
         found = distance(np.array(1e5), 1.0, 10_000)
         assert found == pytest.approx(np.hypot(1e5, noise), rel=1e-4)
@@ -187,34 +187,34 @@ def test_the_noise_counts_in_many_dimensions_though_the_bias_is_large():
     ],
     ids=["tiny", "tiny and short", "huge", "longer than floats", "subnormal", "to nothing"],
 )
-def test_lengths_whose_squares_are_no_floats_are_kept_too(vector, radius, expected):
+def test_clipping_works_for_lengths_whose_squares_overflow_or_underflow(vector, radius, expected):
     kept = beyond.clip_to_ball([vector, vector], radius)
     np.testing.assert_allclose(kept, [expected] * 2, rtol=1e-15)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e160, 1e300], ids=["tiny", "large", "huge"])
-def test_the_unit_of_vectors_does_not_matter(unit):
-    """Releases, mean errors and refusals are those of the same vectors in another unit."""
+def test_results_do_not_depend_on_the_unit_of_vectors(unit):
+    """Releases, mean errors and refusals are the same in another unit."""
     sums = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
-    made = []
+    results = []
     for each in (1.0, unit):
         users = ud.Contributions([4, 2, 1], upper=2 * each)
         release = beyond.mean_in_ball(sums * each, users, 2, rng=1)
-        made.append([*release / each, beyond.ball_mean_error(sums * each, users, 2) / each])
+        results.append([*release / each, beyond.ball_mean_error(sums * each, users, 2) / each])
         with pytest.raises(ValueError, match="of length at most R m_l"):
             beyond.mean_in_ball(2 * sums * each, users, 2)
-    np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-12)
 
 
-def test_each_vector_has_a_unit_of_its_own():
-    """The shortest and the longest of a table, and those of no coordinates, too."""
+def test_each_vector_is_scaled_separately():
+    """Very short and very long vectors in one table; and vectors without coordinates."""
     kept = beyond.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
     shortened = [1.5e-200, 2e-200]
     np.testing.assert_allclose(kept, [shortened, shortened, [0.0, 0.0]], rtol=1e-15)
     assert beyond.clip_to_ball(np.ones((2, 0)), 1).shape == (2, 0)
 
 
-def test_vectors_longer_than_all_floats_are_refused_as_others_are():
+def test_vectors_longer_than_all_floats_are_refused():
     users = ud.Contributions([1], upper=1)
     with pytest.raises(ValueError, match="of length at most R m_l"):
         beyond.mean_in_ball([[1.5e308, 1.5e308]], users, 2)

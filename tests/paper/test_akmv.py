@@ -1,12 +1,13 @@
-"""AKMV (Section IV-A): its threshold's law, and its errors by quadrature and by simulation.
+"""AKMV (Section IV-A): the law of its threshold, and its errors by quadrature and simulation.
 
-- The threshold is drawn with density proportional to exp(-eps/2 |c(t) - r|), c(t) the number of
-  sums of at least t, on [0, U m*]: each density and each cell by that definition.
-- The rank counts from the largest sum, and stops at the number of users.
-- Bias and noise given T cost (sum of (s_l - T)^+ + 2T/eps)/N, T averaged out (`akmv_error`, the
-  curve of Figure 1); with the noise integrated out too it is E|error| (`akmv_mean_error`).
-- On the dataset of Figure 1, all samples at U, that is at least twice the optimum of Theorem III.1.
-- Yet AKMV wins on the smallest dataset there is: the abstract's "uniformly" does not hold.
+- The threshold is drawn with density proportional to exp(-eps/2 |c(t) - r|) on [0, U m*], where
+  c(t) is the number of sums of at least t. Densities and cells are compared with this definition.
+- The rank counts from the largest sum, and is capped at the number of users.
+- Given T, bias and noise add up to (sum of (s_l - T)^+ + 2T/eps)/N. `akmv_error` is its mean over T
+  (the curve of Figure 1); `akmv_mean_error` is E|error|, with the noise integrated out as well.
+- On the dataset of Figure 1, all samples at U, `akmv_error` is at least twice the optimum of
+  Theorem III.1.
+- Yet AKMV wins on the smallest possible dataset: the abstract's "uniformly" does not hold.
 """
 
 import math
@@ -28,15 +29,15 @@ from userdp.akmv import _scaled_e3
     st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(BUDGETS)
 )
 def test_density_by_definition(quarters, rank, eps):
-    """A sum reaches a threshold equal to it; beyond the bounds there is no density."""
+    """A sum equal to the threshold counts as reaching it; outside the bounds the density is 0."""
     users = ud.Contributions([3] * len(quarters), 1)
     sums = np.array(quarters) * 0.75
     t = np.r_[np.linspace(0.01, 2.99, 53), sums]
     weight = [math.exp(-eps / 2 * abs(sum(s >= x for s in sums) - min(rank, len(sums)))) for x in t]
     log_density = ud.quantile_log_density(t, sums, users, rank, eps)
     found, steps = np.diff(log_density), np.diff(np.log(weight))
-    told = f"the log density changes by eps/2 = {eps / 2} a rank"
-    np.testing.assert_allclose(found, steps, atol=1e-12, err_msg=told)
+    message = f"the log density should change by eps/2 = {eps / 2} per rank"
+    np.testing.assert_allclose(found, steps, atol=1e-12, err_msg=message)
     cells = ud.quantile_cells(sums, users, rank, eps)
     assert cells.probability.sum() == pytest.approx(1, rel=1e-12)
     width = cells.upper - cells.lower
@@ -68,7 +69,7 @@ def random_problem(seed):
     return sums, users, float(rng.choice([0.05, 0.1, 0.3, 2 / 3, 1, 2, 4, 20]))
 
 
-def test_rank_counts_from_the_largest_and_stops_at_the_number_of_users():
+def test_rank_counts_from_the_largest_and_is_capped_at_the_number_of_users():
     users = ud.Contributions([10] * 5, 1)
     sums = np.array([9.0, 7.0, 5.0, 3.0, 1.0])
     for rank, (low, high) in enumerate([(7, 9), (5, 7), (3, 5), (1, 3), (0, 1)], start=1):
@@ -100,19 +101,19 @@ def test_quadrature_of_the_definition(seed):
 def test_simulation_agrees_within_six_standard_errors(users, eps):
     exact = ud.akmv_error(users.largest_sums, users, eps)
     estimate = ud.simulate_akmv_error(users.largest_sums, users, eps, 10_000, rng=1)
-    # At eps = 2 the error hardly depends on T on the extreme collection: rounding is what is left.
+    # At eps = 2 on the extreme collection, the error hardly depends on T: only rounding remains.
     assert abs(estimate.mean - exact) <= 6 * estimate.standard_error + 1e-12 * exact
     assert estimate.standard_error <= 0.05 * exact
 
 
 def test_standard_error_is_that_of_the_mean():
     users = ud.Contributions([4, 1], 1)
-    made = [ud.simulate_akmv_error([4.0, 1.0], users, 1, 400, rng=seed) for seed in range(400)]
-    means, claimed = zip(*made, strict=True)
-    assert np.std(means, ddof=1) == pytest.approx(np.mean(claimed), rel=0.2)  # 3.5 % off, or so
+    runs = [ud.simulate_akmv_error([4.0, 1.0], users, 1, 400, rng=seed) for seed in range(400)]
+    means, claimed = zip(*runs, strict=True)
+    assert np.std(means, ddof=1) == pytest.approx(np.mean(claimed), rel=0.2)  # about 3.5 % apart
 
 
-def test_values_worth_quoting():
+def test_values_in_five_small_examples():
     for counts, sums, eps, expected in [
         ([4, 1], [4, 1], "0.1", 8.38962),
         ([4, 1], [4, 0], "0.1", 8.40000),  # all samples at U is not the worst dataset
@@ -132,7 +133,7 @@ def test_at_least_twice_the_optimum_on_the_dataset_of_figure_1(users, data):
 
 
 @given(users=collections(), share=shares, data=st.data())
-def test_any_threshold_costs_twice_phi_on_that_dataset(users, share, data):
+def test_any_threshold_costs_twice_phi_on_the_dataset_of_figure_1(users, share, data):
     eps, T = data.draw(budgets(users.n_users)), share * users.upper * users.max_count
     error = (users.surplus(T).sum() + 2 * T / eps) / users.total
     assert error == 2 * ud.symmetric_error(users, T, eps) >= 2 * ud.optimal_error(users, eps)
@@ -140,7 +141,7 @@ def test_any_threshold_costs_twice_phi_on_that_dataset(users, share, data):
 
 @pytest.mark.parametrize("x", [0, 1e-8, 0.3, 1, 2.5, 30, 99.9, 100.1, 400, 699, 800, 1e4, 1e8])
 def test_scaled_exponential_integral(x):
-    """Far out the plain one underflows: there, a continued fraction."""
+    """For large x the unscaled integral underflows, so compare with a continued fraction."""
     far = 1 / (x + 3 - 3 / (x + 5 - 8 / (x + 7)))
     expected, rel = (special.expn(3, x) * math.exp(x), 1e-13) if x < 700 else (far, 1e-12)
     assert _scaled_e3(np.array([float(x)]))[0] == pytest.approx(expected, rel=rel)
@@ -157,7 +158,7 @@ def test_akmv_mean_error_is_the_double_integral(seed):
 
 @pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6, 1e-3, 0.1])
 def test_akmv_mean_error_keeps_its_digits_in_narrow_cells(gap):
-    """Sums a hair apart and near V: the law of T lives on cells where a difference would cancel."""
+    """Sums very close to each other and to U m*: T falls into cells where differences cancel."""
     users = ud.Contributions([1] * 60, 1)
     sums = 1 - gap * np.arange(1, 61) / 60
     exact = ud.akmv_mean_error(sums, users, 4)
@@ -178,8 +179,8 @@ def test_smallest_dataset_on_which_akmv_wins():
 @pytest.mark.parametrize(
     ("share", "eps"), [(0.8, 10), (0.8, 1), (0.8, 0.4), (0.55, 0.15), (0.999, 1), (0.5, 0.1)]
 )
-def test_cells_across_which_the_noise_fades(upper, share, eps):
-    """All of T lies below 40 equal sums: from there down the bias soon outgrows the noise."""
+def test_mean_error_in_cells_where_the_bias_outgrows_the_noise(upper, share, eps):
+    """T lies below 40 equal sums; as T decreases, the bias soon outgrows the noise."""
     users = ud.Contributions([1] * 50, upper)
     high, low = 1.0 * upper, share * upper
     cells = ud.quantile_cells(np.repeat([high, low], [40, 10]), users, 1, 1)
@@ -188,12 +189,12 @@ def test_cells_across_which_the_noise_fades(upper, share, eps):
     def error(t):
         return ud.noisy_error(40 * (high - t) / 50, t / eps / 50)
 
-    places = low + (high - low) * np.array([0, 0.5, 0.9, 0.97, 0.99, 0.997, 1])
-    expected = oracle.integral(error, places) / (high - low)
+    breakpoints = low + (high - low) * np.array([0, 0.5, 0.9, 0.97, 0.99, 0.997, 1])
+    expected = oracle.integral(error, breakpoints) / (high - low)
     assert ud.capped_mean_error(law, users, eps) == pytest.approx(expected, rel=1e-10)
 
 
-def test_sums_next_to_zero_are_as_good_as_zero():
+def test_sums_next_to_zero_have_the_error_of_zero_sums():
     users = ud.Contributions([4, 1], 1)
     expected = ud.akmv_mean_error([3.0, 0.0], users, 1)
     assert ud.akmv_mean_error([3.0, 1e-320], users, 1) == pytest.approx(expected, rel=1e-12)
@@ -208,8 +209,8 @@ def test_sums_next_to_zero_are_as_good_as_zero():
         (Fraction(2, 7) - Fraction(1, 10**13), (3 / 4, 1 / 2), 0, 8),
     ],
 )
-def test_details_of_akmv_are_those_of_its_law(eps, shares, below, rank):
-    """Rank, of an exact budget exactly, exponent and split against the law of T, a cell a time."""
+def test_rank_and_shares_of_akmv_are_those_of_its_law(eps, shares, below, rank):
+    """Rank (exact for an exact budget), exponent and shares, against the law of T by cells."""
     users = ud.Contributions([5, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1], 65)
     sums, (for_T, for_noise) = ud.uniform_sums(users, 20, rng=4), shares
     law = ud.quantile_cells(sums, users, 1, 1)

@@ -1,14 +1,15 @@
 """Sweeps over budgets: errors averaged over random datasets (Sections IV-C and IV-D).
 
-- An average over trials stands for the mean error. Its standard error is the trials'
-  standard deviation over sqrt(n): 0 for the vanilla Laplace mechanism, whose mean error, (U m*/N)
-  over eps, is the same on all data.
+- An average over trials estimates the mean error. Its standard error is the trials' standard
+  deviation over sqrt(n): 0 for the vanilla Laplace mechanism, whose mean error, (U m*/N)/eps, is
+  the same on all data.
 - `error_sweep` draws the noise, as the paper does; `mean_error_sweep` integrates it out
   (lem-noisy-error, thm-akmv-mean-error). Both estimate the same number.
-- A trial is one dataset, for all mechanisms and budgets; noise has streams of its own, by block,
-  mechanism and budget. So neither order nor company changes a bit.
-- A Generator moves on by one step, however large the sweep.
-- Every error is kept: curves and tables are made of them. Progress is shown on a terminal.
+- A trial uses one dataset for all mechanisms and budgets; noise has a separate random stream for
+  each block, mechanism and budget. So results are bit-identical in any order, and whatever else
+  the sweep contains.
+- A Generator advances by one step, regardless of the size of the sweep.
+- Every error is kept: curves and tables are computed from them. A terminal shows the progress.
 """
 
 import sys
@@ -26,13 +27,13 @@ SMALL = ud.Contributions([5, 3, 1, 1], 65)
 MECHANISMS = {"Laplace": ud.laplace, "AKMV": ud.akmv, "OPT": ud.opt_worst_case}
 
 
-def test_an_error_without_scatter_has_no_standard_error():
+def test_a_constant_error_has_standard_error_zero():
     sweep = ud.mean_error_sweep(MEAN_ERRORS, GEOMETRIC, [0.1, 0.7], ud.uniform_sums, 3000, rng=0)
     np.testing.assert_array_equal(sweep["Laplace"].standard_error, [0, 0])
     np.testing.assert_allclose(sweep["Laplace"].mean, 65 * 64 / 448 / sweep.eps, rtol=1e-15)
 
 
-class Recording:
+class RecordingSampler:
     def __init__(self):
         self.drawn = []
 
@@ -43,9 +44,9 @@ class Recording:
 
 @pytest.mark.parametrize("block", [3, 8, 40, 10**6])
 def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
-    """In double precision, whatever that of the errors."""
+    """They are computed in double precision, even if the errors are in single precision."""
     monkeypatch.setattr(experiments, "_BLOCK", block)
-    sampler, eps = Recording(), np.array([1, 3])
+    sampler, eps = RecordingSampler(), np.array([1, 3])
     known = {
         "known": lambda sums, users, eps: eps * sums[:, 0] ** 2,
         "single": lambda sums, users, eps: (1e4 + sums[:, 0]).astype(np.float32),
@@ -60,9 +61,9 @@ def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
     assert len(sampler.drawn) == -(-101 // max(1, block // 4))
 
 
-def test_errors_are_kept_one_by_one_and_a_trial_is_the_same_dataset_for_all(monkeypatch):
+def test_all_errors_are_kept_and_mechanisms_share_the_dataset_of_a_trial(monkeypatch):
     monkeypatch.setattr(experiments, "_BLOCK", 40)
-    sampler = Recording()
+    sampler = RecordingSampler()
     known = {
         "product": lambda sums, users, eps: eps * sums[:, 0],
         "sum": lambda sums, users, eps: eps + sums[:, 1],
@@ -74,9 +75,9 @@ def test_errors_are_kept_one_by_one_and_a_trial_is_the_same_dataset_for_all(monk
     assert sweep.n_trials == 25
 
 
-def test_every_mechanism_sees_the_same_data_and_every_block_has_streams_of_its_own(monkeypatch):
+def test_mechanisms_share_data_and_each_block_has_its_own_random_streams(monkeypatch):
     monkeypatch.setattr(experiments, "_BLOCK", 40)
-    seen, noise, sampler = {}, set(), Recording()
+    seen, noise, sampler = {}, set(), RecordingSampler()
 
     def spy(sums, users, eps, rng, name):
         seen.setdefault((name, eps), []).append(sums.copy())
@@ -92,7 +93,7 @@ def test_every_mechanism_sees_the_same_data_and_every_block_has_streams_of_its_o
         np.testing.assert_array_equal(sums, sampler.drawn)
 
 
-def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_normal():
+def test_simulated_and_integrated_errors_agree_up_to_standard_normal_differences():
     z = []
     for users, sampler in PAPER.values():
         budgets = [0.1, 0.3, 0.8, 2]
@@ -108,14 +109,14 @@ def test_simulated_and_integrated_errors_agree_and_their_distances_are_standard_
     assert 0.5 < np.mean(z**2) < 1.6
 
 
-def test_a_generator_moves_on_by_the_same_step_however_large_the_sweep():
+def test_a_generator_advances_by_one_step_regardless_of_the_size_of_the_sweep():
     states = []
     for n_trials, budgets in [(2, [1]), (5000, [0.1, 0.2])]:
         rng = np.random.default_rng(3)
         ud.error_sweep(MECHANISMS, SMALL, budgets, ud.uniform_sums, n_trials, rng=rng)
         states.append(rng.bit_generator.state)
     unused = np.random.default_rng(3).bit_generator.state
-    assert states[0] == states[1], "how far a Generator moves on depends on the size of the sweep"
+    assert states[0] == states[1], "how far a Generator advances depends on the size of the sweep"
     assert states[0] != unused, "a sweep does not use the Generator that it is given"
 
 
@@ -123,7 +124,7 @@ def bits(sweep):
     return {name: [part.tolist() for part in sweep[name]] for name in MECHANISMS}
 
 
-def test_order_and_company_do_not_change_a_bit():
+def test_results_do_not_depend_on_the_order_or_on_other_mechanisms_and_budgets():
     common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
     backwards = dict(reversed(MECHANISMS.items()))
     one, other = (ud.error_sweep(m, *common, rng=7) for m in (MECHANISMS, backwards))
@@ -133,15 +134,15 @@ def test_order_and_company_do_not_change_a_bit():
     np.testing.assert_allclose(fewer["AKMV"].mean, [5.52706930736, 18.9536347289], 1e-9)
 
 
-def test_records_hold_one_row_a_mechanism_and_budget():
+def test_records_have_one_row_per_mechanism_and_budget():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     rows = sweep.records()
     assert [(row["mechanism"], row["eps"]) for row in rows] == [*product(MECHANISMS, (0.5, 1.0))]
-    told = rows[3]["error"], rows[3]["standard_error"], rows[3]["trials"]
-    assert told == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
+    row = rows[3]["error"], rows[3]["standard_error"], rows[3]["trials"]
+    assert row == (sweep["AKMV"].mean[1], sweep["AKMV"].standard_error[1], 10)
 
 
-def test_without_pandas_a_frame_says_what_to_install(monkeypatch):
+def test_frame_without_pandas_says_what_to_install(monkeypatch):
     sweep = ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 2, rng=0)
     monkeypatch.setitem(sys.modules, "pandas", None)
     words = r"^A frame needs pandas: pip install 'userdp\[frame\]'[.]$"
@@ -149,7 +150,7 @@ def test_without_pandas_a_frame_says_what_to_install(monkeypatch):
         sweep.frame()
 
 
-def test_frame_holds_one_row_a_trial_from_which_the_curves_follow():
+def test_frame_has_one_row_per_trial_and_gives_the_curves():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     frame = sweep.frame()
     assert [*frame.columns] == ["mechanism", "eps", "trial", "error"]
@@ -163,14 +164,14 @@ def test_frame_holds_one_row_a_trial_from_which_the_curves_follow():
 
 
 @pytest.mark.parametrize("run", [ud.mean_error_sweep, ud.error_sweep])
-def test_progress_is_told_the_number_of_its_steps(monkeypatch, told, run):
+def test_progress_bars_get_the_number_of_steps(monkeypatch, progress_calls, run):
     monkeypatch.setattr(experiments, "_BLOCK", 12)
     both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
     run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
-    assert told == [4 * 2 * 5] + [None] * 40
+    assert progress_calls == [4 * 2 * 5] + [None] * 40
 
 
-def test_progress_appears_on_a_terminal_only_and_needs_no_tqdm(monkeypatch, capsys):
+def test_progress_appears_only_on_a_terminal_and_works_without_tqdm(monkeypatch, capsys):
     def run():
         return bits(ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0))
 
@@ -180,7 +181,7 @@ def test_progress_appears_on_a_terminal_only_and_needs_no_tqdm(monkeypatch, caps
     assert run() == quiet
     assert "/3" in capsys.readouterr().err
     ud.error_sweep({"AKMV": ud.akmv}, SMALL, [1], ud.uniform_sums, 10, rng=0)
-    assert not capsys.readouterr().err, "a bar of one step"
+    assert not capsys.readouterr().err, "a progress bar for a single step"
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert run() == quiet
     assert not capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The paper's three figures, computed once more in another way than the book's."""
+"""The paper's three figures, recomputed independently of the book."""
 
 import re
 from fractions import Fraction
@@ -22,10 +22,10 @@ def akmv(users, budgets):
     return np.array([float(ud.akmv_error(users.largest_sums, users, eps)) for eps in budgets])
 
 
-def sides(part):
-    """The budgets of a table's rows, those at 2/j exactly, and just below 2/j where the rank says.
+def exact_budgets(part):
+    """The budgets of a table's rows: at a jump, 2/j exactly or just below it, as the rank says.
 
-    Six digits tell them apart from all others.
+    Six digits suffice to recognise the budgets at jumps.
     """
     ranks = part["rank"]
     whole = (2 / part.eps).round().astype(int)
@@ -35,7 +35,7 @@ def sides(part):
     return [Fraction(2, j) - (k > j) * just_below if jump else e for e, k, j, jump in rows]
 
 
-def test_both_sides_of_each_jump_are_among_the_budgets_of_the_lines():
+def test_with_jumps_adds_both_sides_of_each_jump():
     for name, users in COLLECTIONS.items():
         grid = np.round(np.geomspace(0.1, 2, 25), 4)
         budgets = with_jumps(grid, users)
@@ -44,7 +44,7 @@ def test_both_sides_of_each_jump_are_among_the_budgets_of_the_lines():
         for k in range(1, 20):
             at = budgets.index(Fraction(2, k))
             assert [ud.rank(eps) for eps in budgets[at - 1 : at + 1]] == [k + 1, k]
-            # Floats of them have these ranks, too.
+            # Their floats have the same ranks.
             assert [ud.rank(float(eps)) for eps in budgets[at - 1 : at + 1]] == [k + 1, k]
     few = ud.Contributions([2, 1], 1)
     assert with_jumps([0.5, 3], few) == [0.5, 1 - JUST_BELOW, 1, 2 - JUST_BELOW, 2, 3.0]
@@ -54,10 +54,10 @@ def test_both_sides_of_each_jump_are_among_the_budgets_of_the_lines():
 def test_figure_1(name):
     data, users = pd.read_csv(DATA / "figure-1.csv"), COLLECTIONS[name]
     part = data[data.collection == name]
-    assert [*part["rank"]] == [ud.rank(eps) for eps in sides(part)]
-    opt = [float(ud.optimal_error(users, e)) for e in sides(part)]
+    assert [*part["rank"]] == [ud.rank(eps) for eps in exact_budgets(part)]
+    opt = [float(ud.optimal_error(users, e)) for e in exact_budgets(part)]
     np.testing.assert_allclose(part.opt, opt, SIX_DIGITS)
-    np.testing.assert_allclose(part.akmv, akmv(users, sides(part)), SIX_DIGITS)
+    np.testing.assert_allclose(part.akmv, akmv(users, exact_budgets(part)), SIX_DIGITS)
     assert (part.akmv >= 2 * part.opt * (1 - SIX_DIGITS)).all()
     squares = part.dropna()
     assert len(squares) == 25
@@ -70,7 +70,7 @@ def test_figure_1(name):
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
-def test_each_line_has_both_sides_of_each_jump(figure):
+def test_each_line_of_the_figures_has_both_sides_of_each_jump(figure):
     """From ε = 2/20 to 2/1, with the ranks k + 1 and k at 2/k."""
     data = pd.read_csv(DATA / f"figure-{figure}.csv")
     lines = ["collection"] if figure == 1 else ["mechanism", "method"]
@@ -88,19 +88,19 @@ def test_teeth_of_figure_1():
     assert set(data["rank"][data.offset < 0]) == {7}
     assert set(data["rank"][data.offset > 0]) == {6}
     budgets = 2 / data.k * (1 + data.offset.where((data.offset != 0) | (data["rank"] == 6), -1e-8))
-    fresh = akmv(GEOMETRIC, budgets) / below - 1
-    np.testing.assert_allclose(data.akmv_change, fresh, atol=1e-7)
+    expected = akmv(GEOMETRIC, budgets) / below - 1
+    np.testing.assert_allclose(data.akmv_change, expected, atol=1e-7)
     assert data.akmv_change[(data.offset == 0) & (data["rank"] == 6)].item() > 0.005
-    made = pd.read_csv(DATA / "figure-1-teeth-simulated.csv")
-    assert len(made) == 6
-    assert set(made.trials) == {10_000}
-    assert set(made.seed) == set(pd.read_csv(DATA / "figure-1.csv").seed)
-    errors = akmv(GEOMETRIC, 2 / made.k * (1 + made.offset))
-    assert (abs(made.akmv_simulated - errors) <= 6 * made.standard_error).all()
+    simulated = pd.read_csv(DATA / "figure-1-teeth-simulated.csv")
+    assert len(simulated) == 6
+    assert set(simulated.trials) == {10_000}
+    assert set(simulated.seed) == set(pd.read_csv(DATA / "figure-1.csv").seed)
+    errors = akmv(GEOMETRIC, 2 / simulated.k * (1 + simulated.offset))
+    assert (abs(simulated.akmv_simulated - errors) <= 6 * simulated.standard_error).all()
 
 
 def samples(name, users, n, rng):
-    """Sums of samples drawn one by one: uniform, or Gaussian and drawn again outside of [0, 65]."""
+    """Sums of samples drawn one by one, uniform or Gaussian."""
     shape = (n, users.total)
     if name == "geometric":
         x = rng.uniform(0, 65, shape)
@@ -110,11 +110,11 @@ def samples(name, users, n, rng):
     return np.add.reduceat(x, np.cumsum(users.counts) - users.counts, axis=1)
 
 
-def released(sums, users, eps, k, rng):
-    """One release of each mechanism a dataset, as Section IV describes them, k being the rank."""
+def releases(sums, users, eps, k, rng):
+    """One release per mechanism and dataset, as Section IV describes them; k is the rank."""
     total = sums.sum(axis=1)
     noise, largest = rng.laplace(size=(3, len(sums))), 65 * np.sort(users.counts)[::-1]
-    # The exponential mechanism as a race: the cell with the largest log weight plus Gumbel noise.
+    # The exponential mechanism by the Gumbel trick: the largest log weight plus Gumbel noise.
     ends = np.pad(-np.sort(-sums, axis=1), ((0, 0), (1, 1)))
     ends[:, 0] = largest[0]
     with np.errstate(divide="ignore"):
@@ -124,11 +124,11 @@ def released(sums, users, eps, k, rng):
     T = low + rng.random(low.shape) * (high - low)
     width = largest[k - 1] if k <= users.n_users else 0
     middle = 32.5 * users.counts
-    kept = (middle + np.clip(sums - middle, -width / 2, width / 2)).sum(axis=1)
+    clipped = (middle + np.clip(sums - middle, -width / 2, width / 2)).sum(axis=1)
     return {
         "Laplace": total + noise[0] * largest[0] / eps,
         "AKMV": np.minimum(sums, T).sum(axis=1) + noise[1] * 2 * T[:, 0] / eps,
-        "OPT-worst-case": kept + noise[2] * width / eps,
+        "OPT-worst-case": clipped + noise[2] * width / eps,
     }
 
 
@@ -143,7 +143,7 @@ def test_figures_2_and_3(figure, name):
         stored = part.set_index(["mechanism", "method"])
         bound = stored.error["guarantee of OPT-worst-case", "closed form"]
         assert bound == pytest.approx(ud.optimal_error(users, eps), rel=SIX_DIGITS)
-        for mechanism, release in released(sums, users, eps, k, rng).items():
+        for mechanism, release in releases(sums, users, eps, k, rng).items():
             errors = abs(release - sums.sum(axis=1)) / users.total
             for method in trials.keys() & stored.loc[mechanism].index:
                 row = stored.loc[(mechanism, method)]
@@ -158,8 +158,8 @@ NAMES = ["Users", "Samples", "Budgets ε", "Axes", "Trials", "Quantile", "Seed",
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
-def test_what_was_run_stands_beside_what_the_paper_says(figure):
-    """With the same rows on the three pages, and each number in them from a cell."""
+def test_each_figure_page_compares_its_settings_with_the_papers(figure):
+    """The table has the same rows on the three pages, and its numbers come from cells."""
     page = BOOK / f"figure-{figure}.ipynb"
     cells = [cell.source for cell in nbformat.read(page, as_version=4).cells]
     (box,) = re.findall(
@@ -172,21 +172,21 @@ def test_what_was_run_stands_beside_what_the_paper_says(figure):
     stored = glued(f"figure-{figure}")
     lines = data if figure == 1 else data[data.method == "closed form"]
     lines = lines[lines.collection == "extreme"] if figure == 1 else lines
-    says = {"seed": f"{data.seed[0]}", "n-trials": f"{data.trials.max():,}"}
-    says |= {"grid": "25 budgets from 0.1 to 2", "n-lines": f"{len(lines)}"}
+    expected = {"seed": f"{data.seed[0]}", "n-trials": f"{data.trials.max():,}"}
+    expected |= {"grid": "25 budgets from 0.1 to 2", "n-lines": f"{len(lines)}"}
     for name, users in COLLECTIONS.items():
         both = {f"users-{name}": users.n_users, f"samples-{name}": users.total}
-        own = {"n-users": users.n_users, "n-samples": users.total}
+        here = {"n-users": users.n_users, "n-samples": users.total}
         if figure == 1 or (figure == 2) == (name == "geometric"):
-            says |= {key: f"{n}" for key, n in (both if figure == 1 else own).items()}
+            expected |= {key: f"{n}" for key, n in (both if figure == 1 else here).items()}
     if figure > 1:
-        says["n-datasets"] = f"{data.trials[data.method == 'noise integrated out'].max():,}"
+        expected["n-datasets"] = f"{data.trials[data.method == 'noise integrated out'].max():,}"
     named = {*re.findall(r"\{glue:text\}`([^`]+)`", box)}
-    assert {name: stored[name] for name in named} == says
+    assert {name: stored[name] for name in named} == expected
 
 
-def test_the_jump_that_one_sees_in_figure_1_goes_down():
-    """At ε = 2 AKMV's error falls by some 5 %; at no other large budget does it jump as far."""
+def test_the_visible_jump_in_figure_1_goes_down():
+    """At ε = 2 AKMV's error falls by about 5 %; its other jumps at large budgets are smaller."""
     ratio = {}
     for k in range(1, 9):
         budgets = Fraction(2, k) - JUST_BELOW, Fraction(2, k)

@@ -1,12 +1,12 @@
-"""KKT certificates: that the optimum is one, by the linear program (8) and conditions (9)-(11).
+"""KKT certificates: they prove the optimum of the linear program (8) by conditions (9)-(11).
 
 - The repaired multipliers satisfy primal and dual feasibility, stationarity (9)-(10) and
   complementary slackness (11) with violations of exactly 0; the dual value is N times the optimum.
-- The printed ones fail slackness (11), and no other of these, whenever T is positive: eps >= 2/L.
-- Where 2/eps is a whole number k, all widths between the (k+1)-th and the k-th largest U m_l are
+- The printed ones fail only slackness (11), and they do whenever T is positive: eps >= 2/L.
+- If 2/eps is a whole number k, all widths between the (k+1)-th and the k-th largest U m_l are
   optimal; no other width ever is.
-- Each part of each condition is measured by itself, in exact Fractions; in floats to rounding.
-- HiGHS, which knows none of this, finds the same value.
+- Each part of each condition is measured separately: exactly in Fractions, in floats to rounding.
+- HiGHS, a general solver of linear programs, finds the same value.
 """
 
 from fractions import Fraction
@@ -24,7 +24,7 @@ import userdp as ud
 
 def assert_all_zero(certificate):
     violated = {name: str(size) for name, size in certificate._asdict().items() if size != 0}
-    assert not violated, f"conditions are violated, by so much: {violated}"
+    assert not violated, f"violated conditions, and by how much: {violated}"
     assert {type(violation) for violation in certificate} == {Fraction}
 
 
@@ -85,7 +85,8 @@ def test_no_other_width_is_optimal(users, data):
     ("condition", "size", "change"),
     [
         ("primal_feasibility", 2, {"alpha": [11, 3, 0]}),
-        ("primal_feasibility", 0, {"alpha": [20, 10, 5], "total_width": 3}),  # room to spare
+        # No constraint is tight.
+        ("primal_feasibility", 0, {"alpha": [20, 10, 5], "total_width": 3}),
         ("dual_feasibility", 0, {"lambda_users": [20, 10, 5], "lambda_width": 1}),
         ("primal_feasibility", 1, {"alpha": [12, 4, -1], "total_width": 20}),
         ("primal_feasibility", 3, {"total_width": -3, "alpha": [40, 40, 40]}),
@@ -120,9 +121,9 @@ def test_each_part_of_a_condition_is_measured(condition, size, change):
 
 
 def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
-    failed = SimpleNamespace(success=False, message="it was tired")
+    failed = SimpleNamespace(success=False, message="iteration limit")
     monkeypatch.setattr(optimize, "linprog", lambda *args, **kwargs: failed)
-    with pytest.raises(RuntimeError, match="not solved: it was tired"):
+    with pytest.raises(RuntimeError, match="not solved: iteration limit"):
         ud.kkt.solve_lp(ud.Contributions([1], 1), 1)
 
 

@@ -1,11 +1,11 @@
-"""What is public, and how budgets and sums are read (Section II).
+"""Public quantities, and how budgets and sums are read (Section II).
 
 - The collections are the paper's (Section IV-B): the geometric one has 2^i users of 2^(M-i)
-  samples, the extreme one a single user of m* samples among users of one.
-- N is the sum of the counts m_l, m* the largest; all results are Fractions where U is one.
-- A float eps stands for its binary value, a text for the decimal number it names. Its rank is k =
-  ceil(2/eps) (Theorem III.1), and k itself where a float was to be 2/k.
-- Sums lie in [0, U m_l], up to rounding; what is beyond is refused by its place.
+  samples, the extreme one a single user with m* samples, and users with one sample each.
+- N is the sum of the counts m_l, m* the largest; all results are Fractions if U is one.
+- A float eps is read as its binary value, a text as the decimal number that it spells. Its rank is
+  k = ceil(2/eps) (Theorem III.1); a float that is 2/k up to rounding has exactly rank k.
+- Sums lie in [0, U m_l], up to rounding; a sum outside is refused, and its index is named.
 """
 
 from decimal import Decimal
@@ -26,8 +26,8 @@ from userdp.model import _ROUNDING, _read_sums, read_eps
 @pytest.mark.parametrize("M", range(9))
 def test_geometric_collection_has_the_papers_numbers(M):
     users = ud.geometric_collection(M, 65)
-    values, how_many = np.unique(users.counts, return_counts=True)
-    assert dict(zip(values, how_many, strict=True)) == {2 ** (M - i): 2**i for i in range(M + 1)}
+    values, frequencies = np.unique(users.counts, return_counts=True)
+    assert dict(zip(values, frequencies, strict=True)) == {2 ** (M - i): 2**i for i in range(M + 1)}
     assert (users.n_users, users.total) == (2 ** (M + 1) - 1, (M + 1) * 2**M)
     assert users.max_count == 2**M
 
@@ -59,18 +59,18 @@ def test_a_fraction_makes_results_exact(upper, exact):
 
 
 @given(users=collections())
-def test_a_histogram_stands_for_its_users(users):
-    made = ud.Contributions._of_histogram(*users.histogram, users.upper)
-    assert repr(made) == repr(users)
+def test_users_from_a_histogram_equal_users_from_counts(users):
+    copy = ud.Contributions._of_histogram(*users.histogram, users.upper)
+    assert repr(copy) == repr(users)
     budgets = [Fraction(1, 3), 1, 2]
-    assert [ud.threshold(made, e) for e in budgets] == [ud.threshold(users, e) for e in budgets]
-    assert "counts" not in vars(made), "an array of all users, which nobody asked for"
-    assert made.counts.tolist() == sorted(users.counts, reverse=True)
+    assert [ud.threshold(copy, e) for e in budgets] == [ud.threshold(users, e) for e in budgets]
+    assert "counts" not in vars(copy), "the array of all counts was built without need"
+    assert copy.counts.tolist() == sorted(users.counts, reverse=True)
     with pytest.raises(ValueError, match="read-only"):
-        made.counts[0] = 1
+        copy.counts[0] = 1
 
 
-def test_a_histogram_of_too_many_samples_is_refused_as_its_counts_are():
+def test_a_histogram_of_too_many_samples_is_refused_like_counts():
     sizes, n_users = np.array([1, 2**40]), np.array([1, 2**13])
     words = []
     for make in (ud.Contributions._of_histogram, lambda m, n, u: ud.Contributions(m.repeat(n), u)):
@@ -84,7 +84,7 @@ def test_a_histogram_of_too_many_samples_is_refused_as_its_counts_are():
     assert words[0] == words[1]
 
 
-def test_users_and_clippings_are_shown_in_short():
+def test_reprs_of_users_and_clippings_are_short():
     many = ud.Clipping(np.linspace(0, 1, 1000), np.linspace(2, 3, 1000))
     assert repr(many) == "Clipping(n_intervals=1000, lower=0.0 to 1.0, upper=2.0 to 3.0)"
     two = ud.Clipping([0, Fraction(1, 3)], [Fraction(1), 1])
@@ -93,7 +93,7 @@ def test_users_and_clippings_are_shown_in_short():
     assert repr(users) == "Contributions(n_users=3, total=6, max_count=4, upper=65.0)"
 
 
-# Reading eps, and k = ceil(2/eps) where floats would get it wrong.
+# Reading eps, and k = ceil(2/eps), which float arithmetic would sometimes get wrong.
 def test_every_float_two_over_k_has_rank_k():
     wrong = [k for k in range(1, 20_001) if ud.rank(2 / k) != k]
     assert wrong == []
@@ -112,7 +112,7 @@ def test_rank_of_floats_by_hand(eps, k):
 
 
 class Quantity(float):
-    """A float of a type of its own, which numpy knows no precision of."""
+    """A subclass of float whose precision numpy does not know."""
 
 
 @pytest.mark.parametrize("k", [7, 20, 49])
@@ -123,7 +123,7 @@ def test_floats_of_other_types_snap_within_their_precision(kind, k):
 
 
 @given(st.integers(1, 10**6), st.integers(10**12, 10**40))
-def test_exact_budgets_are_taken_at_their_word(k, n):
+def test_exact_budgets_are_not_rounded(k, n):
     assert ud.rank(Fraction(2, k)) == k
     assert ud.rank(Fraction(2, k) - Fraction(1, n * k * k)) == k + 1
     assert ud.rank(Fraction(2, k) + Fraction(1, n)) == k
@@ -137,7 +137,7 @@ def test_all_spellings_of_a_half(eps):
     assert ud.rank(eps) == 4
 
 
-def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
+def test_decimals_are_read_exactly_and_a_rank_beyond_all_users_gives_threshold_zero():
     assert ud.Contributions(np.full(10**7, 900_000_000), 65).total == 9 * 10**15
     assert read_eps("0.1") == read_eps(Decimal("0.1")) == Fraction(1, 10) != read_eps(0.1)
     assert read_eps(3) == read_eps(np.int64(3)) == 3
@@ -147,7 +147,7 @@ def test_decimals_mean_what_they_say_and_an_astronomic_rank_keeps_nobody():
 
 # The readers of budgets and of sums, which most functions call.
 HUGE, NAN, INF = 10**400, float("nan"), float("inf")
-NO_BUDGETS = {
+NOT_BUDGETS = {
     "be a real number or the text of a decimal number, got eps": [
         *("a tenth", "", "1/2", True, np.True_, None, 1j, b"0.5", [0.5], np.array([0.5])),
         np.timedelta64(3, "s"),
@@ -169,14 +169,14 @@ def refusal_of(reader, *arguments):
         return f"{type(refusal).__name__}: {refusal}"
 
 
-@pytest.mark.parametrize("rule", NO_BUDGETS)
-def test_what_is_no_budget_is_refused(rule):
-    for eps in NO_BUDGETS[rule]:
+@pytest.mark.parametrize("rule", NOT_BUDGETS)
+def test_values_that_are_not_budgets_are_refused(rule):
+    for eps in NOT_BUDGETS[rule]:
         error = TypeError if "real" in rule and not isinstance(eps, str) else ValueError
         got = f"={eps!r}" if isinstance(eps, str) else ""
         words = f"{error.__name__}: `eps` must {rule.removesuffix('=')}{got}"
-        said = refusal_of(read_eps, eps)
-        assert said.startswith(words), f"read_eps({eps!r}) should say {words!r}; it says {said!r}"
+        found = refusal_of(read_eps, eps)
+        assert found.startswith(words), f"read_eps({eps!r}) should raise {words!r}; got {found!r}"
 
 
 @pytest.mark.parametrize("eps", [LARGEST, SMALLEST_NORMAL, Decimal("1e300"), " 0.5 "])
@@ -194,7 +194,7 @@ def test_sums_off_by_rounding_are_projected_and_others_refused():
             _read_sums(np.nextafter(end, outside), users)
 
 
-NO_SUMS = {
+BAD_SUMS = {
     "of too many": [[4.0, 21.0], "be between 0 and U m_l, got sums[1]=21.0."],
     "below 0": [[[1.0, 2.0], [3.0, -0.1]], "be between 0 and U m_l, got sums[1, 1]=-0.1."],
     "not a number": [[4.0, NAN], "be finite, got sums[1]=nan."],
@@ -211,28 +211,28 @@ NO_SUMS = {
         [1.0, 2.0, 3.0],
         "have one entry per user (2) along its last axis, got sums of",
     ],
-    "of nobody": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
+    "of no user": [1.0, "have one entry per user (2) along its last axis, got sums of shape ()."],
     "of one user each": [[[1], [2]], "have one entry per user (2) along its last axis, got"],
 }
 
 
-@pytest.mark.parametrize("sums", NO_SUMS)
+@pytest.mark.parametrize("sums", BAD_SUMS)
 def test_sums_that_no_dataset_has_are_refused(sums):
-    given, words = NO_SUMS[sums]
-    said = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
+    given, words = BAD_SUMS[sums]
+    found = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
     wanted = f"ValueError: `sums` must {words}"
-    assert said.startswith(wanted), f"sums {sums} should be refused by {wanted!r}; it says {said!r}"
+    assert found.startswith(wanted), f"sums {sums} should raise {wanted!r}; got {found!r}"
 
 
-def test_sums_are_taken_as_floats_in_single_precision_up_to_its_rounding():
+def test_sums_become_floats_and_single_precision_may_be_off_by_its_rounding():
     users = ud.Contributions([2, 1], 10)
     for sums in ([20, 10], [Fraction(20), 10], np.float32([20, 10]), np.float32([20.000002, 10])):
-        taken = _read_sums(sums, users)
-        assert (taken.dtype, taken.tolist()) == (np.float64, [20, 10])
+        array = _read_sums(sums, users)
+        assert (array.dtype, array.tolist()) == (np.float64, [20, 10])
     # 8 float32 epsilons of 20 are 10 units in the last place above it.
     assert _read_sums(np.float32([20 + 10 * 2.0**-19, 10]), users).tolist() == [20, 10]
     with pytest.raises(ValueError, match="between 0 and U m_l"):
         _read_sums(np.float32([20 + 11 * 2.0**-19, 10]), users)
-    for no_numbers in (["1", "2"], np.ma.array([1, 2], mask=[0, 1])):
+    for not_numbers in (["1", "2"], np.ma.array([1, 2], mask=[0, 1])):
         with pytest.raises(TypeError, match=r"^`sums` must "):
-            _read_sums(no_numbers, users)
+            _read_sums(not_numbers, users)

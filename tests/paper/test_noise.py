@@ -22,7 +22,7 @@ def test_the_scale_is_the_sensitivity_over_the_budget():
 
 @pytest.mark.parametrize(("bias", "scale"), [(0, 1), (1, 1), (-3, 0.5), (0.01, 20), (5, 0.2)])
 def test_noisy_error_is_the_integral_over_the_density(bias, scale):
-    """E|bias + Z| from the density of Lap(scale); and at the ends of the range."""
+    """E|bias + Z| from the density of Lap(scale), and special cases at the ends of the range."""
 
     def integrand(z):
         return abs(bias + z) * math.exp(-abs(z) / scale) / (2 * scale)

@@ -1,4 +1,4 @@
-"""What AKMV leaves of its budget, by its audit, and how well its draw tells ranks apart."""
+"""How much of its budget AKMV leaves unspent, and how well its draw separates ranks."""
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ from userdp import audit
 PAGE = functions_of("akmv")
 
 
-def test_no_pair_spends_more_than_three_quarters_where_the_rank_is_that_of_all_users():
+def test_if_the_rank_is_the_number_of_users_akmv_spends_three_quarters_of_its_budget():
     spent = audit.largest_log_ratio(lambda pairs: audit.akmv_log_ratio(pairs, 0.08), 400, rng=2)
     assert spent == pytest.approx(0.75 * 0.08, rel=1e-6)
 
 
 @given(collections(), st.floats(0.01, 30))
 def test_density_above_all_sums_over_the_largest(users, eps):
-    """By the density at the middle of each cell, between sums that are all different."""
+    """Computed from the density at the middle of each cell, if all sums are different."""
     sums = users.largest_sums.astype(float) * np.linspace(0.3, 0.9, users.n_users)
     edges = np.unique([0, *sums, float(max(users.largest_sums))])
     middles = (edges[1:] + edges[:-1]) / 2
@@ -30,14 +30,14 @@ def test_density_above_all_sums_over_the_largest(users, eps):
 
 
 @given(collections(), st.one_of(st.floats(1e-3, 2), st.integers(1, 300).map(lambda k: 2 / k)))
-def test_up_to_two_the_density_above_all_sums_is_no_smaller_than_a_share_1_over_e(users, eps):
+def test_up_to_two_the_density_above_all_sums_is_at_least_1_over_e_of_the_largest(users, eps):
     factor = PAGE.top_over_best(users, eps)
     assert np.exp(-1) < factor
     assert factor <= np.exp(-1 / 2) * (1 + 1e-12) or ud.rank(eps) > users.n_users
 
 
 def test_above_two_the_density_above_all_sums_vanishes():
-    """Not "however large the budget is"; and just below 2 it is nearly as small as stated."""
+    """So 1/e is not a bound for all budgets; just below 2, the density is close to this bound."""
     budgets, stored = [2, 4, 8, 20], glued("akmv")
     factors = [PAGE.top_over_best(GEOMETRIC, eps) for eps in budgets]
     assert factors == pytest.approx(np.exp(-np.array(budgets) / 4))

@@ -19,16 +19,17 @@ def exact(counts):
 
 
 @pytest.mark.parametrize("page", ["index.ipynb", "errata.ipynb", "cite.md"])
-def test_pages_say_which_version_of_the_paper_they_are_about(page):
+def test_pages_name_the_version_of_the_paper(page):
     text = (BOOK / page).read_text("utf-8")
     assert re.search(r"version 1 .{,60}arXiv 2502\.04749v1", text)
     assert "*Bounding User Contributions for User-Level Differentially Private Mean" in text
 
 
 def test_all_samples_at_the_bound_need_not_be_worst():
-    sent_up = ud.Clipping([ONE], [ONE])
-    assert oracle.project(ONE, ONE, ONE) == ONE  # no bias there
-    assert oracle.largest_bias([1], ONE, sent_up) == ud.worst_case_bias(exact([1]), sent_up) == 1
+    clipped_to_one = ud.Clipping([ONE], [ONE])
+    assert oracle.project(ONE, ONE, ONE) == ONE  # no bias if the sample is at the bound
+    expected = oracle.largest_bias([1], ONE, clipped_to_one)
+    assert expected == ud.worst_case_bias(exact([1]), clipped_to_one) == 1
 
 
 def test_gaps_in_the_proof_of_lemma_iii_2():
@@ -39,7 +40,9 @@ def test_gaps_in_the_proof_of_lemma_iii_2():
         assert ud.sensitivity(users, before) == ud.sensitivity(users, after)
         noise = ud.sensitivity(users, after) / eps
         assert ud.printed_bias(users, before) + noise == ud.printed_bias(users, after) + noise
-    assert ud.printed_bias(users, before) > Fraction(1, 8)  # centred, as wide: no minimiser
+    assert ud.printed_bias(users, before) > Fraction(
+        1, 8
+    )  # of centred intervals as wide: no minimiser
     off_centre = ud.Clipping([HALF, ZERO], [ONE, HALF])
     assert ud.worst_case_error(users, off_centre, 1) == ud.optimal_error(users, 1)
     stepped = ud.Clipping([HALF, ZERO], [HALF, HALF])
@@ -52,8 +55,8 @@ def test_a_set_of_pairs_loses_equal_samples():
     assert sum(x for _, x in set(samples)) / len(set(samples)) != mean
 
 
-def test_akmv_is_no_estimator_plus_independent_noise():
-    """The spread of its output around its mean depends on the data, with T nearly certain."""
+def test_akmv_is_not_an_estimator_plus_independent_noise():
+    """The spread of its output depends on the data, even if T is almost constant."""
     users = ud.Contributions([10, 10], 1)
     spread = [
         np.std(ud.akmv(np.broadcast_to(sums, (20_000, 2)), users, 20, rng=1))
@@ -76,8 +79,8 @@ def test_capped_sums_have_sensitivity_min_of_threshold_and_largest_sum():
         assert max(min(high, T) - min(low, T) for low, high in pairs) == min(T, users.max_count)
 
 
-def test_two_widths_are_optimal_where_budgets_of_two_are_compared():
-    """The smallest example of the tie: counts 2 and 1, and above two the largest width alone."""
+def test_two_widths_are_optimal_at_a_budget_of_two():
+    """The smallest tie: counts 2 and 1; above two, only the largest width is optimal."""
     users, two = exact([2, 1]), Fraction(2)
     errors = [oracle.largest_bias([2, 1], ONE, centred(S)) + S / 2 / 3 for S in (ONE, two)]
     assert errors == [ud.optimal_error(users, two)] * 2 == [Fraction(1, 3)] * 2
@@ -88,29 +91,29 @@ def test_two_widths_are_optimal_where_budgets_of_two_are_compared():
 
 
 def centred(S):
-    """Symmetric intervals of total width S at most for each user of the counts 2 and 1."""
+    """Symmetric intervals of total width at most S per user, for the counts 2 and 1."""
     widths = [min(ONE, S / 2), min(ONE, S / 2), min(ONE, S)]
     return ud.Clipping([(ONE - w) / 2 for w in widths], [(ONE + w) / 2 for w in widths])
 
 
 @pytest.mark.parametrize(("total", "kept"), [(2, 1), (3, 2)])
-def test_the_mean_of_the_kept_samples_is_no_clipped_mean(total, kept):
-    """One sample moves a clipped mean by a share of 1/N at most, and the mean of n kept by 1/n."""
+def test_the_mean_of_the_kept_samples_is_not_a_clipped_mean(total, kept):
+    """One sample moves a clipped mean by at most U/N, but the mean of n kept samples by U/n."""
     ends = [[end] * total for end in (ZERO, ONE)]
     clippings = [ud.Clipping(*pair) for pair in itertools.combinations_with_replacement(ends, 2)]
-    most = max(ud.sensitivity(exact([1] * total), clipping) for clipping in clippings)
-    assert most == Fraction(1, total) < Fraction(1, kept)
+    largest = max(ud.sensitivity(exact([1] * total), clipping) for clipping in clippings)
+    assert largest == Fraction(1, total) < Fraction(1, kept)
 
 
 def test_the_interval_of_a_user_depends_on_the_counts_of_others():
-    """Of a user with two samples, beside others; and on nothing else of the user."""
+    """The interval of a user with two samples changes with the others; equal counts share it."""
     widths = [ud.optimal_clipping(exact(counts), ONE).upper[0] for counts in ([2, 1], [2, 2], [2])]
     assert widths == [Fraction(3, 4), ONE, HALF]
     same = ud.optimal_clipping(exact([2, 2, 1]), ONE)
     assert (same.lower[0], same.upper[0]) == (same.lower[1], same.upper[1])
 
 
-# The works of the paper's list, in its order, each by its first author and the year.
+# The paper's list of references, in its order: first author and year.
 REFERENCES = """
     Dwork 2014, Vadhan 2017, Levy 2021, Cummings 2022, Ghazi 2021, Amin 2019, Wang 2019,
     McMahan 2018, Kairouz 2021, McMahan 2017, Cummings 2022, Liu 2023, Amin 2019, Gupta 2024,
@@ -119,10 +122,10 @@ REFERENCES = """
 """
 
 
-def test_two_works_have_two_numbers_each():
+def test_two_references_are_listed_twice():
     works = [work.strip() for work in REFERENCES.split(",")]
     assert (len(works), len(set(works))) == (21, 19)
-    twice = [[n for n, other in enumerate(works, 1) if other == work] for work in works]
-    assert [numbers for numbers in twice if len(numbers) > 1] == [[4, 11], [6, 13]] * 2
+    numbers_of = [[n for n, other in enumerate(works, 1) if other == work] for work in works]
+    assert [numbers for numbers in numbers_of if len(numbers) > 1] == [[4, 11], [6, 13]] * 2
     text = (BOOK / "known.md").read_text("utf-8")
     assert re.findall(r"^\| \[(\d+)\] and \[(\d+)\] \|", text, re.M) == [("4", "11"), ("6", "13")]

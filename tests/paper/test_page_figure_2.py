@@ -1,4 +1,4 @@
-"""What Section IV-D says of Figure 2 (and, of the same mechanisms, Figure 3), on other draws."""
+"""What Section IV-D says about Figure 2 and, for the same mechanisms, Figure 3, on other draws."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ import userdp as ud
 
 
 def above_laplace(users, budgets, sampler):
-    """How many standard errors AKMV's errors lie above Laplace's exact ones, and their ratio."""
+    """AKMV's errors: how many standard errors above Laplace's exact ones, and their ratio."""
     sweep = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 1000, rng=1)
     akmv, laplace = sweep["AKMV"], sweep["Laplace"].mean
     return (akmv.mean - laplace) / akmv.standard_error, akmv.mean / laplace
@@ -27,7 +27,7 @@ def test_worst_case_of_the_optimum_lies_below_the_average_of_akmv(users, sampler
     assert ((mean - worst) / standard_error > 6).all()
 
 
-def test_akmv_is_better_than_laplace_below_one_third_on_the_geometric_collection_alone():
+def test_akmv_beats_laplace_only_on_the_geometric_collection_below_one_third():
     z, ratio = above_laplace(GEOMETRIC, [0.1, 0.2, 0.28, 0.34, 0.5, 1, 2], ud.uniform_sums)
     assert max(z[:3]) < -6 < 6 < min(z[3:])
     assert (np.abs(ratio - 1) < 0.2).all()
@@ -35,17 +35,17 @@ def test_akmv_is_better_than_laplace_below_one_third_on_the_geometric_collection
 
 
 def law_on_a_log_scale(sums, users, eps):
-    """The ends of the cells of AKMV's threshold, and their probabilities if it is drawn by dt/t.
+    """Ends, probabilities and log widths of the cells of AKMV's threshold, if drawn by dt/t.
 
-    Its range is from a quarter of the smallest sum's bound on, which is public.
+    The threshold's range begins at a quarter of the smallest bound on a sum, which is public.
     """
     largest, smallest = users.upper * users.counts.max(), users.upper * users.counts.min() / 4
     ordered = -np.sort(-np.clip(sums, smallest, largest), axis=-1)
     rows = [(*ordered.shape[:-1], 1)]
     ends = np.concatenate([np.full(*rows, largest), ordered, np.full(*rows, smallest)], axis=-1)
     widths = np.log(ends[..., :-1] / ends[..., 1:])
-    off = abs(np.arange(users.n_users + 1) - ud.rank(eps))
-    weights = widths * np.exp(-float(eps) / 4 * off)
+    distance = abs(np.arange(users.n_users + 1) - ud.rank(eps))
+    weights = widths * np.exp(-float(eps) / 4 * distance)
     return ends, weights / weights.sum(axis=-1, keepdims=True), widths
 
 
@@ -55,8 +55,8 @@ def test_a_draw_that_prefers_small_thresholds_is_more_accurate_at_small_eps(user
     rng = np.random.default_rng(1)
     sums = sampler(users, 2000, rng=rng)
     ends, probability, _ = law_on_a_log_scale(sums, users, eps)
-    place = rng.random((2000, 1))
-    cell = (probability.cumsum(axis=1) < place).sum(axis=1)[:, None].clip(max=users.n_users)
+    level = rng.random((2000, 1))
+    cell = (probability.cumsum(axis=1) < level).sum(axis=1)[:, None].clip(max=users.n_users)
     high, low = (np.take_along_axis(ends, cell + i, axis=1) for i in (0, 1))
     T = low * (high / low) ** rng.random((2000, 1))
     bias = np.maximum(sums - T, 0).sum(axis=1) / users.total
@@ -67,20 +67,20 @@ def test_a_draw_that_prefers_small_thresholds_is_more_accurate_at_small_eps(user
 
 @on_the_papers_collections
 def test_a_draw_that_prefers_small_thresholds_is_just_as_private(users, sampler):
-    """The logarithms of its densities on neighbours differ by half of the budget at most."""
+    """Its log densities on neighbours differ by at most half of the budget."""
     rng, eps = np.random.default_rng(1), 0.6
     sums, bounds = sampler(users, 50, rng=rng), users.upper * users.counts
     other, moved = sums.copy(), rng.integers(users.n_users, size=50)
     other[range(50), moved] = bounds[moved] * rng.integers(2, size=50)
-    reach = 0
+    largest = 0
     for pair in zip(sums, other, strict=True):
         laws = [law_on_a_log_scale(data, users, eps) for data in pair]
-        # In the middle of each cell of either.
+        # At the geometric mean of the ends of each cell of both laws.
         T = np.concatenate([np.sqrt(ends[:-1] * ends[1:])[widths > 0] for ends, _, widths in laws])
         cells = [(ends[1:, None] > T).sum(axis=0) for ends, *_ in laws]
         densities = [p[cell] / w[cell] for (_, p, w), cell in zip(laws, cells, strict=True)]
-        reach = max(reach, abs(np.log(densities[0] / densities[1])).max())
-    assert 0.1 * eps < reach <= eps / 2 * (1 + 1e-9)
+        largest = max(largest, abs(np.log(densities[0] / densities[1])).max())
+    assert 0.1 * eps < largest <= eps / 2 * (1 + 1e-9)
 
 
 def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
@@ -88,7 +88,7 @@ def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
     repairs = {"AKMV": ud.akmv_mean_error, "full": page.full_budget, "exact": page.exact_T}
     sweep = ud.mean_error_sweep(repairs, GEOMETRIC, [0.1, 0.5, 1.9], ud.uniform_sums, 500, rng=1)
     akmv, full, exact = (sweep[name].mean for name in repairs)
-    assert (full >= akmv / 2).all()  # doubling the budget can at most halve the error
+    assert (full >= akmv / 2).all()  # doubling the budget at most halves the error
     assert (full < 0.6 * akmv).all()
     assert (exact[:2] < 0.8 * full[:2]).all()
     assert exact[2] > full[2]
@@ -96,7 +96,7 @@ def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
 
 @pytest.mark.parametrize(("figure", "times"), [(2, (2, 16)), (3, (10, 11))])
 def test_below_two_the_optimum_has_at_most_half_of_akmvs_average_error(figure, times):
-    """As stored, which `test_figures_2_and_3` draws anew; and at two the lead is small."""
+    """In the stored table, which `test_figures_2_and_3` checks; at two the advantage is small."""
     table = pd.read_csv(BOOK / "data" / f"figure-{figure}.csv")
     table = table[table.method == "noise integrated out"]
     errors = table.pivot(index=["eps", "rank"], columns="mechanism", values="error")
@@ -106,13 +106,13 @@ def test_below_two_the_optimum_has_at_most_half_of_akmvs_average_error(figure, t
     assert 1 < ratio[~below_two].item() < 1.25
 
 
-def test_at_a_jump_the_clipping_error_changes_little_on_average_and_as_the_noise_at_worst():
-    """And between two jumps the clipping stays as it is."""
+def test_at_a_jump_the_worst_clipping_error_changes_as_the_noise_and_the_average_little():
+    """Between two jumps, the clipping does not change."""
     users = ud.Contributions(GEOMETRIC.counts, Fraction(65))
     centred = ud.uniform_sums(GEOMETRIC, 4000, rng=1) - 32.5 * GEOMETRIC.counts
 
     def parts(eps):
-        """The threshold, its noise, and the clipping error at worst and on average."""
+        """The threshold, and the clipping error in the worst case and on average."""
         T = ud.threshold(users, eps)
         cut = (centred - np.clip(centred, -float(T) / 2, float(T) / 2)).sum(axis=1)
         worst = ud.worst_case_bias(users, ud.optimal_clipping(users, eps))

@@ -1,4 +1,4 @@
-"""Whether the optimum is better than AKMV: in the settings of the figures, and not everywhere."""
+"""The optimum beats AKMV in the settings of the figures, but not everywhere."""
 
 from fractions import Fraction
 from functools import partial
@@ -17,7 +17,7 @@ SLOW = partial(ud.beta_sums, a=2, b=18)
 
 
 def lead(users, budgets, sampler, n_trials, **split):
-    """How many standard errors of their difference AKMV's errors lie above the optimum's."""
+    """How far AKMV's errors lie above the optimum's, in standard errors of the difference."""
     both = {"AKMV": partial(ud.akmv_mean_error, **split), "OPT": ud.opt_worst_case_mean_error}
     sweep = ud.mean_error_sweep(both, users, budgets, sampler, n_trials, rng=1)
     (akmv, akmv_se), (opt, opt_se) = sweep["AKMV"], sweep["OPT"]
@@ -45,7 +45,7 @@ def test_akmv_wins_on_independent_samples_above_two():
 
 @given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1, max_denominator=12))
 def test_the_smallest_and_the_largest_optimal_width_at_a_tie(users, k, share):
-    """At 2/k with k <= L all widths between the next two values are optimal, and no others."""
+    """At 2/k with k <= L, exactly the widths from the (k+1)-th to the k-th largest are optimal."""
     k = min(k, users.n_users)
     eps, v = Fraction(2, k), sorted([*users.largest_sums, 0 * users.upper], reverse=True)
     S = v[k] + share * (v[k - 1] - v[k])
@@ -69,7 +69,7 @@ def test_the_smallest_and_the_largest_optimal_width_at_a_tie(users, k, share):
 def test_at_two_the_smallest_width_has_less_noise_and_the_same_guarantee(
     users, sampler, smallest, largest
 ):
-    """Nothing to speak of is cut in the paper's settings, so the average error is the noise."""
+    """In the paper's settings almost nothing is clipped: the average error is due to noise."""
     page, data = functions_of("figure-3"), sampler(users, 4000, rng=1)
     exact = ud.Contributions(users.counts, Fraction(65))
     *_, second, heaviest = sorted(exact.largest_sums)
@@ -103,8 +103,8 @@ def test_at_two_akmv_loses_against_the_smallest_width(users, sampler, shares):
     )
 
 
-def test_each_hundredth_is_a_tenth_for_laplace_and_not_for_akmv():
-    """Of the stored releases of Figure 10.2: chance moves the ratio of two quantiles a little."""
+def test_error_quantiles_of_laplace_are_ten_times_the_optimums_but_not_those_of_akmv():
+    """The stored releases of Figure 10.2; ratios of their quantiles vary a little by chance."""
     table = pd.read_csv(BOOK / "data" / "figure-3-one.csv")
     errors = table.pivot(index=["eps", "share"], columns="mechanism", values="error")
     errors = errors[errors.index.get_level_values("eps") < 2]
@@ -113,17 +113,17 @@ def test_each_hundredth_is_a_tenth_for_laplace_and_not_for_akmv():
     for mechanism in ("Laplace", "AKMV"):
         times = errors[mechanism] / errors["OPT-worst-case"]
         ends[mechanism] = times.min(), times.max()
-        said = f"{times.min():.2g} to {times.max():.2g}"
-        assert stored[f"quantiles-{mechanism.lower()}"] == said
+        expected = f"{times.min():.2g} to {times.max():.2g}"
+        assert stored[f"quantiles-{mechanism.lower()}"] == expected
     assert 8 < ends["Laplace"][0] < ends["Laplace"][1] < 12
     assert ends["AKMV"][0] < 7 < 12 < ends["AKMV"][1]
 
 
-def test_below_two_the_optimum_beats_akmv_on_the_mirrored_law_and_at_two_no_more():
-    """Beta(2, 8): at two, AKMV's average error is below the optimum's worst case."""
+def test_on_the_mirrored_law_the_optimum_beats_akmv_below_two_but_not_at_two():
+    """The law is Beta(2, 8); at two, AKMV's average error is below the optimum's worst case."""
     law = partial(ud.beta_sums, a=2, b=8)
     assert (lead(EXTREME, [0.1, 0.5, 1.9], law, 200) > 6).all()
-    budgets, way = [0.1, 0.5, 2], {"AKMV": ud.akmv_mean_error}
-    mean, standard_error = ud.mean_error_sweep(way, EXTREME, budgets, law, 200, rng=1)["AKMV"]
+    budgets, akmv = [0.1, 0.5, 2], {"AKMV": ud.akmv_mean_error}
+    mean, standard_error = ud.mean_error_sweep(akmv, EXTREME, budgets, law, 200, rng=1)["AKMV"]
     above = (mean - [ud.optimal_error(EXTREME, eps) for eps in budgets]) / standard_error
     assert min(above[:2]) > 6 > -6 > above[2]

@@ -1,4 +1,4 @@
-"""Exercise 2 of the KKT page: when the multipliers are the only ones, in exact arithmetic."""
+"""Exercise 2 of the KKT page: when the multipliers are unique, in exact arithmetic."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -20,15 +20,15 @@ TINY = Fraction(1, 10**9)
 @example(EXERCISE, Fraction(2, 3))
 @example(EXERCISE, Fraction(1))
 @example(ud.Contributions([1, 1], Fraction(1)), Fraction(2))
-def test_only_multipliers_by_the_corners_of_all_prices(users, eps):
-    """The condition of thm-multipliers, against all corners of the dual problem."""
+def test_multipliers_are_unique_iff_the_dual_has_one_optimal_corner(users, eps):
+    """Compare the condition of thm-multipliers with all corners of the dual problem."""
     T, v = ud.threshold(users, eps), list(users.largest_sums)
     above, at = sum(x > T for x in v), v.count(T)
-    several = T > 0 and at >= 2 and 2 / eps < above + at
+    not_unique = T > 0 and at >= 2 and 2 / eps < above + at
     best = PAGE.best_corners(users, eps)
-    assert (len(best) > 1) == several
+    assert (len(best) > 1) == not_unique
     solution = ud.optimal_solution(users, eps)
-    if not several:
+    if not not_unique:
         assert best == [tuple(solution.lambda_users)]
     for corner in best:  # each is a certificate of the same point
         prices = np.array(corner)
@@ -38,7 +38,7 @@ def test_only_multipliers_by_the_corners_of_all_prices(users, eps):
 
 
 @pytest.mark.parametrize(
-    ("eps", "several"),
+    ("eps", "not_unique"),
     [
         (Fraction(1, 100), False),
         (Fraction(1, 2), False),
@@ -53,6 +53,6 @@ def test_only_multipliers_by_the_corners_of_all_prices(users, eps):
         (Fraction(5), False),
     ],
 )
-def test_budgets_of_the_exercise(eps, several):
-    assert (len(PAGE.best_corners(EXERCISE, eps)) > 1) == several
+def test_budgets_of_the_exercise(eps, not_unique):
+    assert (len(PAGE.best_corners(EXERCISE, eps)) > 1) == not_unique
     assert glued("kkt")["kkt-unique"] == "ε ≤ 2/3 and for ε ≥ 2"

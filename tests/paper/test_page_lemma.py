@@ -1,4 +1,4 @@
-"""The enumeration of the page on Lemma III.1 enumerates: it knows nothing of clipping."""
+"""The enumeration on the page on Lemma III.1 works for any estimator, not only clipped means."""
 
 from fractions import Fraction
 
@@ -8,8 +8,8 @@ from page_functions import functions_of
 PAGE = functions_of("lemma", Fraction=Fraction)
 
 
-def test_enumeration_tries_more_than_the_ends_and_every_neighbour():
-    """An estimator largest in the middle, whose change by one user depends on the others."""
+def test_enumeration_includes_inner_values_and_every_neighbour():
+    """An estimator with its maximum in the middle; what one user changes depends on the others."""
 
     def hill(data):
         return (2 - np.abs(data - 2)).prod(axis=-1)

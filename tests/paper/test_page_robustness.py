@@ -1,4 +1,4 @@
-"""What carries over to other collections, laws and ways to clip, on other draws than the page's."""
+"""What holds for other collections, laws and ways to clip, on other draws than the page's."""
 
 from fractions import Fraction
 from functools import partial
@@ -20,7 +20,7 @@ EQUAL = ud.Contributions(np.full(127, 4), U)
 
 @given(users=collections().filter(lambda users: users.n_users <= 4), data=st.data())
 def test_averaging_keeps_worst_case_bias_and_sensitivity(users, data):
-    """Over all datasets of averages at three levels, an axis a user."""
+    """Enumerate all datasets with averages at three levels; the array has one axis per user."""
     clipping, n = data.draw(clippings(users, per_sample=False)), users.n_users
     averages = users.upper * np.array([*product((Fraction(0), Fraction(1, 3), 1), repeat=n)])
     sums = averages.clip(clipping.lower, clipping.upper) @ users.counts
@@ -36,8 +36,8 @@ def test_without_heavy_users_akmv_is_not_close_to_laplace():
     np.testing.assert_allclose(sweep["OPT"].mean, sweep["Laplace"].mean)
 
 
-def test_at_two_the_verdict_depends_on_the_width():
-    """On slow buses, as the page has it, with the largest and the smallest optimal width."""
+def test_at_two_the_winner_depends_on_the_width():
+    """For slow buses, as on the page, with the largest and the smallest optimal width."""
     page = functions_of("robustness", n_trials=400, seed=3)
     slow = partial(ud.beta_sums, a=2, b=8)
     sweep = ud.mean_error_sweep(MEAN_ERRORS, EXTREME, [2], slow, 400, rng=3)
@@ -69,7 +69,7 @@ LAWS = [
     ids=["geometric", "extreme"],
 )
 def test_the_best_rival_wins_on_average_and_loses_in_the_worst_case(users, sampler, loses, wins):
-    """In the paper's settings, by six standard errors; a search finds the bad datasets."""
+    """In the paper's settings, by six standard errors; a search finds its worst datasets."""
     sums = sampler(users, 60, rng=11)
     for eps in [*loses, *wins]:
         gap = BEST.mean_error(sums, users, eps) - ud.opt_worst_case_mean_error(sums, users, eps)
@@ -80,8 +80,8 @@ def test_the_best_rival_wins_on_average_and_loses_in_the_worst_case(users, sampl
 
 @pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
 @pytest.mark.parametrize("eps", [0.1, 1, 3])
-def test_a_public_width_errs_less_on_average_than_every_private_threshold(users, eps):
-    """Median over six laws. Its guarantee is three halves of the optimum."""
+def test_a_public_width_has_a_smaller_average_error_than_every_private_threshold(users, eps):
+    """Median over six laws. The guarantee of this width is 3/2 of the optimum."""
     page, data = functions_of("robustness"), [law(users, 40, rng=12) for law in LAWS]
     S, best = page.public_width(users, eps), ud.optimal_error(users, eps)
     assert ud.symmetric_error(users, S, eps) == pytest.approx(1.5 * best)
@@ -93,18 +93,18 @@ def test_a_public_width_errs_less_on_average_than_every_private_threshold(users,
         assert private > public, rule
 
 
-def test_where_the_bound_misleads_a_private_threshold_beats_every_width_around_the_middle():
-    """Samples with a mean of a hundredth of U, as the page has them."""
+def test_if_samples_are_far_below_the_bound_a_private_threshold_beats_every_centred_width():
+    """Samples with a mean of U/100, as on the page."""
     sums = ud.beta_sums(GEOMETRIC, 60, a=1, b=99, rng=13)
     rule = beyond.PrivateThreshold(0.1, measure="logarithmic")
     widths = np.geomspace(U / 32, U * GEOMETRIC.max_count, 30)
-    around = [beyond.clipped_mean_error(sums, GEOMETRIC, S, 1).mean() for S in widths]
-    assert rule.mean_error(sums, GEOMETRIC, 1).mean() < 0.5 * min(around)
+    centred = [beyond.clipped_mean_error(sums, GEOMETRIC, S, 1).mean() for S in widths]
+    assert rule.mean_error(sums, GEOMETRIC, 1).mean() < 0.5 * min(centred)
 
 
 @pytest.mark.parametrize("users", [GEOMETRIC, EXTREME], ids=["geometric", "extreme"])
-def test_averaging_first_keeps_the_worst_case_and_lowers_the_average(users):
-    """Clip each sample, or each user's average, on common uniform samples."""
+def test_averaging_first_keeps_the_worst_case_error_and_lowers_the_average_error(users):
+    """Clip each sample, or each user's average, of the same uniform samples."""
     rng, eps, counts = np.random.default_rng(1), 1.0, users.counts
     samples = rng.uniform(0, U, (1000, users.total))
     clipping = ud.optimal_clipping(users, eps)

@@ -1,12 +1,12 @@
-"""Samplers: the random datasets of Section IV-B, and others, drawn as the users' sums.
+"""Samplers: they draw the users' sums of the random datasets of Section IV-B, and of others.
 
 - `uniform_sums` (law 1): each sample is uniform on [0, U].
-- `gaussian_sums` (law 2): normal around U/2 of variance U/4, as N(U/2, U/4) reads, and drawn again
+- `gaussian_sums` (law 2): normal around U/2 with variance U/4, as N(U/2, U/4) says, and drawn again
   until it lies in [0, U]: a truncated law, not a projected one (err-gaussian).
-- `beta_sums`: U times a Beta variable. `correlated_sums`: uniform samples, any two of a user with
-  the correlation asked for.
+- `beta_sums`: U times a Beta variable. `correlated_sums`: uniform samples, where any two samples of
+  a user have the given correlation.
 - A sum of m samples has the mean m E[X] and the variance m Var[X] (1 + (m - 1) correlation); users
-  are independent, and so are datasets. A seed decides all draws.
+  are independent, and so are datasets. A seed fixes all draws.
 - The memory does not grow with the counts: samples are drawn and added up in blocks.
 """
 
@@ -49,7 +49,7 @@ every_law = pytest.mark.parametrize(("sampler", "law", "correlation"), LAWS.valu
 
 
 @every_law
-def test_single_samples_follow_their_law_and_no_other_and_seeds_decide(sampler, law, correlation):
+def test_single_samples_follow_their_law_and_seeds_fix_them(sampler, law, correlation):
     one = ud.Contributions([1], U)
     samples = sampler(one, 20_000, rng=2)[:, 0]
     assert stats.kstest(samples, law.cdf).pvalue > FALSE_ALARM
@@ -69,7 +69,7 @@ def test_sums_have_the_mean_and_the_variance_of_their_law_and_are_independent(
     assert ((sums >= 0) & (sums <= U * m * (1 + 1e-12))).all()
     variance = m * law.var() * (1 + (m - 1) * correlation)
     assert (np.abs(sums.mean(axis=0) - m * law.mean()) <= 6 * np.sqrt(variance / n)).all()
-    # No law here has a kurtosis above that of a Gaussian by much: a tenth more would be noticed.
+    # No law here has a kurtosis much above a Gaussian's, so 2.5/n bounds this ratio's variance.
     assert (np.abs(sums.var(axis=0) / variance - 1) <= 6 * np.sqrt(2.5 / n)).all()
     between_users = np.corrcoef(sums.T) - np.eye(4)
     between_datasets = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in sums.T]
@@ -90,7 +90,7 @@ def test_memory_does_not_grow_with_the_counts(name):
         assert (np.abs(sums - U / 2 * users.counts) <= slack).all()
 
 
-def test_memory_holds_one_sample_at_a_time_where_it_must(monkeypatch):
+def test_samples_are_drawn_one_by_one_if_a_block_holds_no_more(monkeypatch):
     monkeypatch.setattr(samplers, "_BLOCK", 5)
     shapes, users = [], ud.Contributions([3, 3, 1], U)
     sums = samplers._add_up(users, 4, lambda shape: shapes.append(shape) or np.ones(shape))

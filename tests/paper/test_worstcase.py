@@ -1,17 +1,17 @@
-"""The worst-case error of clipped means, and the clipping that makes it smallest (Section III).
+"""The worst-case error of clipped means, and the clipping that minimises it (Section III).
 
-- Sensitivity is (6): the widest user's intervals over N. Bias is the larger of the two sides of
-  (5), summed over the samples first; (5) as printed is that only where one side wins in every
-  sample, and never less (`printed_bias`).
-- The worst-case error is bias plus sensitivity over eps: Lemma III.1 with that bias.
-- Its smallest value is at Theorem III.1's intervals, centred, of total width T: the k-th largest U
-  m_l, k = ceil(2/eps), or 0 beyond the last user. (12), as printed, divides by m_l, and may be
-  less.
+- Sensitivity is (6): the largest total width of a user's intervals, over N. Bias is the larger of
+  the two sides of (5), each summed over all samples. (5) as printed takes the larger side of each
+  sample (`printed_bias`): never less, and equal only if the same side is larger in every sample.
+- The worst-case error is bias plus sensitivity over eps: Lemma III.1 with the corrected bias.
+- Its minimum is attained by the intervals of Theorem III.1, centred, of total width T: the k-th
+  largest U m_l, k = ceil(2/eps), or 0 if k exceeds the number of users. (12) as printed divides by
+  m_l, and can be smaller.
 - The optimum is compared with its definition, with a linear program, and with rivals in the class
-  B; all minimisers are told apart from all others.
-- With a Fraction for U all of this is exact; with floats it is the same, rounded once.
+  B; a characterisation of all minimisers is tested.
+- With a Fraction for U all results are exact; with floats they are the same, rounded once.
 
-First come values by hand, then the definitions (`oracle.py`), then properties.
+Tests of values computed by hand come first, then definitions (`oracle.py`), then properties.
 """
 
 from fractions import Fraction
@@ -42,7 +42,7 @@ def test_threshold_by_hand(eps, expected):
     assert ud.threshold(exact([1, 4, 2, 1, 1], 65), eps) == 65 * expected
 
 
-def test_a_refusal_says_which_numbers_are_exact():
+def test_sum_of_largest_refuses_a_rank_that_is_not_exact():
     with pytest.raises(TypeError, match=r"^`x` must be a Fraction or an integer, got x=0\.5"):
         ud.sum_of_largest(exact([2, 1]), 0.5)
 
@@ -82,7 +82,7 @@ def test_definition_of_bias_and_sensitivity(per_sample, data):
 
 
 @given(data=st.data())
-def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
+def test_printed_bias_is_exact_iff_one_side_is_larger_everywhere(data):
     users = data.draw(collections(max_samples=8))
     clipping = data.draw(clippings(users, per_sample=True))
     excess = clipping.lower - (users.upper - clipping.upper)
@@ -94,7 +94,7 @@ def test_printed_bias_is_exact_iff_one_side_wins_everywhere(data):
 
 
 @given(users=collections(), width=st.fractions(0, 30), share=st.fractions(0, 1))
-def test_the_bias_of_a_histogram_is_that_of_all_its_users(users, width, share):
+def test_bias_from_the_histogram_equals_bias_from_all_users(users, width, share):
     centre = share * users.upper
     clipping = beyond.centred_clipping(users, width, centre)
     assert centred_bias(users, width, centre) == ud.worst_case_bias(users, clipping)
@@ -107,7 +107,7 @@ def test_sensitivity_without_clipping_is_that_of_the_mean():
 
 
 @given(users=collections(), data=st.data())
-def test_optimum_by_definition_by_formula_and_by_linear_program(users, data):
+def test_the_optimum_agrees_with_definition_formula_and_linear_program(users, data):
     eps = data.draw(budgets(users.n_users))
     args = (users.counts.tolist(), users.upper, eps)
     clipping = ud.optimal_clipping(users, eps)
@@ -120,7 +120,7 @@ def test_optimum_by_definition_by_formula_and_by_linear_program(users, data):
 
 @pytest.mark.parametrize("per_sample", [False, True])
 @given(users=collections(max_samples=12), data=st.data())
-def test_no_clipping_does_better(per_sample, users, data):
+def test_no_clipping_has_a_smaller_worst_case_error(per_sample, users, data):
     eps = data.draw(budgets(users.n_users))
     rival = data.draw(clippings(users, per_sample))
     assert ud.worst_case_error(users, rival, eps) >= ud.optimal_error(users, eps)
@@ -136,7 +136,7 @@ def test_centring_an_interval_never_hurts(users, data):
 
 @st.composite
 def clippings_near_the_best(draw, users, eps, broken):
-    """Uneven widths, shifted intervals; of three conditions at most the one that is named fails."""
+    """Intervals of uneven widths, shifted; at most the condition named by `broken` fails."""
     signed, share = (st.fractions(low, 1, max_denominator=6) for low in (-1, 0))
     least, v = ud.optimal_error(users, eps), sorted({0, *users.largest_sums})
     best = [S for S in v if ud.symmetric_error(users, S, eps) == least]
@@ -147,39 +147,39 @@ def clippings_near_the_best(draw, users, eps, broken):
     for m in users.counts.tolist():
         mean = min(S / m, users.upper) * (draw(share) if broken == "user" else 1)
         uneven = draw(st.lists(signed, min_size=m, max_size=m))
-        room = min(mean, users.upper - mean) / 2
-        widths += [mean + room * (x - sum(uneven) / m) for x in uneven]
-    left = [users.upper - width for width in widths]
-    shifts = draw(st.lists(signed, min_size=len(left), max_size=len(left)))
-    tilt = sum(x * y for x, y in zip(shifts, left, strict=True)) / (sum(left) or 1)
+        slack = min(mean, users.upper - mean) / 2
+        widths += [mean + slack * (x - sum(uneven) / m) for x in uneven]
+    gaps = [users.upper - width for width in widths]
+    shifts = draw(st.lists(signed, min_size=len(gaps), max_size=len(gaps)))
+    tilt = sum(x * y for x, y in zip(shifts, gaps, strict=True)) / (sum(gaps) or 1)
     tilt *= broken != "balance"
-    lower = [(2 + x - tilt) / 4 * y for x, y in zip(shifts, left, strict=True)]
+    lower = [(2 + x - tilt) / 4 * y for x, y in zip(shifts, gaps, strict=True)]
     return ud.Clipping(lower, [a + w for a, w in zip(lower, widths, strict=True)])
 
 
 @pytest.mark.parametrize("broken", ["nothing", "width", "user", "balance"])
 @given(users=collections(max_samples=10), data=st.data())
-def test_all_minimisers_in_the_class_b(broken, users, data):
+def test_the_three_conditions_characterise_all_minimisers_in_the_class_b(broken, users, data):
     eps = data.draw(budgets(users.n_users))
     clipping = data.draw(clippings_near_the_best(users, eps, broken))
     lower, upper = clipping.lower, clipping.upper
     owner = np.repeat(np.arange(users.n_users), users.counts)
     W = [sum((upper - lower)[owner == user]) for user in range(users.n_users)]
     least, S = ud.optimal_error(users, eps), max(W)
-    listed = (
+    is_minimiser = (
         ud.symmetric_error(users, S, eps) == least
         and [min(S, v) for v in users.largest_sums] == W
         and sum(lower) == sum(users.upper - upper)
     )
-    assert listed or broken != "nothing"
-    assert (ud.worst_case_error(users, clipping, eps) == least) == listed
+    assert is_minimiser or broken != "nothing"
+    assert (ud.worst_case_error(users, clipping, eps) == least) == is_minimiser
     printed = ud.printed_bias(users, clipping) + ud.sensitivity(users, clipping) / Fraction(eps)
-    assert (printed == least) == (listed and all(lower + upper == users.upper))
+    assert (printed == least) == (is_minimiser and all(lower + upper == users.upper))
 
 
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
-def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
-    """And half of a budget at most doubles the error."""
+def test_more_budget_never_raises_the_error_and_lowers_it_above_two_over_l(users, eps, step):
+    """In addition, halving a budget at most doubles the error."""
     before, after = ud.optimal_error(users, eps), ud.optimal_error(users, eps + step)
     assert after <= before
     for objective in ("bound", "l1"):
@@ -194,7 +194,7 @@ def test_more_budget_never_costs_and_helps_after_two_over_l(users, eps, step):
 
 
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
-def test_the_threshold_never_falls_and_the_least_width_is_that_of_the_lightest_user(
+def test_the_threshold_grows_with_eps_and_the_smallest_width_is_that_of_the_lightest_user(
     users, eps, step
 ):
     assert ud.threshold(users, eps) <= ud.threshold(users, eps + step)
@@ -204,7 +204,7 @@ def test_the_threshold_never_falls_and_the_least_width_is_that_of_the_lightest_u
 
 
 @given(users=collections(), data=st.data())
-def test_one_interval_a_user_equals_the_same_interval_a_sample(users, data):
+def test_one_interval_per_user_equals_that_interval_for_each_sample(users, data):
     by_user = data.draw(clippings(users, per_sample=False))
     ends = (np.repeat(end, users.counts) for end in (by_user.lower, by_user.upper))
     by_sample = ud.Clipping(*ends)
@@ -217,8 +217,8 @@ def test_floats_agree_with_fractions_and_are_rounded_once(users, eps):
     rounded = ud.Contributions(users.counts, float(users.upper))
     clipping = ud.optimal_clipping(rounded, eps)
     assert isinstance(ud.threshold(rounded, eps), float)
-    taken = ud.Contributions(users.counts, Fraction(rounded.upper))
-    assert ud.optimal_error(rounded, eps) == float(ud.optimal_error(taken, eps))
+    exact_users = ud.Contributions(users.counts, Fraction(rounded.upper))
+    assert ud.optimal_error(rounded, eps) == float(ud.optimal_error(exact_users, eps))
     expected = pytest.approx(float(ud.optimal_error(users, eps)), rel=1e-12)
     assert ud.optimal_error(rounded, eps) == expected
     assert ud.worst_case_error(rounded, clipping, eps) == expected

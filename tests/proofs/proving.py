@@ -1,4 +1,4 @@
-"""Proofs compiled once, whichever worker of pytest asks first."""
+"""Proofs are compiled once, by the first worker of pytest that needs them."""
 
 import fcntl
 import os
@@ -15,16 +15,16 @@ with_coq = [
     pytest.mark.skipif(
         MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
     ),
-    # Whoever asks first waits until all proofs are compiled.
+    # The first worker waits until all proofs are compiled.
     pytest.mark.timeout(2400),
 ]
 """Marks of tests that need Coq."""
 
 
 def compiled(target="checked"):
-    """Have `make` check the proofs, while other workers wait; return where they are compiled.
+    """Have `make` check the proofs, while other workers wait; return the folder of compiled files.
 
-    Nothing to do if it has been done, two minutes if not.
+    This takes two minutes, or nothing if they are compiled already.
     """
     BUILT.mkdir(parents=True, exist_ok=True)
     with (BUILT / "lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""The machine-checked proofs: no axiom gets by, and nothing is weakened unseen."""
+"""The machine-checked proofs: no axiom and no weakened definition goes unnoticed."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ pytestmark = with_coq
 
 @pytest.fixture(scope="module")
 def built():
-    """Everything as it is, checked."""
+    """The folder of the unchanged, checked proofs."""
     return compiled()
 
 
@@ -30,7 +30,7 @@ Theorem slip : (1 = 2)%N.
 Proof. by have := notF bad. Qed.
 End Slip.
 """
-# Notations are refused unless they are listed: these are.
+# Notations are refused unless they are listed; the tests list this one.
 MISPRINTED = """Notation
   "a = b" := (not (@eq _ a b)) (at level 70) : nat_scope.
 (* begin slip *)
@@ -50,7 +50,7 @@ Theorem slip : private_ok (size [:: true] = 3%N).
 (* end slip *)
 Proof. by []. Qed.
 """
-# What is added to few_numbers.v, which no other file imports, and what is then said.
+# Text that is added to few_numbers.v, which no other file imports, and the expected messages.
 SLIPS = {
     "by an axiom": (TRUE_BY_AN_AXIOM, ["+Classical_Prop.classic : "]),
     "by an axiom of the reals": (
@@ -79,7 +79,7 @@ SLIPS = {
 }
 
 
-# A part of a definition for another: every theorem is still proved, and reads as before.
+# Changes of definitions with which every theorem is still proved, and reads as before.
 WEAKENED = {
     "neighbours that are equal": (
         [("Prop := forall l', ", "l' != l -> ", "", "x l' = x' l'.")],
@@ -96,17 +96,17 @@ WEAKENED = {
 
 
 def copied(built, folder):
-    """Copy the proofs, and what was made of them."""
+    """Copy the proofs, and their compiled files."""
     shutil.copytree(PROOFS, folder / "proofs")
     shutil.copytree(built, folder / "built")
     return folder / "proofs"
 
 
 def checked_with(slip, instance, built, folder, tier="", where="one_line.v"):
-    """What `make` says with a slip in a file, and something more in the instances of its tier."""
+    """Run `make` with a fault added to a file, and text added to the instances of its tier."""
     files = copied(built, folder)
     file = files / tier / where
-    # Imports stand at the head.
+    # Imports must be at the top.
     imported = slip[: slip.index("(* begin")] if slip.startswith("From") else ""
     file.write_text(imported + file.read_text("utf-8") + slip.removeprefix(imported), "utf-8")
     if slip.startswith("Notation"):
@@ -119,7 +119,7 @@ def checked_with(slip, instance, built, folder, tier="", where="one_line.v"):
 
 
 def checked(folder):
-    """What `make` says of the copy."""
+    """Run `make` on the copy."""
     return subprocess.run(
         ["make", "-C", folder / "proofs", f"OUT={folder / 'built'}"],
         stdout=subprocess.PIPE,
@@ -129,19 +129,19 @@ def checked(folder):
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_nothing_is_assumed_that_is_not_said(slip, built, tmp_path):
-    added, said = SLIPS[slip]
+def test_no_unstated_assumption_goes_unnoticed(slip, built, tmp_path):
+    added, messages = SLIPS[slip]
     run = checked_with(added, "", built, tmp_path, where="few_numbers.v")
     assert run.returncode != 0
-    assert [words for words in said if words not in run.stdout] == []
+    assert [words for words in messages if words not in run.stdout] == []
 
 
 @pytest.mark.parametrize("slip", WEAKENED)
-def test_no_definition_is_weakened_unseen(slip, built, tmp_path):
-    places, words = WEAKENED[slip]
+def test_no_weakened_definition_goes_unnoticed(slip, built, tmp_path):
+    changes, words = WEAKENED[slip]
     file = copied(built, tmp_path) / "protected.v"
     source = file.read_text(encoding="utf-8")
-    for before, right, wrong, after in places:
+    for before, right, wrong, after in changes:
         assert source.count(before + right + after) == 1
         source = source.replace(before + right + after, before + wrong + after)
     file.write_text(source, encoding="utf-8")
@@ -162,14 +162,14 @@ def test_the_reals_rest_on_three_assumptions_and_no_fourth(built, tmp_path):
 
 
 def test_an_instance_proves_the_hypotheses(built, tmp_path):
-    """The name alone is no instance."""
+    """The name alone is not an instance."""
     run = checked_with(UNDER_HYPOTHESES, "Definition slip := @one_line.slip .\n", built, tmp_path)
     assert run.returncode != 0
     assert "instances.slip leaves ['bad'] open, not []" in run.stdout
 
 
-def test_what_about_prints_is_read_or_refused(built, tmp_path):
-    """A pattern that matches nothing finds no hypothesis, so that must not pass."""
+def test_output_of_about_is_parsed_or_refused(built, tmp_path):
+    """A pattern without a match would find no hypothesis, so this must fail."""
     copied(built, tmp_path)
     applied = tmp_path / "built" / "applied"
     command = [sys.executable, PROOFS / "scan.py", "instances", tmp_path / "built"]

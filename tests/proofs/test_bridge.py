@@ -1,4 +1,4 @@
-"""Answers of userdp that Coq has proved right: one that is not is refused."""
+"""Results of userdp that Coq proves correct: a wrong one is refused."""
 
 import json
 import re
@@ -21,8 +21,8 @@ pytestmark = with_coq
 akmv = import_module("userdp.akmv")  # `userdp.akmv` is a function
 CLOSED = "Closed under the global context\n"
 LITTLE = Fraction(1, 10**9)
-# What userdp answers in a case of each kind; all else is the question.
-ANSWERS = {
+# The results of userdp in a case of each kind; the other fields are the problem.
+RESULTS = {
     "rank": ["rank"],
     "optimal": ["rank", "threshold", "low", "high", "error"],
     "floats": ["rank", "threshold", "low", "high", "error"],
@@ -42,7 +42,7 @@ def built():
 
 
 def coq(text, folder):
-    """What Coq says of a file."""
+    """Run Coq on a file."""
     file = folder / "cases.v"
     file.write_text(text, encoding="utf-8")
     command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", BUILT, "UserDP"]
@@ -50,7 +50,7 @@ def coq(text, folder):
 
 
 def spoilt(case, name):
-    """The case with an answer that is off by 10^-9, or by this share of it, or a rank by one."""
+    """The case with a result off by 1e-9, absolutely or relatively, or with a rank off by one."""
     value = getattr(case, name)
     if isinstance(value, list):
         value = [value[0] + LITTLE, *value[1:]]
@@ -61,12 +61,12 @@ def spoilt(case, name):
     return replace(case, **{name: value})
 
 
-def test_a_seed_draws_the_same_again():
+def test_a_seed_fixes_the_cases():
     assert bridge.cases("optimal", 30, seed=1) == bridge.cases("optimal", 30, seed=1)
     assert bridge.cases("optimal", 30, seed=1) != bridge.cases("optimal", 30, seed=2)
 
 
-def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
+def test_drawn_cases_have_ties_whole_ranks_and_few_and_many_users():
     some = bridge.cases("optimal", 100, seed=20)
     assert any((2 / case.eps).denominator == 1 for case in some)
     assert {1, 2} < {len(case.counts) for case in some}
@@ -75,7 +75,7 @@ def test_what_is_drawn_has_ties_whole_ranks_and_few_and_many_users():
     assert {case.threshold == 0 for case in some} == {True, False}
 
 
-def test_what_is_drawn_in_floats_is_given_in_all_forms_and_only_close_to_whole_ranks():
+def test_drawn_floats_have_all_types_and_some_are_close_to_whole_ranks():
     some = bridge.instances("floats", 300, Random(20))
     forms = {(type(q.given_upper), type(q.given_eps)) for q in some}
     assert {float, int, np.float32, Fraction} == {upper for upper, _ in forms}
@@ -87,37 +87,37 @@ def test_what_is_drawn_in_floats_is_given_in_all_forms_and_only_close_to_whole_r
 
 @cache
 def right_cases(kind):
-    """Some of the book's cases, and some drawn ones; of points, those that satisfy all."""
+    """Some cases of the book, and some drawn ones; of points, only those without residuals."""
     some = bridge.cases(kind, 12, seed=20)
     some = some if kind == "certificate" else some[:8] + some[-12:]
     return [case for case in some if kind != "residuals" or not any(case.residuals)]
 
 
-@pytest.mark.parametrize("kind", ANSWERS)
-def test_an_answer_that_is_off_is_refused(kind, tmp_path):
-    """Each number of an answer by itself, and where they stand; those that are right are not."""
+@pytest.mark.parametrize("kind", RESULTS)
+def test_a_wrong_result_is_refused(kind, tmp_path):
+    """Each number of a result is changed separately; exactly the changed cases are refused."""
     right = right_cases(kind)
-    wrong = [spoilt(case, name) for case in right for name in ANSWERS[kind]]
+    wrong = [spoilt(case, name) for case in right for name in RESULTS[kind]]
     done = coq(bridge.refusals({kind: right + wrong}), tmp_path)
     assert done.returncode == 0
     refused = [int(n) for n in re.findall(r"\d+", done.stdout)]
     assert refused == list(range(len(right), len(right + wrong)))
 
 
-@pytest.mark.parametrize("kind", ANSWERS)
-def test_there_is_no_theorem_of_a_wrong_answer(kind, tmp_path):
+@pytest.mark.parametrize("kind", RESULTS)
+def test_there_is_no_theorem_for_a_wrong_result(kind, tmp_path):
     right = right_cases(kind)[:6]
     done = coq(bridge.document({kind: right}), tmp_path)
     assert (done.returncode, done.stdout) == (0, CLOSED)
-    wrong = [*right, spoilt(right[0], ANSWERS[kind][-1])]
+    wrong = [*right, spoilt(right[0], RESULTS[kind][-1])]
     assert coq(bridge.document({kind: wrong}), tmp_path).returncode != 0
 
 
-def test_nothing_true_of_no_users_is_proved(tmp_path):
-    """An invalid question has no right answer; exchanged answers are wrong."""
+def test_invalid_problems_and_exchanged_results_are_refused(tmp_path):
+    """An invalid problem has no correct result; exchanged results are wrong."""
     best, any_one = bridge.cases("optimal", 0, seed=20)[0], bridge.cases("clipping", 0, seed=20)[0]
     none = {"counts": [], "low": [], "high": []}
-    asked = {
+    cases = {
         "rank": [bridge.Rank(Fraction(eps), Fraction(0), 2) for eps in (0, -1)],
         "optimal": [
             replace(best, **none),
@@ -135,14 +135,14 @@ def test_nothing_true_of_no_users_is_proved(tmp_path):
             replace(any_one, bias=any_one.sensitivity, sensitivity=any_one.bias),
         ],
     }
-    done = coq(bridge.refusals(asked), tmp_path)
+    done = coq(bridge.refusals(cases), tmp_path)
     assert done.returncode == 0
     refused = re.findall(r"\[::([^\]]*)\]", done.stdout)
     assert [len(numbers.split(";")) for numbers in refused] == [2, 7, 4]
 
 
-def test_what_proves_a_floor_is_checked(tmp_path):
-    """Larger floors that follow from datasets, factors or loads that are not as they must be."""
+def test_everything_that_proves_a_floor_is_checked(tmp_path):
+    """Floors that would follow from invalid datasets, factors, weights or loads."""
     right = bridge.cases("certificate", 0, seed=20)[0]
     [(n_apart, factor), *factors] = right.factors
     wrong = [
@@ -168,7 +168,7 @@ def test_what_proves_a_floor_is_checked(tmp_path):
     assert [int(n) for n in re.findall(r"\d+", done.stdout)] == list(range(1, len(wrong) + 1))
 
 
-def test_an_answer_that_is_no_fraction_is_not_written_down(monkeypatch):
+def test_a_result_that_is_not_a_fraction_is_not_written(monkeypatch):
     monkeypatch.setattr(bridge.ud, "optimal_error", lambda users, eps: 1.5)
     with pytest.raises(TypeError, match="which is not a Fraction"):
         bridge.cases("optimal", 0, seed=20)
@@ -230,18 +230,18 @@ BREAKS = {
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
-    """Exactly the answers that it changes; what is asked stays as it was written down."""
+    """Exactly the changed results are refused; the problems are written unchanged."""
     kind, broken, function, modules = BREAKS[name]
-    asked = [q for q in bridge.instances(kind, 20, Random(20)) if len(q.counts) <= 40]
-    right = [bridge.KINDS[kind].compute(q, Random(20)) for q in asked]
+    problems = [q for q in bridge.instances(kind, 20, Random(20)) if len(q.counts) <= 40]
+    right = [bridge.KINDS[kind].compute(q, Random(20)) for q in problems]
     for module in modules:
         monkeypatch.setattr(module, function, broken)
-    some = [bridge.KINDS[kind].compute(q, Random(20)) for q in asked]
+    some = [bridge.KINDS[kind].compute(q, Random(20)) for q in problems]
     wrong = [i for i, case in enumerate(some) if case != right[i]]
     assert wrong
-    question = ["counts", "upper", "eps"]
-    for part in question:
-        assert [getattr(case, part) for case in some] == [getattr(case, part) for case in right]
+    fields = ["counts", "upper", "eps"]
+    for field in fields:
+        assert [getattr(case, field) for case in some] == [getattr(case, field) for case in right]
     done = coq(bridge.refusals({kind: some}), tmp_path)
     assert [int(n) for n in re.findall(r"\d+", done.stdout)] == wrong
 
@@ -260,12 +260,12 @@ def test_a_new_collection_on_a_page_is_a_case(tmp_path):
         bridge.literals("page", next(bridge.calls(tmp_path))[2])
 
 
-def test_no_name_is_left_of_what_pages_no_longer_call():
+def test_every_named_collection_is_still_on_a_page():
     found = {bridge.key(page, arguments) for page, _, arguments in bridge.calls(bridge.BOOK)}
     assert found >= set(bridge.NAMED)
 
 
-def test_residuals_of_wrong_points_are_asked_for():
+def test_residuals_of_wrong_points_are_among_the_cases():
     some = bridge.cases("residuals", 50, seed=20)
     wrong = sum(any(case.residuals) for case in some)
     assert len(some) // 4 < wrong < len(some)

@@ -1,4 +1,4 @@
-"""What pages say that Coq has checked, against the table of proofs/README.md."""
+"""Statements on pages about what Coq has checked, compared with the table in proofs/README.md."""
 
 import re
 
@@ -26,7 +26,7 @@ def prose(name):
 
 
 def claims_of_coq():
-    """Each sentence of a page that names Coq, with the labels that it names."""
+    """Each sentence of a page that mentions Coq, with the labels in it."""
     for name in pages():
         for sentence in re.split(r"(?<=[.!?*])\s+(?=[A-Z*({\[])", prose(name)):
             if "Coq" in sentence:
@@ -38,40 +38,40 @@ CLAIMS = [pytest.param(*claim, id=f"{claim[0]} {i}") for i, claim in enumerate(c
 
 
 @pytest.mark.parametrize(("name", "sentence", "labels"), CLAIMS)
-def test_what_is_said_to_be_in_coq_is_checked_there(name, sentence, labels):
-    """A statement that is checked in part is neither in Coq nor by hand, but said to be in part."""
+def test_statements_said_to_be_checked_in_coq_are(name, sentence, labels):
+    """A partly checked statement must be described as such, neither as checked nor as by hand."""
     if name in EXPLAINS and EXPLAINS[name] in sentence:
         return
     checked = proofs.checked()
     if BY_HAND.search(sentence):
-        assert labels, "a sentence says of nothing in particular that it is not in Coq"
+        assert labels, "a sentence says that something is not in Coq, without a label"
         assert not labels & set(checked)
     elif name != "proofs" or labels:
-        assert labels, "a sentence says of nothing in particular that it is in Coq"
+        assert labels, "a sentence says that something is in Coq, without a label"
         verdict = "in part" if IN_PART.search(sentence) else "checked"
         assert {checked.get(label, proofs.BY_HAND)[0] for label in labels} == {verdict}
 
 
-def test_the_page_on_lower_bounds_sorts_all_of_its_statements():
-    said = {"checked": set(), "in part": set(), "by hand": set()}
+def test_the_page_on_lower_bounds_says_of_each_statement_how_it_was_checked():
+    by_verdict = {"checked": set(), "in part": set(), "by hand": set()}
     for name, sentence, labels in claims_of_coq():
         if name == "lower-bound":
             in_part = "in part" if IN_PART.search(sentence) else "checked"
-            said["by hand" if BY_HAND.search(sentence) else in_part] |= labels
+            by_verdict["by hand" if BY_HAND.search(sentence) else in_part] |= labels
     text = "\n\n".join(c.source for c in page("lower-bound").cells if c.cell_type == "markdown")
     stated = {label for _, label in proofs.BOX.findall(text)}
-    for verdict, labels in said.items():
+    for verdict, labels in by_verdict.items():
         known = {x for x in stated if proofs.checked().get(x, proofs.BY_HAND)[0] == verdict}
         assert labels == known, verdict
 
 
-def test_the_page_on_proofs_names_what_a_release_rests_on_and_is_by_hand():
+def test_the_page_on_proofs_names_statements_behind_releases_that_are_proved_by_hand():
     by_hand = [labels for _, sentence, labels in claims_of_coq() if BY_HAND.search(sentence)]
     rests_on = {"prp-felt-family", "thm-stationary", "thm-lambert", "thm-projected"}
     assert any(rests_on <= labels for labels in by_hand)
 
 
-def test_the_readme_leads_to_the_page_on_proofs():
+def test_the_readme_refers_to_the_page_on_proofs():
     text = (ROOT / "README.md").read_text("utf-8")
     sentences = [s for s in re.split(r"(?<=\.)\s+(?=[A-Z])", text) if re.search(r"\bCoq\b", s)]
     assert sentences

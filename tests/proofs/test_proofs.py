@@ -1,4 +1,4 @@
-"""The machine-checked proofs: a statement that is spoilt loses its proof."""
+"""The machine-checked proofs: a statement that is changed wrongly has no proof."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from proving import PROOFS, compiled, with_coq
 
 pytestmark = with_coq
 
-# What is spoilt, the file, and where: a part for another, which must have no proof.
+# Wrong changes: the file, and the text with «right→wrong», whose proof must then fail.
 SPOILT = {
     "the lemma as printed": ("lemma", "b) «(Num.max A B / N R m)→(printed_bias U a b)»,"),
     "rank k + 1": ("optimum", "let T := v m U «k→k.+1» in\n  (exists2"),
@@ -136,17 +136,17 @@ SPOILT = {
 
 @pytest.fixture(scope="module")
 def built():
-    """Everything as it is, checked."""
+    """The folder of the unchanged, checked proofs."""
     return compiled()
 
 
-@pytest.mark.parametrize("slip", SPOILT)
-def test_a_spoilt_statement_has_no_proof(slip, built, tmp_path):
-    name, place = SPOILT[slip]
-    right, wrong = (re.sub("«(.*)→(.*)»", rf"\{side}", place, flags=re.S) for side in (1, 2))
+@pytest.mark.parametrize("change", SPOILT)
+def test_a_spoilt_statement_has_no_proof(change, built, tmp_path):
+    name, marked = SPOILT[change]
+    right, wrong = (re.sub("«(.*)→(.*)»", rf"\{side}", marked, flags=re.S) for side in (1, 2))
     source = (PROOFS / f"{name}.v").read_text(encoding="utf-8")
     assert source.count(right) == 1
-    first = source[: source.index(right)].count("\n") + 1  # the line that is spoilt
+    first = source[: source.index(right)].count("\n") + 1  # the changed line
     file = tmp_path / f"{name.replace('/', '_')}.v"
     file.write_text(source.replace(right, wrong), encoding="utf-8")
     command = ["coqc", "-q", "-noglob", "-w", "none", "-Q", built, "UserDP"]

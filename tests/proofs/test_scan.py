@@ -1,4 +1,4 @@
-"""The scanner of the proofs: what could show another statement than the one proved is refused."""
+"""The scanner of the proofs refuses text that could misrepresent the proved statement."""
 
 import re
 import shutil
@@ -31,8 +31,8 @@ IN_PROOF = "within a proof only tactics and 'Qed.' may stand: "
 OF_MARK = " has no counterpart, or is within a proof"
 IN_COMMENT = "a line of a comment reads like a sentence: "
 
-# What is added to one_line.v, and why it is refused: a reason, or all of the message that follows
-# the line. The first slips once passed all checks.
+# Text that is added to one_line.v, and the reason why it is refused, or the whole message after the
+# line number. The first of them once passed all checks.
 SLIPS = {
     "a notation over two lines": (
         'Notation\n  "a = b" := (not (@eq _ a b)) (at level 70) : nat_scope.\n',
@@ -67,7 +67,7 @@ SLIPS = {
         "(* begin slip *)\nDefinition E_OPT := 0.\n(* end slip *)\n",
         "definitions.v defines this name between marks: E_OPT",
     ),
-    # Of other kinds.
+    # Other kinds of sentences.
     "no proof": ("Lemma slip : False.\nProof.\nAdmitted.\n", IN_PROOF + "Admitted."),
     "an abandoned proof": ("Lemma slip : False.\nProof.\nAbort.\n", IN_PROOF),
     "an axiom": ("Axiom slip : False.\n", UNLISTED),
@@ -247,7 +247,7 @@ SLIPS = {
     "a sentence without an end": ("Definition slip := 0", "the last sentence does not end"),
     "a tab": ("Definition\tslip := 0.\n", "a character is not in ASCII: '\\t'"),
 }
-# What is added to instances.v as well: instances that do not apply the theorem to arguments.
+# Text that is also added to instances.v: instances that do not apply the theorem to arguments.
 NO_INSTANCES = {
     "a proof of something else": "Definition slip := I.\n",
     "another theorem": "Definition slip := @one_line.thm_one_line R.\n",
@@ -261,7 +261,7 @@ NO_INSTANCES = {
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """Copy what the scanner reads."""
+    """Copy the files that the scanner reads."""
     folder = tmp_path_factory.mktemp("scanned")
     for file in ("scan.py", "listed.txt", "*.v", "reals/*.v"):
         for path in PROOFS.glob(file):
@@ -272,7 +272,7 @@ def copied(tmp_path_factory):
 
 
 def refused(folder, **added):
-    """Return what the scanner says when something is added to files."""
+    """Return the messages of the scanner if text is added to files."""
     right = {name: (folder / f"{name}.v").read_text("utf-8") for name in added}
     try:
         for name, slip in added.items():
@@ -291,7 +291,7 @@ def test_the_proofs_are_not_refused(copied):
 
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_sentence_that_could_mislead_is_refused(slip, copied):
-    """With its file, its line and a reason."""
+    """The message names file, line and reason."""
     added, reason = SLIPS[slip]
     failed, words = refused(copied, one_line=added)
     assert failed
@@ -308,8 +308,8 @@ def test_an_instance_applies_the_theorem(slip, copied):
     assert "instances.v lacks 'Definition slip := @one_line.slip ...' with its arguments" in words
 
 
-def test_an_instance_stands_under_no_hypothesis(copied):
-    """With the name of an argument of the theorem, it would look as if it were that argument."""
+def test_an_instance_must_not_be_in_a_section_with_hypotheses(copied):
+    """A hypothesis with the name of an argument of the theorem would look like that argument."""
     under = UNDER.format("Hypothesis n : false.").replace("Theorem slip : (4 = 5)%N.", "")
     failed, words = refused(copied, instances=under)
     assert failed
@@ -323,7 +323,7 @@ def test_a_local_name_does_not_hide_a_definition_of_its_file(copied):
     assert "bridge.v defines this name between marks: akmv_case" in words
 
 
-def test_a_sentence_is_listed_for_one_file_and_must_be_there(copied):
+def test_a_sentence_is_listed_for_one_file_and_must_occur_in_it(copied):
     failed, words = refused(copied, one_line="Arguments akmv {R L} m U exp J.\n")
     assert failed
     assert UNLISTED in words

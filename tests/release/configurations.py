@@ -1,4 +1,4 @@
-"""Releases in all their options, two by two, on a small table, and what is to come out of each."""
+"""Releases with all pairs of options on small tables, and the expected result of each."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -39,7 +39,7 @@ NUMBERS = {
 }
 CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
 IN_SILENCE = {"missing": {"centre"}, "outside": {"clamp"}}
-"""What a measurement does with such rows: a refusal would tell about values."""
+"""How a measurement treats such rows; a refusal would reveal something about values."""
 
 FACTORS = {
     "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
@@ -47,25 +47,25 @@ FACTORS = {
     "measurement": NUMBERS | CLIPPED | {"project": {False, True}} | IN_SILENCE,
     "sums": NUMBERS | CLIPPED | {"project": {False, True}},
 }
-"""Entry points (`private_mean`, its relative with protected counts, OpenDP's measurement,
-`release_mean`) and what there is to choose for each."""
+"""Entry points (`private_mean`, `private_mean_protected_counts`, OpenDP's measurement,
+`release_mean`) and the options of each."""
 
 
 def pairwise(factors):
-    """Return rows so that any two options of two factors stand together in one, found greedily."""
+    """Return rows in which any two options of two factors occur together, found greedily."""
     rng, rows = Random(0), []
     options = [[(name, x) for x in sorted(values)] for name, values in sorted(factors.items())]
-    left = {pair for one, other in combinations(options, 2) for pair in product(one, other)}
-    while left:
+    uncovered = {pair for one, other in combinations(options, 2) for pair in product(one, other)}
+    while uncovered:
         some = [[rng.choice(each) for each in options] for _ in range(500)]
-        best = max(some, key=lambda row: len(left.intersection(combinations(row, 2))))
-        left.difference_update(combinations(best, 2))
+        best = max(some, key=lambda row: len(uncovered.intersection(combinations(row, 2))))
+        uncovered.difference_update(combinations(best, 2))
         rows.append(dict(best))
     return rows
 
 
 IN_PARTS = {"objective": "l1", "width": "best", "centre": "middle", "project": True}
-"""What leaves it to a release whether users of many records are released apart."""
+"""Options with which a release itself decides whether to split off users with many records."""
 
 HELD = {
     "lists": {"missing": "centre", "outside": "clamp"},
@@ -73,10 +73,10 @@ HELD = {
     "DuckDB": {"missing": "drop", "outside": "refuse"},
     **{engine: {"missing": "centre", "outside": "drop"} for engine in ENGINES},
 }
-"""Some holders, with rules."""
+"""Some kinds of data, with rules."""
 
 APART = {"heavy": ("text", "large", "zCDP"), "light": ("text", "large")}
-"""Whether the first user is one of many records or of few, and budgets with which it is done."""
+"""Whether the first user has many records or few, and budgets at which users are split."""
 
 PARTS = [
     {"entry": "mean", "input": kind, "bounds": "usual", "eps": eps, "users": users} | IN_PARTS | how
@@ -133,21 +133,21 @@ def release_of(row, users, values, folder):
 
 
 def sums_of(users, values):
-    names, place = np.unique(users, return_inverse=True)
-    return np.bincount(place), np.bincount(place, values, len(names)).tolist()
+    names, codes = np.unique(users, return_inverse=True)
+    return np.bincount(codes), np.bincount(codes, values, len(names)).tolist()
 
 
 OTHERS = {
     "heavy": ["a"] * 20 + [*"bcdefghijklm"] + ["n", "n"],
     "light": ["z"] * 60 + [*"bcdefghijklm"] + ["n", "n"],
 }
-"""Of what is not of these kinds, where releases are made in parts."""
+"""The other users, in releases in two parts."""
 
 
 def table(row, kinds, rng, copies=1):
-    """Return users and values: of the first user of these kinds, of the others always the same.
+    """Return users and values: those of the first user are of these kinds, others are fixed.
 
-    With copies, there are so many of each of the others.
+    `copies` is the number of copies of each other user.
     """
     low, high, _, _ = numbers_of(row)
     special = {
@@ -168,7 +168,7 @@ def table(row, kinds, rng, copies=1):
 
 
 def large_table(row, copies, alike):
-    """Return users, as whole numbers, and values within the bounds: all alike, or not."""
+    """Return users, as whole numbers, and values within the bounds, all equal if `alike`."""
     low, high, _, _ = numbers_of(row)
     names, values = table(row | {"users": "many"}, ["inside"] * 3, np.random.default_rng(1), copies)
     _, users = np.unique(names, return_inverse=True)
@@ -190,7 +190,7 @@ def centre_of(row):
 
 
 def parts_of(row, users, values):
-    """Return, of each part of a release, the users' names, their counts and bound, S, intervals."""
+    """Return for each part of a release its users' names, counts and bound, S, and intervals."""
     low, high, _, width = numbers_of(row)
     counts = kept(row, users, values).groupby("user").size()
     people, law = ud.Contributions(counts, high - low), BUDGETS[row["eps"]]
@@ -208,7 +208,7 @@ def parts_of(row, users, values):
 
 
 def clipped_means(row, users, values):
-    """Return, of each part, the mean of the clipped users before the noise, and its scale."""
+    """Return for each part the mean of the clipped users without noise, and the noise's scale."""
     low, high, _, _ = numbers_of(row)
     frame, middle, found = kept(row, users, values), centre_of(row), []
     by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user).sum()
@@ -229,7 +229,7 @@ def noise_of(row):
 
 
 def clipped_totals(row, reach, users, values):
-    """Return the same for protected counts: the sum, and the weight, each with its scale."""
+    """Return the same for protected counts: sum and weight without noise, each with its scale."""
     low, high, _, _ = numbers_of(row)
     frame, cap, eps = kept(row, users, values), row["cap"], float(Fraction(EPS[row["eps"]]))
     by_user = (frame.value.clip(low, high) - centre_of(row)).fillna(0).groupby(frame.user)

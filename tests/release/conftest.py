@@ -1,4 +1,4 @@
-"""OpenDP's place, taken by one who answers what he is told and remembers what he was asked."""
+"""A stand-in for OpenDP's noise: it adds a fixed number, and records the requests for noise."""
 
 from fractions import Fraction
 from functools import partial
@@ -11,17 +11,17 @@ from userdp.beyond import GaussianNoise
 from userdp.release import _noise as noise
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     moved: int
     budget: Fraction | GaussianNoise
     total: int | list[int]
 
 
 class StandIn:
-    """What makes OpenDP's noise: adds the same each time, to a number or a vector, and no noise."""
+    """Replaces OpenDP's noise: it always adds `added`, 0 by default, to a number or a vector."""
 
     def __init__(self, monkeypatch):
-        self.added, self.asked = 0, []
+        self.added, self.requests = 0, []
         for name in ("discrete_laplace", "discrete_gaussian"):
             monkeypatch.setattr(noise, name, partial(self.make, getattr(noise, name)))
 
@@ -29,7 +29,7 @@ class StandIn:
         measurement = real(moved, budget, **kind)
 
         def invoke(total):
-            self.asked.append(Asked(moved, budget, total))
+            self.requests.append(Request(moved, budget, total))
             return np.add(total, self.added).tolist()
 
         invoke.map = measurement.map
@@ -38,5 +38,5 @@ class StandIn:
 
 @pytest.fixture
 def opendp(monkeypatch):
-    """No noise, unless `opendp.added` says otherwise; `opendp.asked` has the calls."""
+    """No noise, unless `opendp.added` is set; `opendp.requests` records the requests for noise."""
     return StandIn(monkeypatch)

@@ -1,7 +1,7 @@
-"""Whatever may hold users and values: columns by themselves, and tables with two of them.
+"""All holders of users and values: single columns, and tables with two columns.
 
-`HOLDERS` is all that a person's table may come in, and `ENTRIES` what may stand in it. All of
-it is made late: threads of polars and connections of DuckDB do not outlive a fork.
+`HOLDERS` lists the kinds of columns and tables, and `ENTRIES` the kinds of entries. The objects are
+made only when a test needs them: threads of polars and connections of DuckDB do not survive a fork.
 """
 
 import datetime
@@ -29,7 +29,7 @@ MORE = 5 * 10**9  # beyond 32 bits
 
 
 class Autumn(datetime.tzinfo):
-    """Where clocks are put back: an hour comes twice, for Python with the same name."""
+    """A zone whose clocks are put back: one hour occurs twice, with equal times in Python."""
 
     def utcoffset(self, time):
         return datetime.timedelta(hours=1 if time.fold else 2)
@@ -43,7 +43,7 @@ NIGHT_IN_UTC = datetime.datetime(2013, 10, 27, 1, 30, tzinfo=datetime.UTC)
 
 
 class Person:
-    """Equal to whoever has the same number, and without words of its own."""
+    """Equal to persons with the same number, and without a repr of its own."""
 
     def __init__(self, number):
         self.number = number
@@ -56,7 +56,7 @@ class Person:
 
 
 class OwnEquality:
-    """Equal to nothing but itself, as each row's object is to no other row's."""
+    """Equal only to itself, so that no two rows have equal objects."""
 
     def __eq__(self, other):
         return self is other
@@ -69,23 +69,23 @@ class OwnEquality:
 
 
 class Word(OwnEquality, str):
-    """Text with an equality of its own."""
+    """Text with its own equality."""
 
 
 class Number(OwnEquality, int):
-    """A whole number with an equality of its own."""
+    """A whole number with its own equality."""
 
 
 class Moment(OwnEquality, datetime.datetime):
-    """A time with an equality of its own."""
+    """A time with its own equality."""
 
 
 def one_two_one(make, one=1, two=2):
-    """Return three entries made anew each: the first and the last are the same user's."""
+    """Return three new entries, of which the first and the last belong to the same user."""
     return [make(one), make(two), make(one)]
 
 
-# One user, another one, and the first again, perhaps in other words.
+# One user, another one, and the first again, perhaps spelt differently.
 ENTRIES = {
     "text": ["a", "b", "a"],
     "bytes": [b"a", b"b", b"a"],
@@ -125,7 +125,7 @@ ENTRIES = {
     "integers and text": [1, "1", 1],
 }
 
-# Two users with nobody in between.
+# Two users, and a missing one in between.
 WITH_NULL = {
     "None in text": ["a", "b", None, "a"],
     "NaN in text": ["a", "b", nan, "a"],
@@ -167,7 +167,7 @@ def chunks(entries):
     return pa.chunked_array([pa.array(entries)[:1], pa.array(entries)[1:]])
 
 
-# Columns that stand alone.
+# Columns that are passed directly.
 COLUMNS = {
     "list": list,
     "objects": objects,
@@ -185,7 +185,7 @@ COLUMNS = {
     "Arrow dictionary": dictionary,
 }
 
-# Columns whose type is for one kind of entry.
+# Columns with types for one kind of entry only.
 TYPED = {
     "text": {
         "pandas strings": pandas("string"),
@@ -218,12 +218,12 @@ HELD = [(kind, holder) for kind, holders in TYPED.items() for holder in holders]
 
 
 def held(kind, holder, null=False):
-    """Return a column of two users, the first one twice, perhaps with nobody in between."""
+    """Return a column of two users, the first one twice, with a null in between if `null`."""
     first, second, again = ENTRIES[kind]
     return TYPED[kind][holder]([first, second, *[None] * null, again])
 
 
-# The same in arrays of numpy, which have types of their own, and where a null is no None.
+# The same in numpy arrays, which have their own types, and nulls other than None.
 BY_DTYPE = {
     np.int64: [[4, 5, 4], [0, 1, 0], [-1, 2, -1], [2**63 - 1, 2**63 - 2, 2**63 - 1]],
     np.uint64: [[2**64 - 1, other, 2**64 - 1] for other in (0, 2**64 - 2)],
@@ -259,7 +259,7 @@ def csv(rows, folder, name="records.csv"):
     return folder / name
 
 
-# From a table of Arrow, and a folder of one's own.
+# Functions of an Arrow table and a temporary folder.
 TABLES = {
     "mapping": lambda rows, _: rows.to_pydict(),
     "pandas": lambda rows, _: rows.to_pandas(integer_object_nulls=True),
@@ -274,16 +274,16 @@ TABLES = {
     "CSV": csv,
     "CSV, packed": lambda rows, folder: str(csv(rows, folder, "records.csv.gz")),
 }
-ENGINES = ["Ibis", "Parquet", "CSV"]  # where queries do the work
+ENGINES = ["Ibis", "Parquet", "CSV"]  # these are read by queries
 
 
 def frame_of(user, entries):
-    """The two columns of a frame, the one of values made of numbers."""
+    """The two columns of a frame; the values are numbers."""
     return {"user": user, "value": np.ones(len(entries))}
 
 
 def in_two(store):
-    """Return a holder that stores a table in two files."""
+    """Return a function that stores a table in two files."""
 
     def hold(rows, folder):
         ending = store.__name__
@@ -303,14 +303,14 @@ def pandas_objects(entries):
     return pd.DataFrame(frame_of(objects(entries), entries))
 
 
-# Tables of entries that Arrow need not have a type for.
+# Tables of entries that need not have a type in Arrow.
 OF_OBJECTS = {
     "polars objects, lazy": lambda entries: polars_objects(entries).lazy(),
     "Ibis on pandas objects": lambda entries: ibis.memtable(pandas_objects(entries)),
 }
 
 
-# Frames that DuckDB reads in place, of Python objects where the library has them.
+# Frames that DuckDB reads in place, with Python objects if the library supports them.
 FRAMES = {
     "pandas": pandas_objects,
     "polars": polars_objects,
@@ -320,25 +320,25 @@ FRAMES = {
 HASHED = 'SELECT CASE WHEN "user" IS NOT NULL THEN hash("user") END AS "user", value FROM frame'
 
 
-def register(shop, frame, statement=None):
+def register(connection, frame, statement=None):
     """Register a frame with a connection of Ibis, and run a statement; return the connection."""
-    shop.con.register("frame", frame)
+    connection.con.register("frame", frame)
     if statement is not None:
-        shop.raw_sql(statement)
-    return shop
+        connection.raw_sql(statement)
+    return connection
 
 
 def by_relation(query, statement=None):
-    return lambda shop, frame: register(shop, frame, statement).con.sql(query)
+    return lambda connection, frame: register(connection, frame, statement).con.sql(query)
 
 
 def by_ibis(query, statement=None):
-    return lambda shop, frame: register(shop, frame, statement).sql(query)
+    return lambda connection, frame: register(connection, frame, statement).sql(query)
 
 
-def found_by_name(shop, found):
+def found_by_name(connection, found):
     """Have DuckDB find a frame by the name of a Python variable."""
-    return shop.con.cursor().sql(HASHED.replace("FROM frame", "FROM found"))
+    return connection.con.cursor().sql(HASHED.replace("FROM frame", "FROM found"))
 
 
 VIEW = "CREATE OR REPLACE TEMP VIEW seen AS " + HASHED
@@ -356,11 +356,15 @@ WRAPPED = {
     "relation over the last of many tables": by_relation(UNION),
     "relation over a table macro": by_relation("FROM seen()", TABLE_MACRO),
     "relation over a query as text": by_relation(f"FROM query('{HASHED}')"),
-    "relation of a result": lambda shop, frame: register(shop, frame).con.sql(
+    "relation of a result": lambda connection, frame: register(connection, frame).con.sql(
         HASHED + " WHERE value > ?", params=[0]
     ),
-    "Ibis on a registered frame": lambda shop, frame: register(shop, frame).table("frame"),
-    "Ibis over a view of a frame": lambda shop, frame: register(shop, frame, VIEW).table("seen"),
+    "Ibis on a registered frame": lambda connection, frame: register(connection, frame).table(
+        "frame"
+    ),
+    "Ibis over a view of a frame": lambda connection, frame: register(
+        connection, frame, VIEW
+    ).table("seen"),
     "Ibis over an SQL expression": by_ibis(HASHED),
     "Ibis over a common table expression": by_ibis(CTE),
     "Ibis over the last of many tables": by_ibis(UNION),
@@ -387,7 +391,7 @@ def of_objects(table):
     return lambda entries, _: ("user", "value", table(entries))
 
 
-# From entries, and a folder of one's own, to the users, the values and the data of a call.
+# Functions of entries and a temporary folder, which return users, values and data for a call.
 HOLDERS = (
     {name: alone(column) for name, column in COLUMNS.items()}
     | {f"table, {name}": by_arrow(table) for name, table in (TABLES | SEVERAL).items()}

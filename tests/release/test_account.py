@@ -1,4 +1,4 @@
-"""Divided budgets never exceed their total; published ones add up to what is stated."""
+"""Divided budgets never exceed their total; the budgets of published releases are added up."""
 
 import json
 from decimal import Decimal, localcontext
@@ -22,7 +22,7 @@ TOTALS = ["0.1", 1, Fraction(1, 3), 7.3, 1000]
 NUMBERS = [1, 2, 3, 7, 52, 156, 1000]
 TABLE = {"who": [*range(1000), 0], "kmh": [30.0] * 1001}
 WEEK = {"lower": 0, "upper": 65, "data": TABLE}
-fresh = count()
+unique = count()
 
 
 def exact(total):
@@ -30,9 +30,9 @@ def exact(total):
 
 
 def published(**changed):
-    """What a release publishes, with other numbers; no two are alike."""
-    made = release.private_mean("who", "kmh", **WEEK, budget=1).public()
-    return made | {"mean": next(fresh)} | changed
+    """What a release publishes, with some entries changed; no two are equal."""
+    result = release.private_mean("who", "kmh", **WEEK, budget=1).public()
+    return result | {"mean": next(unique)} | changed
 
 
 def gaussian(rho, **changed):
@@ -40,12 +40,12 @@ def gaussian(rho, **changed):
 
 
 def hidden(eps, **changed):
-    made = release.private_mean_protected_counts("who", "kmh", **WEEK, eps=1, cap=2).public()
-    return made | {"eps": eps, "noisy_sum": float(next(fresh))} | changed
+    result = release.private_mean_protected_counts("who", "kmh", **WEEK, eps=1, cap=2).public()
+    return result | {"eps": eps, "noisy_sum": float(next(unique))} | changed
 
 
 def proved_delta(rho, eps):
-    """A delta for which rho-zCDP is (eps, delta)-private, in 50 digits, by any alpha > 1.
+    """A delta for which rho-zCDP is (eps, delta)-private, in 50 digits, minimised over alpha > 1.
 
     exp((alpha - 1)(alpha rho - eps)) / (alpha - 1) (1 - 1/alpha)^alpha: Canonne, Kamath and
     Steinke (2020), Proposition 7.
@@ -78,7 +78,7 @@ def test_budgets_by_basic_composition_never_exceed_the_total(total, n):
 
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("total", TOTALS)
-def test_budgets_in_zcdp_never_exceed_the_total_in_any_mixture(total, n):
+def test_budgets_in_zcdp_never_exceed_the_total_for_any_mix_of_noise(total, n):
     each = release.divide_budget(n, rho=total)
     assert each.method == "zCDP"
     assert each.budget.spends <= Fraction(each.rho)
@@ -101,11 +101,11 @@ def test_budgets_for_eps_and_delta_never_exceed_the_total(eps, delta, n):
     normal = release.discrete_gaussian(1000, each.budget)
     of_all = dp.c.make_zCDP_to_approxDP(dp.c.make_composition([normal] * n)).map(1000)
     assert of_all.delta(float(eps)) <= float(delta)
-    # A thousandth more is too much.
+    # A relative increase by 1e-3 is too much.
     assert proved_delta(together * Fraction(1001, 1000), exact(eps)) > Decimal(float(delta))
 
 
-def test_eps_and_delta_are_divided_in_the_way_that_allows_more():
+def test_eps_and_delta_are_divided_by_the_method_that_allows_more():
     for n in (1, 2, 5, 10, 20, 40, 80, 320):
         basic = release.divide_budget(n, eps=1)
         both = release.divide_budget(n, eps=1, delta=1e-6)
@@ -123,8 +123,8 @@ def test_a_total_that_divides_evenly_is_divided_evenly():
     assert release.divide_budget(1, rho=0.5).eps == 1
 
 
-def test_a_float_below_a_number_is_the_largest_one():
-    """The float 0.1 is more than a tenth, 0.3 is less than three tenths."""
+def test_float_below_returns_the_largest_float_below_a_number():
+    """The float 0.1 is above 1/10, and 0.3 is below 3/10."""
     assert [_budgets.float_below(Fraction(n, 10)) for n in (1, 3, 5)] == [
         nextafter(0.1, 0),
         0.3,
@@ -133,7 +133,7 @@ def test_a_float_below_a_number_is_the_largest_one():
     assert Fraction(0.3) < Fraction(3, 10)
 
 
-def test_what_each_may_spend_is_said_to_the_safe_side():
+def test_stated_shares_are_rounded_to_the_safe_side():
     assert release.divide_budget(3, eps=1).sentence == (
         "Each of 3 releases may spend eps = 0.333333; together at most eps = 1 by basic "
         "composition."
@@ -176,7 +176,7 @@ def test_a_total_is_refused_by_name(given, words):
         release.divide_budget(**{"n_releases": 3} | given)
 
 
-def test_the_smallest_share_is_one_that_a_release_takes():
+def test_a_release_accepts_the_smallest_share():
     each = release.divide_budget(4, eps=2.0**-38)
     assert each.eps == 2.0**-40
     smallest = release.divide_budget(1, rho=2.0**-81)
@@ -184,28 +184,28 @@ def test_the_smallest_share_is_one_that_a_release_takes():
         release.private_mean("who", "kmh", **WEEK, budget=budget)
 
 
-# Releases are made, published, and added up
+# Budgets of published releases are added up
 
 
 @pytest.mark.parametrize("total", [{"eps": 1}, {"rho": 0.1}, {"eps": 2, "delta": 1e-6}], ids=str)
 def test_releases_of_divided_budgets_spend_at_most_the_total(total, tmp_path):
     n = 30
     each = release.divide_budget(n, **total)
-    made = [release.private_mean("who", "kmh", **WEEK, budget=each.budget) for _ in range(n)]
-    for week, one in enumerate(made):
+    result = [release.private_mean("who", "kmh", **WEEK, budget=each.budget) for _ in range(n)]
+    for week, one in enumerate(result):
         (tmp_path / f"{week}.json").write_text(one.public_json())
     files = sorted(tmp_path.iterdir())
     found = release.account(files, delta=total.get("delta"), count_equal=True)
     assert found.n_releases == n
     for name, most in total.items():
         assert 0.999 * most < getattr(found, name) <= most
-    texts = [f"\n{one.public_json()}" for one in made]
-    for documents in (texts, [one.public() for one in made], map(str, files)):
+    texts = [f"\n{one.public_json()}" for one in result]
+    for documents in (texts, [one.public() for one in result], map(str, files)):
         other = release.account(documents, delta=total.get("delta"), count_equal=True)
         assert other == found
 
 
-def test_an_account_adds_exactly_but_for_rounding_upwards():
+def test_an_account_adds_exactly_and_rounds_up():
     spent = [0.1, 0.2, 0.7, 0, 1e-9] * 20
     found = release.account([published(eps=eps) for eps in spent])
     for number, exactly in (
@@ -227,7 +227,7 @@ def test_the_smaller_of_two_guarantees_is_marked(n, method):
     assert proved_delta(found.rho, found.zcdp_eps * 0.999) > Decimal("1e-6")
 
 
-def test_gaussian_noise_has_an_eps_with_a_delta_only():
+def test_gaussian_noise_has_an_eps_only_with_a_delta():
     rhos = [0.01, 0.02, 0.02]
     documents = [gaussian(rho) for rho in rhos] + [published(eps=0.5)]
     without = release.account(documents)
@@ -238,14 +238,14 @@ def test_gaussian_noise_has_an_eps_with_a_delta_only():
     found = release.account(documents, delta=1e-6)
     assert found.rho == without.rho
     assert 0.175 <= found.rho < 0.175 * (1 + 1e-12)
-    # Basic composition: each of the three at a third of delta.
+    # Basic composition: each of the three with a third of delta.
     alone = found.basic_eps - 0.5
     parts = [release.account([gaussian(rho)], delta=1e-6 / 3).eps for rho in rhos]
     assert alone == pytest.approx(sum(parts), rel=1e-9)
     assert found.eps == found.zcdp_eps < found.basic_eps
 
 
-def test_vectors_and_means_have_one_neighbouring_relation():
+def test_vectors_and_means_have_the_same_neighbouring_relation():
     law = GaussianNoise.zcdp(0.5)
     vectors = release.release_mean_in_ball(np.ones((60, 2)), ud.Contributions([1] * 60, 65), law)
     found = release.account([vectors.public_json(), gaussian(0.25)])
@@ -258,14 +258,14 @@ def test_a_release_of_nothing_spends_nothing():
     assert release.account([nothing.public_json()], delta=0.1).eps == 0
 
 
-def test_a_sum_beyond_all_use_has_no_eps_by_zcdp():
+def test_a_very_large_sum_has_no_eps_by_zcdp():
     found = release.account([gaussian(900), gaussian(901)], delta=1e-6)
     assert found.zcdp_eps == inf
     assert found.eps == found.basic_eps < 3000
     assert found.sentence.endswith(f"or rho = 1801 by zCDP: {COUNTS_PUBLIC}.")
 
 
-def test_an_account_is_said_in_a_sentence():
+def test_an_account_is_stated_in_a_sentence():
     one = release.account([published(eps=1)])
     assert one.sentence == (
         "This release spends at most eps = 1 by basic composition, or rho = 0.5 by zCDP: "
@@ -279,10 +279,10 @@ def test_an_account_is_said_in_a_sentence():
     )
 
 
-# What is refused
+# Refused accounts
 
 
-def test_protected_and_public_counts_add_up_for_the_values_only():
+def test_budgets_with_protected_and_public_counts_add_up_only_for_the_values():
     documents = [published(eps=0.25), hidden(0.5)]
     with pytest.raises(ValueError, match=r"one neighbouring relation: .* counts_public=True"):
         release.account(documents)
@@ -292,12 +292,12 @@ def test_protected_and_public_counts_add_up_for_the_values_only():
     assert "adding or removing a user" in release.account(documents[1:]).promise
 
 
-def test_one_document_twice_is_refused_and_two_releases_that_came_out_alike_are_not():
+def test_equal_documents_are_refused_unless_they_are_separate_releases():
     first, other = published(eps=0.25), published(eps=0.25)
-    again = json.dumps(dict(reversed(first.items())))
+    copy = json.dumps(dict(reversed(first.items())))
     with pytest.raises(ValueError, match=r"budget once .* got documents\[0\] and documents\[2\]"):
-        release.account([first, other, again])
-    assert release.account([first, other, again], count_equal=True).eps == 0.75
+        release.account([first, other, copy])
+    assert release.account([first, other, copy], count_equal=True).eps == 0.75
     assert release.account([first, other]).eps == 0.5
 
 
@@ -326,7 +326,7 @@ DOCUMENTS_REFUSED = {
 
 
 @pytest.mark.parametrize(("changed", "words"), DOCUMENTS_REFUSED.values(), ids=DOCUMENTS_REFUSED)
-def test_a_document_is_refused_by_its_place(changed, words):
+def test_a_refused_document_is_named_by_its_index(changed, words):
     with pytest.raises(ValueError, match=rf"`documents` must .* got documents\[1\], {words}"):
         release.account([published(), published() | changed])
 
@@ -338,7 +338,7 @@ def test_a_document_without_an_entry_is_refused():
         release.account([less])
 
 
-NO_DOCUMENTS = {
+NOT_DOCUMENTS = {
     "one text": (lambda: json.dumps(published()), TypeError, "a list of outputs"),
     "one dict": (published, TypeError, "a list of outputs"),
     "a number": (lambda: 3, TypeError, "a list of outputs"),
@@ -352,8 +352,8 @@ NO_DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize(("given", "kind", "words"), NO_DOCUMENTS.values(), ids=NO_DOCUMENTS)
-def test_what_is_no_list_of_documents_is_refused(given, kind, words):
+@pytest.mark.parametrize(("given", "kind", "words"), NOT_DOCUMENTS.values(), ids=NOT_DOCUMENTS)
+def test_other_values_than_a_list_of_documents_are_refused(given, kind, words):
     with pytest.raises(kind, match=words):
         release.account(given())
 

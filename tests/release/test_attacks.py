@@ -1,7 +1,7 @@
-"""What attackers tried on the release path: careless tables, hostile ones, and the words of errors.
+"""Attacks on releases: careless and hostile tables, and attempts to read data from messages.
 
-Each of these went wrong once. One user must never count as several, no row must be counted in one
-state and added up in another, and no message may tell what is protected.
+Each of these once succeeded. A user must never count as several, rows must be counted and added up
+in the same state of a table, and no message may reveal protected data.
 """
 
 import dataclasses
@@ -45,9 +45,9 @@ def of_table(data, **options):
     return mean_of("user", "value", data=data, **options)
 
 
-# 2. Arrays that change afterwards, and values that are anything.
+# 2. Arrays that change later, and values of any type.
 @pytest.mark.parametrize("what", ["users", "values"])
-def test_what_becomes_of_arrays_after_they_were_read_does_not_matter(what):
+def test_arrays_may_change_after_they_were_read(what):
     users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
     frame = pd.DataFrame({"users": users, "values": values}, copy=False)
     columns = [(users, values), (frame.users, frame["values"])]
@@ -68,7 +68,7 @@ def stored(folder, users, name="t.parquet"):
 
 
 @pytest.mark.parametrize("name", ["t[ab].parquet", "*.parquet", "t?.parquet", "a'b.parquet"])
-def test_a_file_is_the_one_of_that_name(tmp_path, name):
+def test_a_file_name_is_not_a_pattern(tmp_path, name):
     stored(tmp_path, [1, 2, 3, 4], "ta.parquet")
     with pytest.raises(FileNotFoundError):
         release.user_counts("user", data=tmp_path / name)
@@ -82,7 +82,7 @@ def write(path, text):
     return path
 
 
-def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
+def test_several_files_are_matched_by_column_names(tmp_path):
     paths = [stored(tmp_path, [1, i], f"{i}.parquet") for i in (2, 3)]
     assert release.user_counts("user", data=paths).tolist() == [2, 1, 1]
     assert release.user_counts("user", data=[str(paths[0])]).tolist() == [1, 1]
@@ -94,10 +94,10 @@ def test_several_files_are_listed_and_columns_go_by_their_names(tmp_path):
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("store", [parquet, csv])
 @pytest.mark.parametrize("folder", ["value=3", "user=alice"])
-def test_names_of_folders_are_no_columns(tmp_path, opendp, folder, store):
+def test_names_of_folders_are_not_columns(tmp_path, opendp, folder, store):
     write(tmp_path / folder / "other", "")
-    made = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), budget=100)
-    assert (made.mean, made.n_users) == (pytest.approx(1.5), 2)
+    result = of_table(store(rows_of(["a", "b"], [1.0, 2.0]), tmp_path / folder), budget=100)
+    assert (result.mean, result.n_users) == (pytest.approx(1.5), 2)
 
 
 ALIKE = ["123456789012345678901 123456789012345678902", "12e400 13e400", "9e999 8e999", "1 1.0"]
@@ -109,8 +109,8 @@ TEXTS = {"user,value\n{},1\n{},2\n".format(*ids.split()): [1, 1] for ids in ALIK
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_csv_file_is_what_its_commas_and_double_quotes_say(tmp_path, text):
-    """Ids are text, whatever a sniffer of types and dialects may see in it."""
+def test_a_csv_file_is_parsed_by_commas_and_double_quotes_only(tmp_path, text):
+    """Ids are text, regardless of what detection of types and dialects would suggest."""
     user, _, _ = text.partition(",")
     data = write(tmp_path / "t.csv", text)
     assert release.user_counts(user, data=data).tolist() == TEXTS[text]
@@ -135,7 +135,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_errors_of_a_file_quote_no_rows(tmp_path, name):
-    """Rows that do not fit are refused as a whole; a header alone is a table without rows."""
+    """Malformed files are refused without quoting rows; a header alone is a table without rows."""
     words = r"^`(data|value)` must (be|have|hold) "
     if name == "header.csv":
         words = "at least one valid row: there is none"
@@ -161,8 +161,8 @@ PACKED = {
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_a_packed_file_that_is_not_whole_is_refused(tmp_path, name):
-    """DuckDB reads some of them in silence, without the rows that are lost."""
+def test_an_incomplete_compressed_file_is_refused(tmp_path, name):
+    """DuckDB reads some of them without an error, and without the lost rows."""
     path = write(tmp_path / "t.csv.gz", PACKED[name])
     whole = write(tmp_path / "whole.csv.gz", WHOLE)
     words = f"`data` must be a complete gzip file with a correct checksum, .*{re.escape(path.name)}"
@@ -234,10 +234,10 @@ NO_FILES = {
 
 
 @pytest.mark.parametrize(("data", "kind", "words"), NO_FILES.values(), ids=NO_FILES)
-def test_what_is_no_file_here_of_one_kind_is_refused_and_a_path_is_shown(
+def test_other_paths_than_local_files_are_refused_and_shown(
     tmp_path, monkeypatch, data, kind, words
 ):
-    """No folder either, and no pipe, which would hang."""
+    """Folders and pipes are refused as well; a pipe would block."""
     monkeypatch.chdir(tmp_path)
     os.mkdir("folder.csv")
     os.mkfifo("pipe.csv")
@@ -269,14 +269,14 @@ AGAIN = {
 
 
 @pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
-def test_a_file_that_is_named_twice_does_not_count_twice(tmp_path, again):
+def test_a_file_named_twice_is_refused(tmp_path, again):
     path = write(tmp_path / "t.csv", "user,value\na,1\n")
     (tmp_path / "sub").mkdir()
     with pytest.raises(ValueError, match=r"^`data` must name each file once, got '.*csv' twice"):
         release.user_counts("user", data=[path, again(path)])
 
 
-# Two files whose columns DuckDB would cast to one type, and so make one user of two.
+# Two files whose columns DuckDB would cast to one type, and so merge two users.
 CASTS = {
     "integers and text": ([1, 2], ["1", "2"], "int64", "string"),
     "integers and floats": ([2**53 + 1], [2.0**53], "int64", "float64"),
@@ -305,7 +305,7 @@ CASTS = {
 
 @pytest.mark.parametrize(("first", "second", "kind", "other"), CASTS.values(), ids=CASTS)
 def test_files_of_different_types_are_refused(tmp_path, first, second, kind, other):
-    """Also the values, and the files of a dataset of Arrow, which casts them as well."""
+    """This includes values, and files of an Arrow dataset, which casts them as well."""
     one, two = stored(tmp_path, first, "one.parquet"), stored(tmp_path, second, "two.parquet")
     words = (
         f"^`data` must have one type per column, got 'user' of type {kind} in '.*one.parquet' "
@@ -328,7 +328,7 @@ LACKING = {
 
 
 def headed(path, header):
-    """Store a row of ones below a header, also where names are repeated."""
+    """Store a row of ones below a header, which may have repeated names."""
     names = header.split(",")
     if path.suffix == ".csv":
         return write(path, "\n".join([header, ",".join("1" * len(names))]))
@@ -341,7 +341,7 @@ def headed(path, header):
 @pytest.mark.parametrize(("header", "which"), LACKING.values(), ids=LACKING)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_that_lacks_a_column_or_repeats_it_is_refused(tmp_path, ending, header, which, name):
-    """DuckDB would fill the one with nulls, and take the first of the others."""
+    """DuckDB would fill a missing column with nulls, and use the first of repeated ones."""
     columns = {"user": "user", "value": "value", name.lower(): name}
     (other,) = {*columns.values()} - {name}
     header = header.format(name=name, swapped=name.swapcase(), other=other)
@@ -354,8 +354,8 @@ def test_a_file_that_lacks_a_column_or_repeats_it_is_refused(tmp_path, ending, h
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path, ending):
-    """Of A and a the second is a_1 there: then the third is not what it says."""
+def test_a_column_that_duckdb_renames_is_not_mistaken_for_another(tmp_path, ending):
+    """DuckDB renames the second of A and a to a_1, although the third column has this name."""
     path = headed(tmp_path / f"t.{ending}", "A,a,a_1,user,value")
     for name in ("user", "value"):
         columns = {"user": "user", "value": "value", name: "a_1"}
@@ -368,7 +368,7 @@ def test_a_column_that_duckdb_calls_otherwise_is_not_taken_for_another(tmp_path,
 @pytest.mark.parametrize("digits", [39, 76], ids=["one more", "the most"])
 @pytest.mark.parametrize("several", [False, True], ids=["one file", "several"])
 def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, several):
-    """It makes floats of them, and of 1.5 not even the float 1.5."""
+    """DuckDB converts them to floats, incorrectly even for 1.5."""
     long, short = (
         pa.array([Decimal("1.5")], kind)
         for kind in (pa.decimal256(digits, 20), pa.decimal128(38, 20))
@@ -387,8 +387,8 @@ def test_decimals_of_more_digits_than_duckdb_has_are_refused(tmp_path, digits, s
     assert of_table(parquet(rows_of(short, short), tmp_path)).n_users == 1
 
 
-def test_a_name_inside_of_a_column_is_no_column(tmp_path):
-    """Nested fields stand in the schema of a Parquet file as well."""
+def test_the_name_of_a_nested_field_is_not_a_column(tmp_path):
+    """The schema of a Parquet file also contains nested fields."""
     nested = pa.array(
         [{"user": Decimal(1), "value": 2}],
         pa.struct({"user": pa.decimal256(50), "value": pa.int32()}),
@@ -421,8 +421,8 @@ def test_text_in_a_csv_file_is_a_number_or_refused(tmp_path, text):
         of_table(write(tmp_path / "t.csv", f'user,value\na,"{text}"\n'))
 
 
-def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
-    """All is text there: only what is empty is nobody."""
+def test_words_such_as_null_are_users_in_a_csv_file(tmp_path):
+    """In a CSV file everything is text, and only empty entries are missing."""
     names = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "<NA>"]
     text = "user,value\n" + "".join(f"{name},1\n" for name in names)
     assert release.user_counts("user", data=write(tmp_path / "t.csv", text)).tolist() == [1] * 8
@@ -430,10 +430,10 @@ def test_words_for_nothing_are_people_in_a_csv_file(tmp_path):
         release.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
 
 
-# 5. Ids never pass through floats, and nothing makes two of them one.
+# 5. Ids are never converted to floats, and no two are merged.
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize("kind", TABLES)
-def test_ids_near_2_to_the_63_stay_apart(tmp_path, kind, null):
+def test_ids_near_2_to_the_63_are_told_apart(tmp_path, kind, null):
     ids = pa.array([*range(2**63 - 1000, 2**63), *[None] * null], pa.int64())
     data = TABLES[kind](rows_of(ids, np.ones(len(ids))), tmp_path)
     with read_tally("user", "value", data, Rules(read_grid(0, 1))) as tally:
@@ -446,12 +446,12 @@ APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
 
 @pytest.mark.parametrize("users", APART)
 @pytest.mark.parametrize("kind", TABLES)
-def test_text_is_compared_code_point_by_code_point(tmp_path, kind, users):
+def test_text_is_compared_by_code_points(tmp_path, kind, users):
     data = TABLES[kind](rows_of(users.split("|"), [1.0, 2.0, 3.0]), tmp_path)
     assert release.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
-# 6. One state of the table.
+# 6. All queries see the same state of the table.
 
 
 VIEWS = {
@@ -481,37 +481,37 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_table_that_changes_meanwhile_is_released_as_it_was_when_it_was_read(
+def test_a_table_that_changes_during_a_release_is_released_as_first_read(
     shop, monkeypatch, opendp, change
 ):
-    """It has other counts then, or other numbers of values that are missing or outside."""
+    """The change is in counts, or in numbers of missing values or of values outside the bounds."""
     before = of_table(shop.table("t"))
-    real, asked = engines.run_query, []
+    real, requests = engines.run_query, []
 
     def ask(question):
         shop.raw_sql(change)
-        asked.append(question)
+        requests.append(question)
         return real(question)
 
     monkeypatch.setattr(engines, "run_query", ask)
     assert of_table(shop.table("t")) == before
-    assert len(asked) == 2
-    assert len(set(opendp.asked)) == 1
+    assert len(requests) == 2
+    assert len(set(opendp.requests)) == 1
 
 
-def test_tables_that_are_others_each_time_are_read_once(shop, opendp):
-    """So the counts are of the rows that are added up, and these of values of one moment."""
-    made = of_table(shop.table("noisy"), budget=5)
-    (asked,) = opendp.asked
-    assert 0 <= made.mean <= 10
-    assert abs(asked.total) <= 50 * asked.moved
+def test_tables_that_differ_at_each_reading_are_read_once(shop, opendp):
+    """So counts and sums are of the same rows, with the same values."""
+    result = of_table(shop.table("noisy"), budget=5)
+    (request,) = opendp.requests
+    assert 0 <= result.mean <= 10
+    assert abs(request.total) <= 50 * request.moved
     for sampled in (shop.table("sampled"), shop.con.sql("SELECT * FROM sampled")):
-        made = of_table(sampled, budget=5)
-        assert 300 < made.n_records < 700
-        assert made.mean == pytest.approx(5)
+        result = of_table(sampled, budget=5)
+        assert 300 < result.n_records < 700
+        assert result.mean == pytest.approx(5)
 
 
-# 6b. What breaks on the way: nothing is spent, and nothing stays behind.
+# 6b. After failures, nothing is spent, and no table is left behind.
 SPENT_NOTHING = "Nothing was released, and no budget was spent[.]"
 MANY = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
 
@@ -521,7 +521,7 @@ def tables_of(connection):
     return [name for (name,) in found if name != "t"]
 
 
-def test_nothing_stays_behind(shop, opendp):
+def test_no_table_is_left_behind(shop, opendp):
     of_table(shop.table("t"))
     release.user_counts("user", data=shop.table("t"))
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
@@ -529,17 +529,17 @@ def test_nothing_stays_behind(shop, opendp):
     assert tables_of(shop) == []
 
 
-def test_an_engine_that_fails_on_the_way_releases_nothing(shop, opendp):
+def test_an_engine_that_fails_during_a_release_releases_nothing(shop, opendp):
     shop.raw_sql("CREATE VIEW odd AS SELECT user, error('secret 77.125')::DOUBLE AS value FROM t")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}") as refusal:
         of_table(shop.table("odd"))
     assert "77.125" not in str(refusal.value)
-    assert (opendp.asked, tables_of(shop)) == ([], [])
+    assert (opendp.requests, tables_of(shop)) == ([], [])
 
 
 @pytest.mark.parametrize("spills", [False, True], ids=["memory", "disk"])
 def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
-    """Nothing may be written, or cannot be: the folder would be below a file."""
+    """Writing is not allowed, or impossible because the folder would be below a file."""
     file = tmp_path / "file"
     file.touch()
     below = str(file / "folder") if spills else ""
@@ -547,23 +547,23 @@ def test_a_full_memory_or_disk_releases_nothing(tmp_path, opendp, spills):
     connection.raw_sql(f"CREATE VIEW many AS {MANY}")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
         of_table(connection.table("many"))
-    assert (opendp.asked, tables_of(connection)) == ([], [])
+    assert (opendp.requests, tables_of(connection)) == ([], [])
     assert [*tmp_path.iterdir()] == [file]
 
 
 def test_a_file_whose_users_do_not_fit_the_memory_is_refused(tmp_path, monkeypatch, opendp):
-    """DuckDB may not write them to a disk, where they would stay for others to find."""
+    """DuckDB must not write them to a disk, where others could find them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(_files.CONNECTION_OPTIONS, "memory_limit", "40MB")
     monkeypatch.setitem(_files.CONNECTION_OPTIONS, "threads", 1)
     duckdb.sql(f"COPY ({MANY}) TO 'many.parquet'")
     with pytest.raises(ValueError, match=f"`data` must be readable.*{SPENT_NOTHING}"):
         of_table("many.parquet")
-    assert (opendp.asked, os.listdir(tmp_path)) == ([], ["many.parquet"])
+    assert (opendp.requests, os.listdir(tmp_path)) == ([], ["many.parquet"])
 
 
 @pytest.mark.slow
-def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memory(tmp_path):
+def test_the_callers_own_connection_may_write_to_a_disk(tmp_path):
     folder = tmp_path / "spilled"
     connection = ibis.duckdb.connect(memory_limit="150MB", threads=1, temp_directory=str(folder))
     connection.raw_sql(f"CREATE VIEW many AS {MANY}")
@@ -574,21 +574,21 @@ def test_a_connection_of_your_own_may_write_to_a_disk_what_does_not_fit_the_memo
 
 
 @pytest.mark.parametrize("question", [0, 1], ids=["counts", "total"])
-def test_an_engine_that_dies_between_two_questions_releases_nothing(
+def test_an_engine_that_fails_between_two_queries_releases_nothing(
     shop, monkeypatch, opendp, question
 ):
-    real, asked = engines.run_query, []
+    real, requests = engines.run_query, []
 
     def ask(expression):
-        if len(asked) == question:
+        if len(requests) == question:
             shop.disconnect()
-        asked.append(expression)
+        requests.append(expression)
         return real(expression)
 
     monkeypatch.setattr(engines, "run_query", ask)
     with pytest.raises(ValueError, match=SPENT_NOTHING):
         of_table(shop.table("t"))
-    assert opendp.asked == []
+    assert opendp.requests == []
 
 
 STOPPED = """
@@ -608,9 +608,9 @@ except KeyboardInterrupt as stop:
 
 @pytest.mark.slow
 def test_a_call_that_is_stopped_releases_nothing():
-    """As Ctrl-C stops it, in the midst of the scan."""
-    told = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
-    assert told.strip() == "Nothing was released, and no budget was spent. [(0,)]"
+    """Stopped as by Ctrl-C, during the scan."""
+    output = subprocess.check_output([sys.executable, "-c", STOPPED], text=True, timeout=120)
+    assert output.strip() == "Nothing was released, and no budget was spent. [(0,)]"
 
 
 @pytest.mark.parametrize(
@@ -618,8 +618,8 @@ def test_a_call_that_is_stopped_releases_nothing():
     [KeyboardInterrupt("row 0.7"), RuntimeError("Query interrupted")],
     ids=["Python", "DuckDB"],
 )
-def test_a_stop_is_told_in_words_of_its_own(stop):
-    """Whichever of the two hears of Ctrl-C first."""
+def test_a_stopped_call_has_its_own_message(stop):
+    """The message is the same whether Python or DuckDB notices Ctrl-C first."""
 
     def scan():
         raise stop
@@ -632,7 +632,7 @@ def test_a_stop_is_told_in_words_of_its_own(stop):
 
 
 def test_literals_reach_duckdb_exactly():
-    """A bare 0.1234... is read as a decimal there, and may come back as the next float."""
+    """DuckDB reads a bare 0.1234... as a decimal, which may become the next float."""
     numbers = np.random.default_rng(32).uniform(-100, 100, 400) * 10.0 ** np.arange(-20, 20, 0.1)
     columns = {f"x{i}": engines.exact(x) for i, x in enumerate(numbers)}
     (row,) = ibis.memtable(pa.table({"a": [1]})).select(**columns).to_pyarrow().to_pylist()
@@ -654,17 +654,17 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
             for data in (table, ibis.memtable(table))
         )
         assert a == b
-        assert len(set(opendp.asked[-2:])) == 1
+        assert len(set(opendp.requests[-2:])) == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
-def test_intervals_cover_where_floats_are_coarse(lower, opendp):
+def test_intervals_cover_the_mean_even_if_floats_are_coarse(lower, opendp):
     bounds = {"lower": lower, "upper": lower + 2}
     values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
-    made = mean_of(np.arange(500), values, **bounds, budget=100)
+    result = mean_of(np.arange(500), values, **bounds, budget=100)
     exact = sum(map(Fraction, values.tolist())) / 500
-    assert abs(Fraction(made.mean) - exact) <= made.rounding < 0.01
+    assert abs(Fraction(result.mean) - exact) <= result.rounding < 0.01
 
 
 @pytest.mark.slow
@@ -672,18 +672,18 @@ def test_threads_share_a_connection_and_a_memtable(shop):
     table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
     stored = shop.table("t")
     with ThreadPoolExecutor(8) as pool:
-        made = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
-        assert [*made] == [20, 50] * 8
+        result = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
+        assert [*result] == [20, 50] * 8
 
 
 def test_threads_share_a_relation_of_duckdb():
     rows = duckdb.sql("SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)")
     with ThreadPoolExecutor(8) as pool:
-        made = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
-        assert [*made] == [50] * 32
+        result = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
+        assert [*result] == [50] * 32
 
 
-# 10. Nothing protected prints or serialises.
+# 10. Nothing protected is printed or serialised.
 def test_sums_of_a_release_are_not_quoted():
     users, law = ud.Contributions([2, 1], 10), beyond.GaussianNoise(1)
     odd = [77.125, "secret", np.nan, np.inf, None]
@@ -695,12 +695,12 @@ def test_sums_of_a_release_are_not_quoted():
     for mechanism, sums, budget in calls:
         with pytest.raises((ValueError, TypeError), match="`sums` must be one") as refusal:
             mechanism(sums, users, budget)
-        for told in ("77.125", "secret", "nan", "inf", "[1"):
-            assert told not in str(refusal.value)
+        for datum in ("77.125", "secret", "nan", "inf", "[1"):
+            assert datum not in str(refusal.value)
         assert refusal.value.__context__ is None
 
 
-def test_what_may_be_published_fits_the_schema():
+def test_published_results_fit_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
     few = release.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
     budgets = (1, 1e-6, beyond.GaussianNoise(2), beyond.GaussianNoise(1e-3))
@@ -714,18 +714,18 @@ def test_what_may_be_published_fits_the_schema():
     assert len(in_parts.parts) == 2
     for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):
-            results.append(made := mean_of(users, values, **{rule: "drop"}))
-        assert made.eps is made.public()["eps"] is None
-        assert "not stated" in made.promise
-        assert "eps not stated" in repr(made)
+            results.append(result := mean_of(users, values, **{rule: "drop"}))
+        assert result.eps is result.public()["eps"] is None
+        assert "not stated" in result.promise
+        assert "eps not stated" in repr(result)
     jsonschema.Draft202012Validator.check_schema(json_schema())
-    for made in results:
-        published = json.loads(made.public_json())
-        assert published == made.public()
+    for result in results:
+        published = json.loads(result.public_json())
+        assert published == result.public()
         jsonschema.validate(published, json_schema())
-        fields = {field.name for field in dataclasses.fields(made)}
-        more = {"kind", "interval_95"} | ({"of"} if hasattr(made, "cap") else set())
-        fields -= set() if getattr(made, "parts", ()) else {"parts"}
+        fields = {field.name for field in dataclasses.fields(result)}
+        more = {"kind", "interval_95"} | ({"of"} if hasattr(result, "cap") else set())
+        fields -= set() if getattr(result, "parts", ()) else {"parts"}
         assert set(published) == fields | more
         assert "protected" not in " ".join(fields)
     for broken in (published | {"n_clamped": 3}, {k: published[k] for k in list(published)[1:]}):

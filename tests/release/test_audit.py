@@ -1,8 +1,8 @@
 """Every released number has OpenDP's noise, and nothing else of a release depends on the values.
 
-Three audits over the rows of `configurations`: OpenDP's answer is replaced by a number that must
-come out; tables that differ in one user must look the same, given the same answer; and releases
-with OpenDP's own noise, which has no seed, must follow its law.
+There are three audits over the rows of `configurations`. OpenDP's output is replaced by a number,
+which must be released. Tables that differ in one user must give equal results for equal outputs.
+Releases with OpenDP's actual noise, which has no seed, must follow its law.
 """
 
 import json
@@ -38,116 +38,116 @@ every_row = pytest.mark.parametrize("row", NAMED)
 
 
 class OpenDP:
-    """In the place of OpenDP's noise, at its own door: answers what it is told, and remembers."""
+    """Replaces OpenDP's noise: computes the output by a given function, and records requests."""
 
-    def __init__(self, monkeypatch, answer):
-        self.answer, self.asked = answer, []
+    def __init__(self, monkeypatch, output):
+        self.output, self.requests = output, []
         for name in ("make_laplace", "make_gaussian"):
             make = partial(self.make, getattr(opendp.measurements, name))
             monkeypatch.setattr(opendp.measurements, name, make)
 
     def make(self, real, *space, scale):
-        made = real(*space, scale=scale)
+        result = real(*space, scale=scale)
 
         def draw(total):
-            self.asked.append((scale, total))
-            return self.answer(scale, total)
+            self.requests.append((scale, total))
+            return self.output(scale, total)
 
-        draw.map = made.map
+        draw.map = result.map
         return draw
 
 
 def kinds_of(row, rng, dropped=1):
-    """Return what kinds of values a user may have, first those that are to be dropped."""
+    """Return kinds of values that a user may have, those that are dropped first."""
     allowed = {"outside": "clamp", "missing": "centre"}
     kept = ["inside", *(what for what, rule in allowed.items() if row.get(what) == rule)]
     gone = [what for what in allowed if row.get(what) == "drop"]
     return gone * dropped + [kept[i] for i in rng.integers(len(kept), size=3)]
 
 
-# 1. What OpenDP answers is what is released; that 25.5 is rare is no reason to draw again.
+# 1. OpenDP's output is released, even an unlikely one, such as 25.5 times the scale.
 ANSWERS = [lambda *_: 7, *(lambda scale, _, x=x: round(x * scale) for x in (-1.25, 25.5))]
 
 
 @pytest.mark.slow
 @every_row
-def test_what_opendp_answers_is_released(row, monkeypatch, tmp_path):
+def test_the_output_of_opendp_is_released(row, monkeypatch, tmp_path):
     opendp = OpenDP(monkeypatch, ANSWERS[conf.ROWS.index(row) % len(ANSWERS)])
     rng = np.random.default_rng(conf.ROWS.index(row))
     users, values = conf.table(row, kinds_of(row, rng), rng)
-    made, warned = quiet_release(row, users, values, tmp_path)
-    # All of the budget is spent if there is noise; none is stated where counts depend on values.
+    result, warned = quiet_release(row, users, values, tmp_path)
+    # The whole budget is spent if there is noise; it is not stated if counts depend on values.
     dropping = row["entry"] == "mean" and "drop" in (row["missing"], row["outside"])
-    said = [words[:19] for kind, words in warned if kind is UserWarning]
+    warnings_shown = [words[:19] for kind, words in warned if kind is UserWarning]
     budget = "rho" if conf.gaussian(row) else "eps"
-    assert said == [f"`{budget}` is not stated"] * dropping
-    spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.asked) else 0.0
-    stated, other = made.eps, getattr(made, "rho", None)
+    assert warnings_shown == [f"`{budget}` is not stated"] * dropping
+    spent = 1 / conf.noise_of(row) if any(scale for scale, _ in opendp.requests) else 0.0
+    stated, other = result.eps, getattr(result, "rho", None)
     if conf.gaussian(row):
         stated, other = other, stated
-        spent = (spent * coarse(row, opendp.asked[0][0])) ** 2 / 2
-    told = f"the budget is {spent!r}, and it is stated that {stated!r} is spent"
-    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12)), told
-    assert dropping or stated <= spent * (1 + 1e-15), told
+        spent = (spent * widening(row, opendp.requests[0][0])) ** 2 / 2
+    message = f"the budget is {spent!r}, but the release states {stated!r}"
+    assert stated == (None if dropping else pytest.approx(spent, rel=1e-12)), message
+    assert dropping or stated <= spent * (1 + 1e-15), message
     assert other is None
-    answers = [opendp.answer(*asked) for asked in opendp.asked]
+    outputs = [opendp.output(*request) for request in opendp.requests]
     check = check_protected if row["entry"] == "protected" else check_mean
-    check(row, made, users, values, opendp.asked, answers)
+    check(row, result, users, values, opendp.requests, outputs)
     if row["entry"] != "protected":
-        check_certificate(row, made, users, values)
-    check_shown(made)
-    assert made.outside == row.get("outside", "refuse")
-    assert made.missing == row.get("missing", "refuse")
+        check_certificate(row, result, users, values)
+    check_shown(result)
+    assert result.outside == row.get("outside", "refuse")
+    assert result.missing == row.get("missing", "refuse")
 
 
-def coarse(row, scale):
-    """By how much Gaussian noise is scaled up for whole numbers: more than a little if few."""
+def widening(row, scale):
+    """The factor by which Gaussian noise is wider for whole numbers; matters for small scales."""
     return (1 - 16 / scale**2) ** 0.5 if conf.gaussian(row) and scale else 1
 
 
 def quiet_release(*arguments):
     call = conf.release_of(*arguments)
     with warnings.catch_warnings(action="always", record=True) as caught:
-        warnings.simplefilter("ignore", ResourceWarning)  # of what others left behind
-        made = call()
-    return made, [(w.category, str(w.message)) for w in caught]
+        warnings.simplefilter("ignore", ResourceWarning)  # caused by other tests
+        result = call()
+    return result, [(w.category, str(w.message)) for w in caught]
 
 
-def check_mean(row, made, users, values, asked, answers):
-    """One draw a part, at the scale that the promise demands, for the total that is meant."""
+def check_mean(row, result, users, values, requests, outputs):
+    """Check that each part has one draw, with the required scale and the right total."""
     low, high, _, _ = conf.numbers_of(row)
     parts, exact = conf.parts_of(row, users, values), conf.clipped_means(row, users, values)
     middle, mean, within = conf.centre_of(row), 0.0, 0.0
     everybody = sum(people.total for _, people, _, _ in parts)
-    stated = [part.noise_scale for part in made.parts] or [made.noise_scale]
-    assert sum(stated) == pytest.approx(made.noise_scale, rel=1e-12)
-    for part, (sound, demanded), noise, (scale, total), answer in zip(
-        parts, exact, stated, asked, answers, strict=True
+    stated = [part.noise_scale for part in result.parts] or [result.noise_scale]
+    assert sum(stated) == pytest.approx(result.noise_scale, rel=1e-12)
+    for part, (sound, required), noise, (scale, total), output in zip(
+        parts, exact, stated, requests, outputs, strict=True
     ):
         share = part[1].total / everybody
-        if demanded == 0:  # the best is to release the centre
+        if required == 0:  # the centre is released
             assert (noise, scale, total) == (0, 0, 0)
             mean += share * middle
             continue
-        exactly = scale * coarse(row, scale)
-        unit, moved = demanded / exactly, exactly / conf.noise_of(row)
-        assert noise * coarse(row, scale) == pytest.approx(share * demanded, rel=1e-6)
+        exactly = scale * widening(row, scale)
+        unit, moved = required / exactly, exactly / conf.noise_of(row)
+        assert noise * widening(row, scale) == pytest.approx(share * required, rel=1e-6)
         assert moved == pytest.approx(round(moved), rel=1e-12)
         assert middle + total * unit == pytest.approx(sound, rel=1e-14, abs=len(users) * unit)
-        unit = noise / share / scale  # the same, in all digits
-        noisy = middle + answer * unit
+        unit = noise / share / scale  # with all digits
+        noisy = middle + output * unit
         if row["project"]:
             noisy = min(max(noisy, low), high)
         elif not conf.gaussian(row):
             within = len(users) * unit  # as ends are whole numbers of steps
             noisy = averaged(part, low, noisy, unit / -np.expm1(-1 / scale))
         mean += share * noisy
-    told = f"noise of the scale that is demanded, {made.noise_scale:.6g}, makes {mean!r} of it"
-    assert made.mean == pytest.approx(mean, rel=1e-13, abs=within), told
+    message = f"noise of the required scale, {result.noise_scale:.6g}, should give {mean!r}"
+    assert result.mean == pytest.approx(mean, rel=1e-13, abs=within), message
 
 
 def averaged(part, lower, noisy, outside):
-    """Return the mean of the noise where it led beyond all means of clipped users."""
+    """Return the noisy mean, replaced by the mean excess if it is beyond all clipped means."""
     _, people, _, clipping = part
     ends = [lower + people.counts @ end / people.total for end in (clipping.lower, clipping.upper)]
     if noisy < ends[0]:
@@ -155,19 +155,19 @@ def averaged(part, lower, noisy, outside):
     return ends[1] + outside if noisy > ends[1] else noisy
 
 
-def check_certificate(row, made, users, values):
-    """By the theory for the clipping that is stated; bounds of the release bound its errors."""
+def check_certificate(row, result, users, values):
+    """Check the certificate by the theory for the stated clipping, limited by the bounds."""
     low, high, _, _ = conf.numbers_of(row)
     parts, law, width = conf.parts_of(row, users, values), conf.BUDGETS[row["eps"]], high - low
     counts = np.concatenate([people.counts for _, people, _, _ in parts])
-    assert (made.n_records, made.n_users) == (counts.sum(), counts.size)
-    assert (made.lower, made.upper, made.objective) == (low, high, row["objective"])
-    assert (made.centre, made.project) == (pytest.approx(conf.centre_of(row)), row["project"])
-    assert (made.parts == ()) == ("parts" not in made.public()) == (len(parts) == 1)
+    assert (result.n_records, result.n_users) == (counts.sum(), counts.size)
+    assert (result.lower, result.upper, result.objective) == (low, high, row["objective"])
+    assert (result.centre, result.project) == (pytest.approx(conf.centre_of(row)), row["project"])
+    assert (result.parts == ()) == ("parts" not in result.public()) == (len(parts) == 1)
     small = {"rel": 1e-6, "abs": 1e-6 * width}
     bias = bound = error = 0.0
     widths, clips = [], []
-    for (names, people, S, clipping), part in zip(parts, made.parts or [None], strict=True):
+    for (names, people, S, clipping), part in zip(parts, result.parts or [None], strict=True):
         share = people.total / counts.sum()
         widths.append(min(S, 2 * people.max_count * width))  # no sum reaches further
         its_bias = share * ud.worst_case_bias(people, clipping)
@@ -183,53 +183,53 @@ def check_certificate(row, made, users, values):
             assert part[:3] == (people.counts.min(), len(names), people.total)
             assert part.total_width == pytest.approx(widths[-1], **small)
             assert part.worst_case_bias == pytest.approx(its_bias, **small)
-    assert made.total_width == pytest.approx(max(widths), **small)
-    assert made.worst_case_bias == pytest.approx(bias, **small)
-    most = width if row["project"] else inf
-    assert made.worst_case_bound == pytest.approx(min(bound + made.rounding, most), **small)
-    assert made.worst_case_error == pytest.approx(min(error + made.rounding, most), **small)
-    for clip, (size, *ends) in zip(made.clips, clips, strict=True):
+    assert result.total_width == pytest.approx(max(widths), **small)
+    assert result.worst_case_bias == pytest.approx(bias, **small)
+    limit = width if row["project"] else inf
+    assert result.worst_case_bound == pytest.approx(min(bound + result.rounding, limit), **small)
+    assert result.worst_case_error == pytest.approx(min(error + result.rounding, limit), **small)
+    for clip, (size, *ends) in zip(result.clips, clips, strict=True):
         assert clip[:2] == (size, counts.tolist().count(size))
         assert clip[2:] == pytest.approx(ends, **small)
 
 
-def check_protected(row, made, users, values, asked, answers):
+def check_protected(row, result, users, values, requests, outputs):
     low, high, _, _ = conf.numbers_of(row)
-    assert made.centre == pytest.approx(conf.centre_of(row), abs=made.step)
-    furthest = max(made.centre - low, high - made.centre)
+    assert result.centre == pytest.approx(conf.centre_of(row), abs=result.step)
+    furthest = max(result.centre - low, high - result.centre)
     reach = (high - low) / 8 if row["reach"] == "given" else furthest
-    assert made.reach == pytest.approx(reach, abs=made.step)
-    exact = conf.clipped_totals(row, made.reach, users, values)
-    step = made.sum_scale / asked[0][0]
-    checks = zip(asked, exact, (step, 1), (len(users) * step, 0), strict=True)
-    for (scale, total), (sound, demanded), unit, error in checks:
-        assert scale * unit == pytest.approx(demanded, rel=1e-12)
+    assert result.reach == pytest.approx(reach, abs=result.step)
+    exact = conf.clipped_totals(row, result.reach, users, values)
+    step = result.sum_scale / requests[0][0]
+    checks = zip(requests, exact, (step, 1), (len(users) * step, 0), strict=True)
+    for (scale, total), (sound, required), unit, error in checks:
+        assert scale * unit == pytest.approx(required, rel=1e-12)
         assert total * unit == pytest.approx(sound, abs=error)
-    assert [made.sum_scale, made.weight_scale] == pytest.approx([exact[0][1], exact[1][1]])
-    assert [made.noisy_sum, made.noisy_weight] == [answers[0] * made.step, answers[1]]
-    mean = made.centre + made.noisy_sum / max(made.noisy_weight, 1)
-    assert made.mean == min(max(mean, low), high)
+    assert [result.sum_scale, result.weight_scale] == pytest.approx([exact[0][1], exact[1][1]])
+    assert [result.noisy_sum, result.noisy_weight] == [outputs[0] * result.step, outputs[1]]
+    mean = result.centre + result.noisy_sum / max(result.noisy_weight, 1)
+    assert result.mean == min(max(mean, low), high)
 
 
-def check_shown(made):
-    published, (low, high) = json.loads(made.public_json()), made.interval()
-    assert made.public() == published
-    assert f"{made.mean:.6g}" in repr(made).splitlines()[0]
-    assert f"<td>{made.mean:.6g}</td>" in made._repr_html_()
-    assert [published["mean"], *published["interval_95"]] == [made.mean, low, high]
-    assert low <= made.mean <= high
-    if not getattr(made, "project", True):
-        least, most = made.clipped_range if made.sigma is None else (-inf, inf)
-        near = min(max(made.mean, least), most)
+def check_shown(result):
+    published, (low, high) = json.loads(result.public_json()), result.interval()
+    assert result.public() == published
+    assert f"{result.mean:.6g}" in repr(result).splitlines()[0]
+    assert f"<td>{result.mean:.6g}</td>" in result._repr_html_()
+    assert [published["mean"], *published["interval_95"]] == [result.mean, low, high]
+    assert low <= result.mean <= high
+    if not getattr(result, "project", True):
+        lowest, limit = result.clipped_range if result.sigma is None else (-inf, inf)
+        near = min(max(result.mean, lowest), limit)
         assert (low + high) / 2 == pytest.approx(near, rel=1e-9, abs=1e-12)
 
 
-# 2. On neighbouring tables nothing but that answer differs.
+# 2. On neighbouring tables only that output differs.
 def neighbours(row, rng):
-    """Return pairs of tables that differ in one user, with whether they are to be refused."""
+    """Return pairs of tables that differ in one user, and whether they must be refused."""
     pairs, protecting = [], row["entry"] == "protected"
     for _ in range(2):
-        # With protected counts these are others, too.
+        # With protected counts, these are neighbours as well.
         other = kinds_of(row, rng, dropped=3)[2:] if protecting else kinds_of(row, rng)
         pairs.append((kinds_of(row, rng), other, False))
     if protecting and row["users"] == "many":
@@ -248,41 +248,47 @@ def observed(monkeypatch, capfd, caplog):
     caplog.set_level("NOTSET")
     opendp = OpenDP(monkeypatch, lambda scale, total: round(0.75 * scale) + 1)
 
-    def look(*arguments):
+    def observe(*arguments):
         caplog.clear()
-        opendp.asked.clear()
+        opendp.requests.clear()
         try:
-            made, warned = quiet_release(*arguments)
-            seen, refused = everything_of(made), False
+            result, warned = quiet_release(*arguments)
+            seen, refused = everything_of(result), False
         except (TypeError, ValueError) as error:
             seen, refused, warned = words_of(error), True, []
-        scales = [scale for scale, _ in opendp.asked]
-        # Where tests of Spark ran before, its bridge says when it collects garbage.
+        scales = [scale for scale, _ in opendp.requests]
+        # After tests of Spark, py4j logs its garbage collection.
         logs = [log.getMessage() for log in caplog.records if not log.name.startswith("py4j.")]
         return Seen(seen, refused, warned, scales, logs, capfd.readouterr())
 
-    return look
+    return observe
 
 
-def everything_of(made):
-    """Return all that a result holds, shows, publishes and pickles, by name."""
-    found = {name: getattr(made, name) for name in dir(made) if not name.startswith("__")}
+def everything_of(result):
+    """Return everything that a result holds, shows, publishes and pickles, by name."""
+    found = {name: getattr(result, name) for name in dir(result) if not name.startswith("__")}
     calls = {name: found[name]() for name in NAMES if name in found}
     if "worst_case_error_at" in found:
-        calls["worst_case_error_at"] = made.worst_case_error_at(10.0)
+        calls["worst_case_error_at"] = result.worst_case_error_at(10.0)
     held = {name: repr(thing) for name, thing in found.items() if not callable(thing)}
-    return [held, calls, repr(made), repr(getattr(made, "__dict__", None)), pickle.dumps(made)]
+    return [
+        held,
+        calls,
+        repr(result),
+        repr(getattr(result, "__dict__", None)),
+        pickle.dumps(result),
+    ]
 
 
 def words_of(error):
     if error is None:
         return []
-    said = [type(error), str(error), repr(error.args), getattr(error, "__notes__", [])]
-    return said + words_of(error.__cause__) + words_of(error.__context__)
+    texts = [type(error), str(error), repr(error.args), getattr(error, "__notes__", [])]
+    return texts + words_of(error.__cause__) + words_of(error.__context__)
 
 
 @every_row
-def test_neighbours_look_the_same(row, observed, tmp_path):
+def test_neighbours_cannot_be_told_apart_without_the_output(row, observed, tmp_path):
     rng = np.random.default_rng(conf.ROWS.index(row))
     for pair, refused in neighbours(row, rng):
         one, other = (observed(row, users, values, tmp_path) for users, values in pair)
@@ -299,7 +305,7 @@ def test_neighbours_look_the_same(row, observed, tmp_path):
         assert one.logged == []
 
 
-# 3. Noise is added every time; and OpenDP's own, which takes no seed, has its law.
+# 3. Noise is added every time, and OpenDP's actual noise, which has no seed, follows its law.
 NOISY = [
     (entry, eps)
     for entry, factors in conf.FACTORS.items()
@@ -307,32 +313,32 @@ NOISY = [
     if eps in factors["eps"]
 ]
 with_every_noise = pytest.mark.parametrize(("entry", "eps"), NOISY)
-ALARM = 1e-6 / (2 * 8)  # of each of two tests of each of the eight numbers that have noise
+ALARM = 1e-6 / (2 * 8)  # for each of two tests of each of the eight noisy numbers
 
 
 def releases_of(entry, eps, folder, n):
-    """Return n releases, and what they would be without noise, with the scale that it must have.
+    """Return n releases, their noisy numbers, and the numbers without noise, with required scales.
 
-    The noise has so many steps that it is as good as continuous. The releases come first.
+    The noise has so many steps that it is practically continuous.
     """
     row = {"users": "many", "bounds": "usual", "eps": eps, "centre": "off", "objective": "l1"}
     row |= {"width": "given", "project": False, "cap": 1000, "reach": "given"}
     row |= {"entry": entry, "input": "lists", "missing": "centre", "outside": "clamp"}
     users, values = conf.table(row, ["inside"] * 3, np.random.default_rng(1), copies=5)
     call = conf.release_of(row, users, values, folder)
-    made = [call() for _ in range(n)]
+    result = [call() for _ in range(n)]
     if entry == "protected":
-        exact = conf.clipped_totals(row, made[0].reach, users, values)
-        return made, np.array([[m.noisy_sum, m.noisy_weight] for m in made]).T, exact
-    return made, np.array([[m.mean for m in made]]), conf.clipped_means(row, users, values)
+        exact = conf.clipped_totals(row, result[0].reach, users, values)
+        return result, np.array([[m.noisy_sum, m.noisy_weight] for m in result]).T, exact
+    return result, np.array([[m.mean for m in result]]), conf.clipped_means(row, users, values)
 
 
-def drawn_again(made, numbers, scale):
+def drawn_again(result, numbers, scale):
     """Return noise as it was before it was averaged beyond the range of clipped means.
 
-    It is drawn again there: the law has no memory.
+    It is drawn again there, because the law is memoryless.
     """
-    low, high = made[0].clipped_range
+    low, high = result[0].clipped_range
     again = np.random.default_rng(7).exponential(scale, numbers.size)
     for averaged, drawn in ((numbers < low, low - again), (numbers > high, high + again)):
         assert np.unique(numbers[averaged]).size <= 1
@@ -343,9 +349,9 @@ def drawn_again(made, numbers, scale):
 @pytest.mark.slow
 @with_every_noise
 def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
-    """Left out of one release in fifty, it would be missed with a chance of 3 in 10,000."""
-    answers = count(0, 2**30)
-    OpenDP(monkeypatch, lambda *_: next(answers))
+    """A fault in one release in fifty would be missed with probability 3e-4."""
+    outputs = count(0, 2**30)
+    OpenDP(monkeypatch, lambda *_: next(outputs))
     for numbers in releases_of(entry, eps, tmp_path, 400)[1]:
         np.testing.assert_allclose(np.diff(numbers), numbers[1] - numbers[0], rtol=1e-6)
 
@@ -353,17 +359,17 @@ def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
 @pytest.mark.slow
 @with_every_noise
 def test_releases_follow_the_law(entry, eps, tmp_path):
-    """Of noise of three quarters of the scale, the p-value of the sizes would be about 10^-9."""
-    made, found, exact = releases_of(entry, eps, tmp_path, 1000)
+    """For noise of three quarters of the scale, the p-value of the sizes would be about 1e-9."""
+    result, found, exact = releases_of(entry, eps, tmp_path, 1000)
     for numbers, (mean, scale) in zip(found, exact, strict=True):
         if entry != "protected" and eps in conf.EPS:
-            numbers = drawn_again(made, numbers, scale)
+            numbers = drawn_again(result, numbers, scale)
         law = "expon" if eps in conf.EPS else "halfnorm"
         assert stats.kstest(abs(numbers - mean) / scale, law).pvalue > ALARM
         assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM
 
 
-# 4. The same beyond every size at which code may take another way, and where there is no variety.
+# 4. The same above sizes at which code may branch, and with all values equal.
 SIZES = {
     "20,001 users": 5_000,
     "80,001 users": 20_000,
@@ -382,53 +388,53 @@ def with_every_size(test):
 @pytest.mark.slow
 @with_every_size
 @pytest.mark.parametrize(("entry", "kind", "eps"), LARGE)
-def test_large_tables_are_clipped_and_noised_like_small_ones(
+def test_large_tables_have_the_same_clipping_and_noise_as_small_ones(
     entry, kind, eps, copies, alike, monkeypatch, tmp_path
 ):
-    """The numbers are checked as those of the small tables above; most users are clipped."""
+    """The same checks as for the small tables above; most users are clipped."""
     opendp = OpenDP(monkeypatch, ANSWERS[1])
     row = {"entry": entry, "input": kind, "eps": eps, "bounds": "usual", "centre": "off"}
     row |= {"objective": "bound", "width": "narrow", "project": False}
     row |= {"cap": 3, "reach": "given", "missing": "refuse", "outside": "refuse"}
     users, values = conf.large_table(row, copies, alike)
-    made, _ = quiet_release(row, users, values, tmp_path)
-    answers = [opendp.answer(*asked) for asked in opendp.asked]
+    result, _ = quiet_release(row, users, values, tmp_path)
+    outputs = [opendp.output(*request) for request in opendp.requests]
     check = check_protected if entry == "protected" else check_mean
-    check(row, made, users, values, opendp.asked, answers)
+    check(row, result, users, values, opendp.requests, outputs)
     if entry != "protected":
-        check_certificate(row, made, users, values)
+        check_certificate(row, result, users, values)
 
 
 @pytest.mark.parametrize("alike", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize("d", [65, 200], ids="{} coordinates".format)
 @pytest.mark.parametrize("n_users", [5, 20_001], ids="{} users".format)
-def test_long_vectors_of_many_users_are_clipped_and_noised_like_short_ones(
+def test_long_vectors_of_many_users_have_the_same_clipping_and_noise_as_short_ones(
     n_users, d, alike, monkeypatch
 ):
     law, rng = beyond.GaussianNoise(0.1), np.random.default_rng(d)
     noise = np.arange(1, d + 1) * 10**6
     opendp = OpenDP(monkeypatch, lambda _, total: (total + noise).tolist())
     users = ud.Contributions([9, *[2] * (n_users - 1)], upper=2.0)
-    ways = np.ones((n_users, d)) if alike else rng.normal(size=(n_users, d))
-    sums = ways * (users.counts / np.linalg.norm(ways, axis=1))[:, None]
-    made = release_mean_in_ball(sums, users, law)
-    ((scale, total),) = opendp.asked
-    assert made.radius == 2  # the largest user is clipped
-    assert made.sensitivity == 4 / users.total
-    assert made.noise_scale == pytest.approx(law.sigma * made.sensitivity, rel=1e-9)
+    directions = np.ones((n_users, d)) if alike else rng.normal(size=(n_users, d))
+    sums = directions * (users.counts / np.linalg.norm(directions, axis=1))[:, None]
+    result = release_mean_in_ball(sums, users, law)
+    ((scale, total),) = opendp.requests
+    assert result.radius == 2  # the largest user is clipped
+    assert result.sensitivity == 4 / users.total
+    assert result.noise_scale == pytest.approx(law.sigma * result.sensitivity, rel=1e-9)
     kept = sums * np.minimum(1, 2 / users.counts)[:, None]
-    step = made.noise_scale / scale
+    step = result.noise_scale / scale
     off = np.multiply(total, step) - kept.sum(axis=0) / users.total
     assert np.linalg.norm(off) <= n_users * (1 + d**0.5) * step
-    np.testing.assert_allclose(made.mean, (total + noise) * step, rtol=1e-12)
+    np.testing.assert_allclose(result.mean, (total + noise) * step, rtol=1e-12)
 
 
-# 5. Time is not promised; but nothing is called for one user that is not called for another.
-CLIPPED = {"nobody": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.5], "all": [1, 1]}
+# 5. Running times are not guaranteed to be equal, but the same functions are called for all users.
+CLIPPED = {"no one": [0.5, 0.5], "one at the top": [1, 0.5], "one below": [0, 0.5], "all": [1, 1]}
 
 
 @pytest.mark.parametrize("entry", [*conf.FACTORS, "vectors"])
-def test_what_is_called_does_not_tell_who_is_clipped(entry, monkeypatch, tmp_path):
+def test_the_functions_called_do_not_depend_on_who_is_clipped(entry, monkeypatch, tmp_path):
     OpenDP(monkeypatch, lambda _, total: np.zeros_like(total).tolist())
     row = {"entry": entry, "input": "numpy", "eps": "text", "bounds": "usual", "centre": "middle"}
     row |= {"objective": "bound", "width": "narrow", "project": True}
@@ -444,5 +450,5 @@ def test_what_is_called_does_not_tell_who_is_clipped(entry, monkeypatch, tmp_pat
         else:
             release = conf.release_of(row, users, low + shares * (high - low), tmp_path)
         seen[who] = calls_of(release)
-    assert len(seen["nobody"]) > 60
-    assert seen == dict.fromkeys(CLIPPED, seen["nobody"])
+    assert len(seen["no one"]) > 60
+    assert seen == dict.fromkeys(CLIPPED, seen["no one"])

@@ -1,4 +1,4 @@
-"""Reading a column: of every kind the same users are told apart, and the same values read."""
+"""Reading a column: every kind gives the same users and the same values."""
 
 import datetime
 from decimal import Decimal
@@ -29,20 +29,20 @@ from userdp.release._columns import read_ids, read_values
 
 
 def check_two_users(column, nulls):
-    """The first, the second, perhaps nobody, and the first again."""
+    """Check users of rows: the first, the second, perhaps a missing one, and the first again."""
     ids = read_ids(column)
-    first, second, *nobody, again = ids.codes.tolist()
+    first, second, *missing, again = ids.codes.tolist()
     assert ids.codes.dtype.kind in "iu"
     assert first == again != second
-    assert nobody == [-1] * nulls
-    assert ids.some_missing is bool(nobody)
+    assert missing == [-1] * nulls
+    assert ids.some_missing is bool(missing)
     assert 0 <= min(first, second) < max(first, second) < ids.n_codes
 
 
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize(("kind", "holder"), HELD)
-def test_users_are_told_apart_and_nulls_are_nobody(kind, holder, null):
-    """Also ids near 2^63, of which floats hold none."""
+def test_users_are_told_apart_and_nulls_are_not_users(kind, holder, null):
+    """Some ids are near 2^63, which floats cannot represent."""
     check_two_users(held(kind, holder, null), int(null))
 
 
@@ -52,13 +52,13 @@ def test_users_in_arrays_are_told_apart_as_well(column):
 
 
 def test_days_in_milliseconds_are_days():
-    """Of which a careless writer leaves some: they are no other day, and so no other user."""
+    """Extra milliseconds, which some writers leave, make neither another day nor another user."""
     day = 24 * 60 * 60 * 1000
     check_two_users(pa.array([0, day, 5], pa.int64()).view(pa.date64()), 0)
 
 
 def test_small_whole_numbers_are_their_own_codes():
-    """As long as a table of users has at most four rows a record."""
+    """As long as there are at most four codes per record."""
     own = read_ids(np.array([7, 0]))
     assert (own.codes.tolist(), own.n_codes) == ([7, 0], 8)
     named = read_ids(np.array([8, 0]))
@@ -73,7 +73,7 @@ OF_PANDAS = [
 
 
 @pytest.mark.parametrize("pair", OF_PANDAS, ids=["time", "instant", "duration"])
-def test_a_time_of_pandas_and_an_equal_one_of_python_are_one_user(pair):
+def test_equal_times_of_pandas_and_of_python_are_one_user(pair):
     ids = read_ids(list(pair))
     assert (ids.codes.tolist(), ids.n_codes) == ([0, 0], 1)
 
@@ -82,7 +82,7 @@ def test_instants_beyond_the_years_of_python_are_told_apart():
     check_two_users(pa.array([2**60, 2**60 + 1, None, 2**60], pa.timestamp("s")), 1)
 
 
-def test_what_is_null_is_no_value():
+def test_nulls_are_missing_values():
     assert np.isnan(read_values([1.0, *NULLS])).tolist() == [False] + [True] * len(NULLS)
 
 
@@ -92,7 +92,7 @@ def nullable(_):
 
 @pytest.mark.parametrize("hold", [nullable, polars(), arrow(), list])
 def test_two_kinds_of_null_in_one_column(hold):
-    """What the column says is null, and what is no number."""
+    """Nulls of the column type, and NaN."""
     column = hold([4.0, nan, None, 4.0])
     assert (read_ids(column).codes >= 0).tolist() == [True, False, False, True]
     assert np.isnan(read_values(column)).tolist() == [False, True, True, False]
@@ -125,7 +125,7 @@ def test_values_are_the_nearest_floats(case):
     np.testing.assert_array_equal(values, expected)
 
 
-NO_COLUMNS = [
+NOT_COLUMNS = [
     (lambda: pd.DataFrame({"a": [1]}), "be one column, got a DataFrame"),
     (lambda: pd.Timestamp(0), "be one column, got a Timestamp"),
     (lambda: pl.DataFrame({"a": [1]}), "be a column of data, got a DataFrame"),
@@ -141,13 +141,13 @@ NO_COLUMNS = [
 
 
 def names_of(cases):
-    """Return their words without backslashes: pytest doubles them if a process collects twice."""
+    """Return ids without backslashes, which pytest doubles if a process collects twice."""
     return [words.replace("\\", "") for *_, words in cases]
 
 
 @pytest.mark.parametrize(("name", "read"), [("user", read_ids), ("value", read_values)])
-@pytest.mark.parametrize(("column", "words"), NO_COLUMNS, ids=names_of(NO_COLUMNS))
-def test_what_is_no_column_is_refused_by_name(name, read, column, words):
+@pytest.mark.parametrize(("column", "words"), NOT_COLUMNS, ids=names_of(NOT_COLUMNS))
+def test_values_that_are_not_columns_are_refused_by_name(name, read, column, words):
     words = f"^`{name}` must {words.format(name=name)}"
     with pytest.raises((TypeError, ValueError), match=words):
         read(column())
@@ -158,7 +158,7 @@ def of_extension(kind, entries):
 
 
 EAST = datetime.timezone(datetime.timedelta(hours=1))
-NO_IDS = [
+NOT_IDS = [
     (pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "user of"),
     (pa.array([{"a": 1}]), "user of type struct"),
     (of_extension(pa.json_(), ["1", " 1"]), "user of type extension<arrow.json>"),
@@ -192,7 +192,7 @@ NO_IDS = [
 ]
 
 
-NO_VALUES = [
+NOT_VALUES = [
     ([True], "value with an entry of type bool"),
     (["secret"], "value with an entry of type str"),
     ([b"1"], "value with an entry of type bytes"),
@@ -207,13 +207,13 @@ NO_VALUES = [
 ]
 
 
-BAD = [(read_ids, column, f"`user` must .*{words}") for column, words in NO_IDS]
+BAD = [(read_ids, column, f"`user` must .*{words}") for column, words in NOT_IDS]
 NUMBER = "`value` must hold real numbers, got"
-BAD += [(read_values, column, rf"{NUMBER} {words}\S*[.]$") for column, words in NO_VALUES]
+BAD += [(read_values, column, rf"{NUMBER} {words}\S*[.]$") for column, words in NOT_VALUES]
 
 
 @pytest.mark.parametrize(("read", "column", "words"), BAD, ids=names_of(BAD))
-def test_what_is_no_id_or_no_value_is_refused(read, column, words):
-    """Without quoting a value, which is protected."""
+def test_entries_that_are_not_ids_or_not_values_are_refused(read, column, words):
+    """The message quotes no value, because values are protected."""
     with pytest.raises(TypeError, match=f"^{words}"):
         read(column)

@@ -1,8 +1,8 @@
-"""Nothing but public settings decides what happens between a total and its release.
+"""Only public settings decide what happens between a total and its release.
 
-By the syntax of the code: noise is drawn in two functions without a branch; each release calls one
-of them once per total, under no condition; and where a function of a release has a condition, the
-condition is on names that are public.
+These tests read the syntax of the code: noise is drawn in two functions without branches; each
+release calls one of them once per total, unconditionally; and conditions in the functions of a
+release depend on public names only.
 """
 
 import ast
@@ -30,7 +30,7 @@ def functions_of(module):
 
 
 def calls_in(node):
-    """Return the names of functions that are called, as often as they are."""
+    """Return the names of the called functions, with the number of calls."""
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
     return Counter(call.id for call in calls if isinstance(call, ast.Name))
 
@@ -46,7 +46,7 @@ def test_noise_is_drawn_without_a_branch(name):
     assert last is function.body[-1]
 
 
-# Each function that draws, with the number of its totals; and those through which these are passed.
+# Each function that draws noise, with its number of calls.
 DRAWING = {
     (_mean, "_draw"): 1,
     (_protected, "private_mean_protected_counts"): 2,
@@ -61,12 +61,12 @@ def test_every_total_gets_its_noise_once():
         for module in MODULES
         for name, function in functions_of(module).items()
     }
-    assert {place: n for place, n in found.items() if n} == DRAWING
+    assert {function: n for function, n in found.items() if n} == DRAWING
 
 
 @pytest.mark.parametrize(("module", "name"), DRAWING, ids=[name for _, name in DRAWING])
-def test_noise_is_drawn_under_no_condition(module, name):
-    """By a statement of the function's body itself, whose result is not replaced."""
+def test_noise_is_drawn_unconditionally(module, name):
+    """The draw is a statement at the top level of the function, and its result is not replaced."""
     function = functions_of(module)[name]
     drawn = []
     for statement in function.body:
@@ -82,7 +82,7 @@ def test_noise_is_drawn_under_no_condition(module, name):
 
 
 def test_the_parts_of_a_mean_are_all_drawn():
-    """In one comprehension over all of them, without a condition, in one statement of `draw`."""
+    """They are drawn in a single comprehension over all parts in `draw`, without a condition."""
     function = functions_of(_mean)["draw"]
     assert sum(calls_in(each)["_draw"] for each in functions_of(_mean).values()) == 1
     (statement,) = [each for each in function.body if calls_in(each)["_draw"]]
@@ -96,11 +96,11 @@ def test_the_parts_of_a_mean_are_all_drawn():
 ENTRIES = {
     (_mean, "private_mean"): {"rules.drop_missing", "rules.drop_outside"},
     (_mean, "release_mean"): {"centre", "values.ndim"},
-    # The numbers of records of the users, which are public.
+    # The users' numbers of records, which are public.
     (_mean, "_release_table"): {"_of_users", "tally.survey", "users"},
     (_mean, "draw"): {"choices.project", "dropping", "outside", "missing"},
     (_mean, "_draw"): {"part.choices.project", "law.integer_law"},
-    # The total that it compares has its noise already.
+    # This total already includes its noise.
     (_noise, "averaged_beyond"): {"total", "lowest", "highest"},
     (_protected, "private_mean_protected_counts"): set(),
     (_protected, "_result"): set(),
@@ -109,16 +109,16 @@ ENTRIES = {
     },
     (_joint, "draw_jointly"): set(),
     (_means, "_totals"): {"part.joint"},
-    # What the draws of each mean spent, by OpenDP's account.
+    # The budget that the draws of each mean spent, according to OpenDP.
     (_means, "_draw"): {"part.shares", "part.joint", "one.eps", "most"},
     (_means, "_mean"): {"strategy", "known", "other", "spent"},
     (_means, "private_means"): {"spent"},
 }
-"""What each function may have conditions on that sees totals, or what is made of them."""
+"""Names on which conditions may depend, for each function that handles totals or their results."""
 
 
 def conditions_in(function):
-    """Return all conditions: of branches and loops, and the operands of `and` and `or`."""
+    """Return all conditions: those of branches and loops, and operands of `and` and `or`."""
     for node in ast.walk(function):
         if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
             yield node.test
@@ -131,7 +131,7 @@ def conditions_in(function):
 
 
 def names_in(condition):
-    """Return the names that a condition is about, with their attributes: `choices.project`."""
+    """Return the names in a condition, with their attributes, such as `choices.project`."""
     if isinstance(condition, ast.Attribute | ast.Name):
         return {ast.unparse(condition)}
     if isinstance(condition, ast.Call):

@@ -1,4 +1,4 @@
-"""Arrays and queries: every kind of column gives the same counts, tallies and sums."""
+"""Arrays and queries: all kinds of columns give the same counts, tallies and sums."""
 
 import datetime
 import json
@@ -41,11 +41,11 @@ USERS = {
 }
 RULES = Rules(GRID)
 DROP_ALL = Rules(GRID, drop_missing=True, drop_outside=True)
-FAULTS = (1, 0, 1, 2)  # one row without a user, no odd ones, one without a value, two outside
+FAULTS = (1, 0, 1, 2)  # rows: one without a user, none odd, one without a value, two outside
 
 
 def check(tally_of):
-    """Check the numbers of the small table above, whatever holds it: a 2, b 3, c 1, d 1 rows."""
+    """Check the numbers of the small table above: a has 2 rows, b 3, c 1, d 1."""
     for (missing, outside), sizes, users in [
         ((False, False), (1, 2, 3), (2, 1, 1)),
         ((True, False), (1, 2), (2, 2)),
@@ -66,7 +66,7 @@ def check(tally_of):
             for shift in (0, 3, 15):
                 window = Window(MIDDLE, shift, lowest >> shift, highest >> shift)
                 assert tally.clipped_total(window) == total * a_unit / 2**shift
-    # Users of some numbers of rows only: a and b; c and d; nobody.
+    # Only users with some numbers of rows: a and b; c and d; none.
     for rules, fewest, below, total in [
         (DROP_ALL, 2, 9, 1.5 - 3),
         (DROP_ALL, 0, 2, 0),
@@ -82,7 +82,7 @@ def check(tally_of):
             if total == 1.5:
                 window = Window(MIDDLE, 0, -(2**30), a_unit)
                 assert tally.clipped_total(window, Among(fewest, below)) == a_unit
-    # Averages of b: 1.5 / 2 of 2, or of 3 with a value that is missing; a: -3 / 2; c: 4; d: -4.
+    # Averages: b has 1.5 / 2 of two, or three with a missing value; a: -3 / 2; c: 4; d: -4.
     for rules, reach, cap, total, weight in [
         (DROP_ALL, 4, 9, 1.5 - 3, 4),
         (DROP_ALL, 4, 1, 0.75 - 1.5, 2),
@@ -105,7 +105,7 @@ def test_small_table(kind, users, tmp_path):
 
 
 def moved(values, grid, origin):
-    """Where values lie on the grid, from its origin, in fractions."""
+    """Positions of values on the grid, from its origin, as fractions."""
     return [
         (Fraction(v) - Fraction(grid.lower)) / Fraction(grid.width) * grid.top - origin
         for v in values.tolist()
@@ -113,7 +113,7 @@ def moved(values, grid, origin):
 
 
 def definition(users, values, grid, window):
-    """Levels less the origin, added up by user, rounded to steps, clipped, and added up."""
+    """Levels minus the origin, added up by user, rounded to steps, clipped, and added up."""
     sums = defaultdict(int)
     for user, value in zip(users.tolist(), values.tolist(), strict=True):
         level = floor((value - grid.lower) * (grid.top / grid.width) + 0.5)
@@ -143,15 +143,15 @@ def random_problem(rng):
 def test_totals_are_those_of_whole_numbers():
     rng = np.random.default_rng(71)
     for i in range(400):
-        users, values, *ask = random_problem(rng)
-        expected = definition(users, values, *ask)
+        users, values, *problem = random_problem(rng)
+        expected = definition(users, values, *problem)
         order = rng.permutation(users.size)
         for x, y in ((users, values), (users[order], values[order])):
-            assert total_of(*ask, x, y) == expected
+            assert total_of(*problem, x, y) == expected
         if i < 40:
             table = ibis.memtable(rows_of(users, values))
-            assert total_of(*ask, "user", "value", table) == expected
-    n, grid = 20_001, Grid(0.0, 1.0, 40)  # beyond the whole numbers of floats, and odd
+            assert total_of(*problem, "user", "value", table) == expected
+    n, grid = 20_001, Grid(0.0, 1.0, 40)  # n is odd, and the total exceeds 2^53
     window = Window(0, 0, 0, 2**52)
     total = total_of(grid, window, np.arange(n), np.full(n, 1 - 2.0**-40))
     assert total == n * (2**40 - 1) > 2**53
@@ -160,12 +160,12 @@ def test_totals_are_those_of_whole_numbers():
 @pytest.mark.parametrize("n", [1, 2**20 + 1, 2**22, 2**42 - 1, 2**42], ids="{} records".format)
 @pytest.mark.parametrize("origin", [0, 1, 2**20 - 1, 2**39 + 12_345, 2**40], ids="from {}".format)
 def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
-    """For records that are all at one level; up to a shift of 20 bits another formula is used."""
+    """For records that are all at one level; shifts up to 20 bits use another formula."""
     levels = np.array([0, 1, 2**20 - 1, 2**20, 2**39, 2**40 - 1, 2**40])
     halves = (levels >> 20) * n, (levels % HALF) * n
     for shift in range(68):
-        made = in_steps(*halves, np.full(7, n), Window(origin, shift, 0, 0)).tolist()
-        for level, steps in zip(levels.tolist(), made, strict=True):
+        found = in_steps(*halves, np.full(7, n), Window(origin, shift, 0, 0)).tolist()
+        for level, steps in zip(levels.tolist(), found, strict=True):
             exact = Fraction(n * (level - origin), 2**shift)
             if abs(exact) < 2**62:
                 assert steps == floor(exact + Fraction(1, 2))
@@ -174,7 +174,7 @@ def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numpy", "DuckDB"])
 def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
-    """Of 2^23 records at the top level, as of every part of them."""
+    """For 2^23 records at the top level, and for parts of them."""
     monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 2**10)
     n, grid = 2**23 + 1, Grid(0.0, 1.0, 40)
     users, values, data = np.zeros(n, int), np.ones(n), None
@@ -185,11 +185,11 @@ def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
     assert total_of(grid, Window(2**40 - 1, 0, 0, 2**62), users, values, data) == n
 
 
-def test_levels_are_the_nearest_and_stay_on_the_grid():
+def test_values_are_rounded_to_the_nearest_level_of_the_grid():
     rng = np.random.default_rng(72)
     for _ in range(300):
         _, values, grid, window = random_problem(rng)
-        # Half a step, but for the rounding of floats: of values near the large end of 2^53.
+        # Half a step, plus the rounding of floats near the large end of 2^53.
         far = 2 + abs(Fraction(grid.lower) / Fraction(grid.width))
         near = Fraction(1, 2) + grid.top * far / 2**52
         wide = Window(window.origin, 0, -(2**60), 2**60)
@@ -199,12 +199,12 @@ def test_levels_are_the_nearest_and_stay_on_the_grid():
             assert abs(place - level) <= near
 
 
-def test_one_user_moves_the_total_by_the_width_of_the_interval_at_most():
+def test_one_user_moves_the_total_by_at_most_the_width_of_the_interval():
     rng = np.random.default_rng(73)
     for _ in range(300):
         users, values, grid, window = random_problem(rng)
         totals, of_one = [], users == users[0]
-        wild = [np.nan, 99.0, -1e300, np.inf]  # missing, or outside of the bounds
+        wild = [np.nan, 99.0, -1e300, np.inf]  # missing, or outside the bounds
         inside = rng.uniform(grid.lower, grid.upper, of_one.sum())
         for other in (grid.lower, grid.upper, inside, rng.choice(wild, of_one.sum())):
             changed = values.copy()
@@ -213,7 +213,7 @@ def test_one_user_moves_the_total_by_the_width_of_the_interval_at_most():
         assert max(totals) - min(totals) <= window.moved
 
 
-def test_long_columns_are_worked_on_in_parts(monkeypatch):
+def test_long_columns_are_processed_in_blocks(monkeypatch):
     monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 3 * _tally.ROWS_AT_A_TIME // 2)
     n, rng = 2 * _tally.ROWS_AT_A_TIME + 5, np.random.default_rng(74)
     users, values = rng.integers(0, 50, n).astype(float), rng.random(n)
@@ -223,10 +223,10 @@ def test_long_columns_are_worked_on_in_parts(monkeypatch):
     grid = Grid(0.0, 1.0, 30)
     tally = read_tally(users, values, None, Rules(grid, True, True))
     kept = (values >= 0) & (values <= 1) & (users == users)
-    made, window = tally.survey(), Window(0, 0, 0, 2**45)
-    assert made[2:] == (2, 0, 1, 4)
-    assert sorted(made.counts) == sorted(np.bincount(users[kept].astype(int)))
-    assert type(made.sizes[0]) is int  # as those of queries
+    survey, window = tally.survey(), Window(0, 0, 0, 2**45)
+    assert survey[2:] == (2, 0, 1, 4)
+    assert sorted(survey.counts) == sorted(np.bincount(users[kept].astype(int)))
+    assert type(survey.sizes[0]) is int  # as in tallies from queries
     assert tally.clipped_total(window) == definition(users[kept], values[kept], grid, window)
     assert read_tally([0, 0], [0.0, 1.0], None, Rules(grid)).survey() == Survey((2,), (1,))
 
@@ -244,13 +244,13 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
     with read_tally("user", "value", table, Rules(GRID)) as tally:
         sizes = tally.survey().sizes
         tally.clipped_total(Window(MIDDLE, 0, 0, 2**20))
-    # At first the functions that somebody has replaced: none.
+    # The first query returns the functions that have been replaced: none.
     assert fetched == [0, len(sizes), 1]
     assert len(sizes) <= np.sqrt(2 * 5000)
 
 
-def test_the_calling_process_has_no_array_of_all_users(opendp):
-    """The counts alone would take 8 bytes each."""
+def test_the_calling_process_allocates_no_array_of_all_users(opendp):
+    """Each count would take 8 bytes."""
     shop = ibis.duckdb.connect()
     held = {}
     for n in (10, 10**6):
@@ -280,7 +280,7 @@ def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
 
 
 @pytest.mark.slow
-def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_weight():
+def test_weighted_totals_are_close_to_the_definition_and_one_user_moves_them_by_the_weight():
     rng = np.random.default_rng(77)
     for i in range(150):
         users, values, grid, window = random_problem(rng)
@@ -306,8 +306,8 @@ def test_weighted_totals_are_near_the_definition_and_one_user_moves_them_by_the_
         assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
 
 
-def test_weighted_totals_are_exact_where_floats_are_not():
-    """Of nine users, each with 2^12 rows and a sum of 2^52 - 1: floats of this size are even."""
+def test_weighted_totals_are_exact_if_floats_are_not():
+    """Nine users, each with 2^12 rows and a sum of 2^52 - 1: floats of this size are even."""
     sum_of_levels, n_rows = 2**52 - 1, 2**12
     tally = object.__new__(_tally.TallyInMemory)
     tally.n_levels = np.full(9, n_rows)
@@ -319,8 +319,8 @@ def test_weighted_totals_are_exact_where_floats_are_not():
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
-def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end(sign):
-    """Of users of 2^31 records at a bound, 2^7 have the total 2^62: more are cut off."""
+def test_totals_over_a_protected_number_of_rows_saturate_in_64_bits(sign):
+    """128 users with 2^31 records at a bound have the total 2^62; larger totals are cut off."""
     grid = Grid(0.0, 1.0, 40)
     origin, level = (0, 2**40) if sign > 0 else (2**40, 0)
     window = Window(origin, 16, -(2**24), 2**24)
@@ -337,11 +337,11 @@ def test_totals_over_a_protected_number_of_rows_are_cut_off_where_64_bits_end(si
         assert engines._cut_off(sign * total) == sign * min(total, 2**62)
 
 
-# Functions that are not the engine's own.
+# Functions that replace the engine's built-in functions.
 
 
-class Overheard:
-    """A connection of DuckDB that keeps what is sent to it."""
+class RecordingConnection:
+    """A connection of DuckDB that records the queries sent to it."""
 
     def __init__(self, connection, sent):
         self.connection = connection
@@ -370,8 +370,8 @@ def table_of_types(connection):
     return connection.table("of_types")
 
 
-def everything_asked(table):
-    """Return all that a release may ask of a table, for users and values of every type."""
+def all_queries(table):
+    """Run all queries of releases on a table, for users and values of every type."""
     window, found = Window(MIDDLE, 2, -5, 5), []
     for user, value, rules in product("sdfi", "dfci", (RULES, DROP_ALL)):
         if user != value:
@@ -394,7 +394,7 @@ def everything_asked(table):
 
 
 def functions_in(parsed):
-    """Return the names of functions that are looked for wherever the session looks first."""
+    """Return the names of functions that DuckDB looks up in the session's search path."""
     if isinstance(parsed, list):
         return set().union(*map(functions_in, parsed))
     if not isinstance(parsed, dict):
@@ -406,11 +406,11 @@ def functions_in(parsed):
 
 
 def called_by_duckdb():
-    """Return the functions in all that is sent, as DuckDB itself reads it."""
+    """Return the functions in all queries, as parsed by DuckDB."""
     connection, sent, found = ibis.duckdb.connect(), [], set()
     table = table_of_types(connection)
-    connection.con = Overheard(connection.con, sent)
-    everything_asked(table)
+    connection.con = RecordingConnection(connection.con, sent)
+    all_queries(table)
     for query in set(sent):
         if "SELECT" in query:
             select = query[query.index("SELECT") :]
@@ -438,14 +438,14 @@ PLACES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place):
-    """One named least(a, b) with the result a would switch clipping off."""
+    """A macro least(a, b) that returns a would disable clipping."""
     for name in sorted(DuckDB.functions):
         connection = ibis.duckdb.connect()
         table = table_of_types(connection)
         connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))
         words = "^`data` must be .* built-in functions are not replaced, got others named "
         with pytest.raises(ValueError, match=f"{words}{re.escape(name)}[.]"):
-            everything_asked(table)
+            all_queries(table)
 
 
 OVERLOADS = {
@@ -462,14 +462,14 @@ def test_functions_of_python_with_these_names_are_refused(name):
     types, result = OVERLOADS[name]
     connection.con.create_function(name, lambda a, b: a, types, result)
     with pytest.raises(ValueError, match=f"functions are not replaced, got others named {name}[.]"):
-        everything_asked(table)
+        all_queries(table)
 
 
 @pytest.mark.slow
-def test_other_macros_are_none_of_our_business():
+def test_other_macros_are_allowed():
     connection = ibis.duckdb.connect()
     connection.raw_sql("CREATE MACRO clean(a) AS trim(a)")
-    assert everything_asked(table_of_types(connection))
+    assert all_queries(table_of_types(connection))
 
 
 # Collations.
@@ -478,7 +478,7 @@ def test_other_macros_are_none_of_our_business():
 @pytest.mark.parametrize("place", ["column", "default"])
 @pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "NFC", "de"])
 def test_no_collation_merges_users(collation, place):
-    """Through Ibis, where DuckDB groups rows, and by a relation, which is fetched."""
+    """With Ibis, where DuckDB groups rows, and with a relation, which is fetched."""
     connection = ibis.duckdb.connect()
     kind = f"VARCHAR COLLATE {collation}" if place == "column" else "VARCHAR"
     if place == "default":
@@ -499,8 +499,8 @@ ROWS = """CREATE TABLE t AS FROM (VALUES
     ('b', 7.5, 6, '2013-03-31 01:30:00+00', NULL)) t(s, d, i, t, c)"""
 
 
-def small_answers(table):
-    """Return what a release may ask of the small table, or how it is refused."""
+def small_results(table):
+    """Return the results of all queries on the small table, or the messages of refusals."""
     window, found = Window(MIDDLE, 2, -(2**18), 2**18), []
     for user, value in (("s", "d"), ("i", "c"), ("t", "d"), ("i", "s")):
         try:
@@ -513,7 +513,7 @@ def small_answers(table):
     return found
 
 
-# What else these may be set to: then all answers are the same, or refused.
+# Other values of these settings, with which all results must be the same, or refused.
 CHANGED = {
     "Calendar": "japanese",
     "TimeZone": "America/New_York",
@@ -551,7 +551,7 @@ CHANGED = {
     "worker_threads": "1",
 }
 
-# What the others are about: files, memory, networks, logs, storage, and plans of joins.
+# Settings of files, memory, networks, logs, storage and plans of joins, which are irrelevant here.
 OTHER_SETTINGS = """
     __delta_only_variant_encoding_enabled access_mode allocator_background_threads
     allocator_bulk_deallocation_flush_threshold allocator_flush_threshold
@@ -594,27 +594,27 @@ OTHER_SETTINGS = """
 """
 
 
-def test_every_setting_of_duckdb_has_been_thought_of():
-    """A name that is new here: does it change ids, sums, comparisons, rounding or times?"""
+def test_every_setting_of_duckdb_is_listed():
+    """For a new setting, check whether it changes ids, sums, comparisons, rounding or times."""
     names = {name for (name,) in duckdb.sql("SELECT name FROM duckdb_settings()").fetchall()}
     assert names <= CHANGED.keys() | set(OTHER_SETTINGS.split())
 
 
 @pytest.fixture(scope="module")
-def usual_answers():
+def usual_results():
     connection = ibis.duckdb.connect()
     connection.raw_sql(ROWS)
-    return small_answers(connection.table("t"))
+    return small_results(connection.table("t"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", CHANGED)
-def test_settings_of_a_session_change_no_answer(setting, usual_answers):
-    assert [isinstance(answer, str) for answer in usual_answers] == [False, False, False, True]
+def test_settings_of_a_session_change_no_result(setting, usual_results):
+    assert [isinstance(result, str) for result in usual_results] == [False, False, False, True]
     connection = ibis.duckdb.connect()
     connection.raw_sql(f"CREATE SCHEMA elsewhere; {ROWS}")
     table, relation = connection.table("t"), connection.con.table("t")
     connection.raw_sql(f"SET {setting} = '{CHANGED[setting]}'")
     for data in (table, relation):
-        for found, usual in zip(small_answers(data), usual_answers, strict=True):
+        for found, usual in zip(small_results(data), usual_results, strict=True):
             assert found == usual or str(found).startswith("`data` must be readable")

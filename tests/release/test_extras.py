@@ -1,7 +1,7 @@
-"""What an extra brings along: without it, each function that needs it says what to install.
+"""The libraries of each extra: without one, every function that needs it says what to install.
 
-Each call runs in a process where a library cannot be imported, and with data that fail when they
-are read.
+Each call runs in a process where a library cannot be imported, with data that fail if they are
+read.
 """
 
 import subprocess
@@ -83,15 +83,15 @@ CALLS = [
 )
 def test_without_a_library_a_call_says_what_to_install(extra, library, call, tmp_path):
     for name in ("records.csv", "records.parquet"):
-        (tmp_path / name).write_text("no table, which only who reads it can tell")
+        (tmp_path / name).write_text("not a table, so that reading it would fail")
     code = WITHOUT.replace("LIBRARY", library) + call
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.stdout == ""
-    said = done.stderr.strip().splitlines()[-1]
-    assert said.startswith("ImportError: ")
-    assert said.endswith(f": pip install 'userdp[{extra}]'.")
+    message = done.stderr.strip().splitlines()[-1]
+    assert message.startswith("ImportError: ")
+    assert message.endswith(f": pip install 'userdp[{extra}]'.")
 
 
 @pytest.mark.parametrize("library", ["tqdm", "pandas", "pyarrow", "matplotlib", "opendp"])

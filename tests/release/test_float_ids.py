@@ -1,8 +1,8 @@
-"""Whole floats as ids: below the power of two from which on their type skips whole numbers.
+"""Whole floats as ids: valid below the power of two beyond which their type skips whole numbers.
 
-That power itself is refused, as the whole number after it is rounded to it: two people would be
-one user. The same limit holds for a type wherever its floats come from; where the holder turns
-halves into floats of 32 bits, all of these have the limit of halves.
+That power itself is refused, as the next whole number would be rounded to it, and two people would
+be one user. The limit depends on the type, not on the holder (the kind of column or table); but if
+the holder converts 16-bit floats to 32 bits, all its 32-bit floats have the limit of 16 bits.
 """
 
 from functools import partial
@@ -21,7 +21,7 @@ from kinds import chunks, objects
 from userdp import release
 from userdp.release._columns import EXACT_BELOW
 
-# What Ibis does behind the scenes with a frame of pandas.
+# Ibis causes this with a pandas frame.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'future.infer_string':DeprecationWarning:ibis")
 
 HALF, SINGLE, DOUBLE, LONG = np.float16, np.float32, np.float64, np.longdouble
@@ -54,7 +54,7 @@ def polars_frame(kind, ids):
     return pl.DataFrame({"user": polars(kind, ids), "value": np.ones(len(ids))})
 
 
-def over(frame):  # which DuckDB finds by its name
+def over(frame):  # DuckDB finds the variable by its name
     return duckdb.sql("SELECT * FROM frame")
 
 
@@ -67,7 +67,7 @@ def inside(rows, make=table):
 
 
 def parquet(rows, folder):
-    """Under a new name each time: DuckDB remembers what it has read of a file."""
+    """Use a new name each time, because DuckDB caches what it has read from a file."""
     path = folder / f"{len([*folder.iterdir()])}.parquet"
     pq.write_table(rows, path)
     return path
@@ -83,9 +83,9 @@ def in_a_database(rows, folder):
 ALL = {*EDGE}
 NUMPY, STORED = {HALF, SINGLE, DOUBLE, LONG}, {HALF, SINGLE, DOUBLE}
 NEW = STORED if hasattr(pl, "Float16") else {SINGLE, DOUBLE}  # polars from version 2 on
-SCANNED = {SINGLE, DOUBLE}  # DuckDB scans no halves of Arrow
+SCANNED = {SINGLE, DOUBLE}  # DuckDB cannot scan 16-bit floats of Arrow
 
-# Which types a holder has, and how it holds them.
+# The float types that a holder supports, and how to put ids into it.
 HOLDERS = {
     "list": (ALL, alone(scalars)),
     "tuple": (ALL, alone(lambda kind, ids: tuple(scalars(kind, ids)))),
@@ -156,7 +156,7 @@ IN_POLARS = "table, Parquet in polars"
 
 
 def edge_of(kind, holder):
-    """DuckDB reads halves as floats of 32 bits, which it cannot tell from others."""
+    """DuckDB reads 16-bit floats as 32-bit floats, and cannot tell them from others."""
     by_duckdb = holder.startswith(DUCKDB) and holder != IN_POLARS
     return EDGE[HALF] if by_duckdb and kind is SINGLE else EDGE[kind]
 
@@ -187,8 +187,8 @@ def count_in(hold, kind, folder, ids):
 
 
 @pytest.mark.parametrize("kind", EDGE)
-def test_the_edge_is_the_first_float_that_its_neighbour_is_rounded_to(kind):
-    """Exactly so of all types but long doubles, which have the edge of doubles."""
+def test_the_edge_is_the_first_float_to_which_the_next_whole_number_is_rounded(kind):
+    """For all types except long doubles, which have the edge of doubles."""
     assert EXACT_BELOW[kind] == EDGE[kind]
     if kind is not LONG:
         assert kind(EDGE[kind] + 1) == kind(EDGE[kind])

@@ -1,6 +1,6 @@
-"""Releases with Gaussian noise: of vectors in a ball, and what their promises rest on.
+"""Releases with Gaussian noise: vectors in a ball, and the lemmas behind their guarantees.
 
-With Laplace noise in turn: `test_audit.py`, `test_private_mean.py` and `test_release_privacy.py`.
+`test_audit.py`, `test_private_mean.py` and `test_release_privacy.py` test both kinds of noise.
 """
 
 import re
@@ -32,7 +32,7 @@ KEPT = beyond.clip_to_ball(GOOD, REACH).sum(axis=0) / 8
 @given(hnp.arrays(float, (7, 5), elements=st.floats(-(2.0**93), 2.0**93)), st.integers(8, 40))
 @example(np.array([[2.0**60, 2.0**20]]), 40)  # one of the length 2^60, to all digits of floats
 def test_whole_vectors_are_never_too_long(vectors, bits):
-    """In exact arithmetic: that is all that privacy rests on."""
+    """In exact arithmetic, because privacy depends on this."""
     reach = 1 << bits
     whole = whole_vectors(vectors, reach)
     assert max(sum(int(x) ** 2 for x in row) for row in whole) <= reach**2
@@ -43,7 +43,7 @@ def test_whole_vectors_are_never_too_long(vectors, bits):
 
 
 @pytest.mark.parametrize("d", [1, 2, 4000])
-def test_long_vectors_keep_direction_and_nearly_all_of_the_length(d):
+def test_long_vectors_keep_their_direction_and_almost_all_of_their_length(d):
     rng, reach = np.random.default_rng(d), 1 << 40
     vectors = rng.normal(size=(60, d)) * 10.0 ** rng.uniform(8, 24, (60, 1))
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -52,8 +52,8 @@ def test_long_vectors_keep_direction_and_nearly_all_of_the_length(d):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, seed):
-    """Exactly, from anywhere in its ball; by nearly all of it from one end to the other."""
+def test_one_user_moves_the_whole_numbers_by_at_most_the_sensitivity(opendp, seed):
+    """In exact arithmetic, from anywhere in the ball; moving across the ball attains almost all."""
     rng = np.random.default_rng(seed)
     d, law = int(rng.integers(1, 6)), beyond.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
     users = ud.Contributions([9, *rng.integers(1, 9, size=7)], upper=float(rng.uniform(0.1, 9)))
@@ -61,60 +61,64 @@ def test_one_user_moves_the_whole_numbers_by_the_sensitivity_at_most(opendp, see
     ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
     for first in (rng.uniform(size=(8, 1)) * ends, ends):
         pair = first, np.r_[-ends[:1], first[1:]]
-        made = [release_mean_in_ball(sums, users, law) for sums in pair]
-        (moved, asked, one), (*_, other) = opendp.asked[-2:]
-        assert asked is law
+        result = [release_mean_in_ball(sums, users, law) for sums in pair]
+        (moved, budget, one), (*_, other) = opendp.requests[-2:]
+        assert budget is law
         assert {type(x) for x in one + other} == {int}
         between = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         assert between <= moved**2
-        first, second = ({**vars(each), "mean": None} for each in made)
+        first, second = ({**vars(each), "mean": None} for each in result)
         assert first == second
     assert between >= moved**2 * (1 - 1e-6)
     T = beyond.ball_threshold(users, law, d)
-    assert (made[0].radius, moved > 0) == (T / 2, T > 0)
+    assert (result[0].radius, moved > 0) == (T / 2, T > 0)
 
 
 @pytest.mark.parametrize("added", [[7, -3], [10**13, -(2**62)]])
-def test_what_opendp_answers_for_a_vector_is_released(opendp, added):
+def test_the_output_of_opendp_for_a_vector_is_released(opendp, added):
     opendp.added = added
-    made = release_mean_in_ball(GOOD, VECTORS, LAW)
-    ((moved, _, total),) = opendp.asked
-    unit, guarantee = made.sensitivity / moved, beyond.ball_error(VECTORS, LAW, 2)
-    assert (made.radius, made.sensitivity) == (REACH, REACH / 4)
-    assert made.noise_scale == pytest.approx(LAW.sigma * REACH / 4, rel=1e-9)
-    np.testing.assert_array_equal(made.mean, np.add(total, added) * unit)
+    result = release_mean_in_ball(GOOD, VECTORS, LAW)
+    ((moved, _, total),) = opendp.requests
+    unit, guarantee = result.sensitivity / moved, beyond.ball_error(VECTORS, LAW, 2)
+    assert (result.radius, result.sensitivity) == (REACH, REACH / 4)
+    assert result.noise_scale == pytest.approx(LAW.sigma * REACH / 4, rel=1e-9)
+    np.testing.assert_array_equal(result.mean, np.add(total, added) * unit)
     assert np.array(total) * unit == pytest.approx(KEPT, abs=6 * unit)
     steps = 4 * (1 + sqrt(2)) + (LAW.rounding + 1) * sqrt(2)
-    assert made.worst_case_error - guarantee == pytest.approx(steps * unit, 1e-3, 0)
-    assert (made.rho, made.sigma, made.delta(1)) == (pytest.approx(0.3), LAW.sigma, LAW.delta(1))
-    assert made.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
-    assert "replacing one user's samples; public: counts" in made.promise
+    assert result.worst_case_error - guarantee == pytest.approx(steps * unit, 1e-3, 0)
+    assert (result.rho, result.sigma, result.delta(1)) == (
+        pytest.approx(0.3),
+        LAW.sigma,
+        LAW.delta(1),
+    )
+    assert result.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
+    assert "replacing one user's samples; public: counts" in result.promise
 
 
 def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
     users = ud.Contributions([2] * 40, 12)
-    made = release_mean_in_ball(np.full((40, 2), 3.0), users, beyond.GaussianNoise.zcdp(0.5))
-    shown = dict(re.split("  +", line, maxsplit=1) for line in repr(made).splitlines())
+    result = release_mean_in_ball(np.full((40, 2), 3.0), users, beyond.GaussianNoise.zcdp(0.5))
+    shown = dict(re.split("  +", line, maxsplit=1) for line in repr(result).splitlines())
     assert shown == {
         "private mean": f"2 coordinates, of length {np.hypot(1.5, 1.5):.6g}",
-        "budget": f"rho = 0.5 (zCDP), {made.promise}",
-        "error on the worst dataset": f"{made.worst_case_error:.4g} on average over the noise "
+        "budget": f"rho = 0.5 (zCDP), {result.promise}",
+        "error on the worst dataset": f"{result.worst_case_error:.4g} on average over the noise "
         "(a length; bias 0)",
-        "noise": f"integers drawn by OpenDP, standard deviation {made.noise_scale:.4g} "
+        "noise": f"integers drawn by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
         "users clipped to": "sums of length at most 12",
         "records": "80 from 40 users",
     }
 
 
-def test_budgets_too_small_for_any_clipping_release_the_centre_and_spend_nothing():
-    made = release_mean_in_ball(GOOD, VECTORS, beyond.GaussianNoise(9))
-    assert (made.rho, made.delta(0.1), made.sensitivity, made.noise_scale) == (0, 0, 0, 0)
-    assert (made.mean.tolist(), made.worst_case_error) == ([0, 0], 1)
-    assert "nothing is learnt" in made.promise
+def test_with_a_very_small_budget_the_centre_is_released_and_nothing_is_spent():
+    result = release_mean_in_ball(GOOD, VECTORS, beyond.GaussianNoise(9))
+    assert (result.rho, result.delta(0.1), result.sensitivity, result.noise_scale) == (0, 0, 0, 0)
+    assert (result.mean.tolist(), result.worst_case_error) == ([0, 0], 1)
+    assert "nothing is learnt" in result.promise
 
 
-def test_what_is_no_law_and_too_much_noise_are_refused():
+def test_other_laws_and_too_much_noise_are_refused():
     for law in (1, "zcdp", beyond.LaplaceNoise(1), None):
         with pytest.raises(TypeError, match=r"a userdp\.beyond\.GaussianNoise, got law of type"):
             release_mean_in_ball(GOOD, VECTORS, law)
@@ -127,16 +131,16 @@ def test_what_is_no_law_and_too_much_noise_are_refused():
 
 
 def test_vectors_are_read_once(opendp):
-    """An array that answers otherwise the second time is released as it was first."""
+    """An array that changes at the second reading is released as it was at the first."""
 
     class Changing:
-        answers = iter([np.array(GOOD)])
+        contents = iter([np.array(GOOD)])
 
         def __array__(self, dtype=None, copy=None):
-            return next(self.answers, np.full((4, 2), np.nan))
+            return next(self.contents, np.full((4, 2), np.nan))
 
-    made = release_mean_in_ball(Changing(), VECTORS, LAW)
-    assert made.mean == pytest.approx(KEPT)
+    result = release_mean_in_ball(Changing(), VECTORS, LAW)
+    assert result.mean == pytest.approx(KEPT)
 
 
 @pytest.mark.parametrize(
@@ -151,17 +155,17 @@ def test_vectors_are_read_once(opendp):
         (1, 1, 2.0**15, 39),
     ],
 )
-def test_steps_are_as_many_as_64_bits_allow(n_users, d, sigma, bits):
+def test_there_are_as_many_steps_as_64_bits_allow(n_users, d, sigma, bits):
     assert _steps_in_radius(n_users, d, beyond.GaussianNoise(sigma)) == 2**bits
 
 
-# Whole numbers rounded at random: the lemma on (eps, delta)
+# Discrete Gaussian noise as rounded continuous noise: the lemma on (eps, delta)
 
 
 @pytest.mark.parametrize("s", [0.4, 1, 3])
 @pytest.mark.parametrize("moved", [1, 2, 7])
 def test_divergences_of_discrete_noise(s, moved):
-    """Of every order at most that of continuous noise; it is what OpenDP accounts for."""
+    """Of every order it is at most that of continuous noise, for which OpenDP accounts."""
     k = np.arange(-60, 61)
     p, q = -((k - [[0], [moved]]) ** 2) / (2 * s * s) - logsumexp(-(k**2) / (2 * s * s))
     for a in (1.1, 2, 5.5):
@@ -175,15 +179,15 @@ def test_divergences_of_discrete_noise(s, moved):
 
 @pytest.mark.parametrize("r", [0.5, 1, 2, 4])
 def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
-    """Its chances and those of the discrete law differ by the factor of Poisson's formula."""
-    s, k, places = 3.0, np.arange(-70, 71), np.linspace(-60, 60, 30_001)
-    weights = np.exp(-((k[:, None] - places) ** 2) / (2 * r * r))
-    found = weights / weights.sum(axis=0) @ stats.norm.pdf(places, scale=s) * 0.004
+    """Its probabilities differ from the discrete law by at most the factor of Poisson's formula."""
+    s, k, grid = 3.0, np.arange(-70, 71), np.linspace(-60, 60, 30_001)
+    weights = np.exp(-((k[:, None] - grid) ** 2) / (2 * r * r))
+    found = weights / weights.sum(axis=0) @ stats.norm.pdf(grid, scale=s) * 0.004
     discrete = np.exp(-(k**2) / (2 * (s * s + r * r)))
     ratio = (found / (discrete / discrete.sum()))[abs(k) < 30]
     eta = 2.02 * np.exp(-2 * (pi * r) ** 2)
-    most = (1 + eta) / (1 - eta) * (1 + 1e-9)
-    assert np.all((1 / most <= ratio) & (ratio <= most))
+    limit = (1 + eta) / (1 - eta) * (1 + 1e-9)
+    assert np.all((1 / limit <= ratio) & (ratio <= limit))
     assert r > 0.5 or ratio.max() > 1 + 1e-4  # coarser rounding would show
     assert 2.02 * np.exp(-2 * (pi * LAW.rounding) ** 2) < 1e-136
 
@@ -202,17 +206,17 @@ def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
     assert moved < 2000 or spent > 0.999 * delta
 
 
-def test_numbers_with_gaussian_noise_say_what_they_promise():
+def test_releases_with_gaussian_noise_state_their_guarantee():
     law = beyond.GaussianNoise.approximate(1, 1e-6)
     records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "budget": law}
-    made = release.private_mean(*records, **options, total_width=6)
-    assert (made.sigma, made.delta(1)) == (law.sigma, law.delta(1))
-    assert f"rho = {made.rho:.6g} (zCDP), user-level" in repr(made)
-    assert "standard deviation" in repr(made)
+    result = release.private_mean(*records, **options, total_width=6)
+    assert (result.sigma, result.delta(1)) == (law.sigma, law.delta(1))
+    assert f"rho = {result.rho:.6g} (zCDP), user-level" in repr(result)
+    assert "standard deviation" in repr(result)
     pure = release.private_mean(*records, **options | {"budget": 3})
     assert (pure.sigma, pure.delta(3), pure.delta(9)) == (None, 0, 0)
     assert pure.delta(2) == pytest.approx(1 - np.exp(-1))  # no eps-DP mechanism spends more
     with pytest.warns(UserWarning, match="not stated"):
         assert release.private_mean(*records, **options, outside="drop").delta(9) == 1
-    made = release.private_mean(["a"], [1.0], **options, objective="bound")  # nothing is learnt
-    assert (made.rho, made.delta(0.1), made.noise_scale) == (0, 0, 0)
+    result = release.private_mean(["a"], [1.0], **options, objective="bound")  # nothing is learnt
+    assert (result.rho, result.delta(0.1), result.noise_scale) == (0, 0, 0)

@@ -1,8 +1,8 @@
 """Every kind of entry in every holder: the same users are told apart, or the column is refused.
 
-Wherever a person's rows may come from, that person is one user: each as a user of its own, they
-would be released with noise for one row. `OUTCOMES` says of each kind in each holder what becomes
-of it.
+A holder is a kind of column or table, such as a list or a Parquet file. A person must be one user
+in all of them: if each row were a separate user, the noise would cover only one row. `OUTCOMES`
+lists the expected outcome for each kind of entry and holder.
 """
 
 import re
@@ -25,25 +25,25 @@ pytestmark = [
 
 BOUNDS = {"lower": 0, "upper": 2}
 
-# Rows of each user, by outcome: users are told apart, or the holder's own library, or a file of
-# text, has changed the entries before anybody could look.
+# Numbers of rows per user, by outcome: users are told apart, or the holder's library, or a text
+# file, has changed the entries before the package could read them.
 COUNTS = {
     "apart": [2, 1],
-    "merged": [3],  # numpy has made text of 1, pandas compares as Python does
+    "merged": [3],  # numpy has converted 1 to text, and pandas compares as Python does
     "as text": [1, 1, 1],  # one user becomes two: 0.0 and -0.0 are different text
-    "null as text": [2, 1, 1],  # numpy has made the text "nan" of a null
+    "null as text": [2, 1, 1],  # numpy has converted a null to the text "nan"
 }
-# How refusals name the column and the type, and say what to do.
+# Messages of refusals, which name the column and the type, and say what to do.
 REFUSED = {
     "refused": r"^`user` must (hold ids|not be bytes in an engine)"
     r".* (user|user='user') (of|with).* d?type .*[.] Pass ",
     "not whole": r"^`user` must hold ids: some are floats .*[.] Pass whole numbers or text[.]$",
     "wrong shape": r"^`user` must be a column, of shape \(n,\), got shape \(3, 1\)",
 }
-# Two more outcomes: two users and a row of nobody; and where the holder's own library refuses them.
+# Two more outcomes: two users and a missing one ("nobody"), or the holder's library refuses them.
 EVERY_OUTCOME = {*COUNTS, *REFUSED, "nobody", "not held"}
 
-# Holders that often have one outcome. What is in Python's memory may be any object.
+# Holders that often share an outcome. Those in Python's memory may hold any object.
 AS_THEY_ARE = ["list", "objects", "pandas objects", "polars objects", "polars objects, lazy"]
 GROUPS = {
     "all": [holder for holder in HOLDERS if holder != "polars categories"],  # text only
@@ -54,8 +54,8 @@ GROUPS = {
     "CSV": ["table, CSV", "table, CSV, packed", "table, CSV, several"],
 }
 
-# Of each kind the groups and holders with each outcome: what comes later overrides, and what is
-# not named cannot hold it.
+# For each kind, the groups and holders with each outcome. Later entries override earlier ones, and
+# holders that are not named cannot hold this kind.
 ALL_APART = {"apart": "all"}
 IN_OBJECTS = "Python; Ibis on pandas objects"
 NO_ID = {"refused": f"{IN_OBJECTS}; polars"}
@@ -128,15 +128,15 @@ def outcomes_of(kind):
     return outcomes
 
 
-MADE_OTHERWISE = {"huge integers", "complex numbers", "own text"}
-"""Before version 3, frames of pandas make something else of them, or refuse them with a warning."""
+CHANGED_BY_OLD_PANDAS = {"huge integers", "complex numbers", "own text"}
+"""Before version 3, pandas converts them to something else, or refuses them with a warning."""
 
 AN_OLD_PANDAS = int(pd.__version__.split(".")[0]) < 3
 
 
 def for_new_pandas(kind, holder):
-    """Skip what an old pandas makes otherwise, before it is read here."""
-    is_made = kind in MADE_OTHERWISE and "pandas" in (holder or "")
+    """Skip kinds that an old pandas changes before the package reads them."""
+    is_made = kind in CHANGED_BY_OLD_PANDAS and "pandas" in (holder or "")
     return pytest.mark.skipif(AN_OLD_PANDAS and is_made, reason="pandas is older than 3")
 
 
@@ -149,7 +149,7 @@ EVERY_CELL = [
 ]
 
 
-def test_every_kind_has_its_row_and_every_name_is_of_a_holder():
+def test_every_kind_has_a_row_and_every_name_is_a_holder():
     assert OUTCOMES.keys() == (ENTRIES | WITH_NULL).keys()
     assert all(outcomes_of(kind).keys() == HOLDERS.keys() for kind in OUTCOMES)
     assert {outcome for row in OUTCOMES.values() for outcome in row} == EVERY_OUTCOME
@@ -181,21 +181,21 @@ FEW = "text", "integers", "days", "sets", "persons", "own text", "integers and t
 
 
 def kinds_for(wrap):
-    """Return all kinds of entries for some ways of reading a frame, and a few for the others."""
+    """Return all kinds of entries for some ways to read a frame, and a few for the others."""
     return OUTCOMES if wrap in EVERY_KIND else FEW
 
 
 @pytest.fixture(scope="module")
-def shop():
+def connection():
     connection = ibis.duckdb.connect()
     yield connection
     connection.disconnect()
 
 
-def outcome_of(shop, frame, wrap):
-    """Return the counts of users that DuckDB reads from a frame, or the words of the refusal."""
+def outcome_of(connection, frame, wrap):
+    """Return the users' counts that DuckDB reads from a frame, or the message of the refusal."""
     try:
-        data = wrap(shop, frame)
+        data = wrap(connection, frame)
     except duckdb.NotImplementedException:
         return "not held"
     try:
@@ -207,11 +207,11 @@ def outcome_of(shop, frame, wrap):
 @pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
-def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, shop):
-    """What a query returns may be whole numbers: hashes of addresses, say."""
+def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, connection):
+    """A query could return whole numbers even for objects, such as hashes of memory addresses."""
     for kind in kinds_for(wrap):
-        made = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(shop, made, WRAPPED[wrap])
+        result = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
+        found = outcome_of(connection, result, WRAPPED[wrap])
         assert found == "not held" or re.match(f"{SCAN}|{OBJECTS}|`user` must hold ids", found), (
             kind
         )
@@ -219,12 +219,12 @@ def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, sh
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPPED)
-def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(wrap, shop):
+def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(wrap, connection):
     for kind in kinds_for(wrap):
         if outcomes_of(kind)["Arrow"] == "not held":
             continue
-        made = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(shop, made, WRAPPED[wrap])
+        result = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
+        found = outcome_of(connection, result, WRAPPED[wrap])
         if kind in ("text", "integers", "days") and "result" not in wrap:
             assert found == [2, 1], kind
         elif kind == "NaN in floats" and found == [2, 1, 1]:
@@ -243,11 +243,11 @@ def mean_of(user, value, data, **options):
 
 
 def weight_of(user, value, data, **options):
-    """Return how many users there are: none counts for more than one record."""
-    made = release.private_mean_protected_counts(
+    """Return the number of users: with this cap, each counts as one record."""
+    result = release.private_mean_protected_counts(
         user, value, data=data, eps=1, cap=1, **BOUNDS, **options
     )
-    return made.noisy_weight
+    return result.noisy_weight
 
 
 def check_counts(expected, *call):
@@ -257,18 +257,18 @@ def check_counts(expected, *call):
 
 
 def check_nobody(*call):
-    for ask in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
+    for call_with in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
         with pytest.raises(ValueError, match="`user` must not be missing"):
-            ask(*call)
+            call_with(*call)
     user, value, data = call
     assert protected_tally(user, value, data=data, lower=0, upper=2) == (4, 2, 1, 0, 0)
-    made = mean_of(*call, missing="drop")
-    assert (made.n_users, made.n_records, made.eps) == (2, 3, None)
+    result = mean_of(*call, missing="drop")
+    assert (result.n_users, result.n_records, result.eps) == (2, 3, None)
     assert weight_of(*call, missing="drop") == 2
 
 
 def check_refused(words, *call):
-    for ask in (counts_of, mean_of, weight_of):
+    for call_with in (counts_of, mean_of, weight_of):
         with pytest.raises((TypeError, ValueError), match=words) as refusal:
-            ask(*call)
+            call_with(*call)
         assert refusal.value.__context__ is None

@@ -1,4 +1,4 @@
-"""The front door for data: what has the two columns becomes records, or says what is wrong."""
+"""Reading data: a source with the two columns is read into a tally, or refused with the reason."""
 
 import gzip
 
@@ -33,7 +33,7 @@ every_kind = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 @every_kind
 @pytest.mark.parametrize("name", ["user", "value"])
-def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
+def test_a_missing_column_is_named(table, name, tmp_path):
     names = {"user": "who", "value": "what"} | {name: "gone"}
     words = rf"^`{name}` must be the name of a column of `data`, got {name}='gone'\.$"
     with pytest.raises(ValueError, match=words):
@@ -44,7 +44,7 @@ def test_a_column_that_is_not_there_is_named(table, name, tmp_path):
 @every_kind
 @pytest.mark.parametrize("name", ["column_names", "columns", "size", "user name", 'a"b'])
 def test_a_column_may_have_any_name(table, name, tmp_path):
-    """And so may others; or the users alone are read."""
+    """So may other columns; and users can be read without values."""
     rows = pa.table({name: ["a", "b", "a"], "value": [1.0, 9.0, 2.0], "else": [1, 2, 3]})
     data = table(rows, tmp_path)
     assert survey_of(name, "value", data)[:2] == ((1, 2), (1, 1))
@@ -58,7 +58,7 @@ def broken_dataset(folder):
 
 
 def damaged_dataset(folder):
-    """What a file holds can still be read, but not its entries."""
+    """The schema of this file can still be read, but not its entries."""
     path = parquet(pa.table(ROWS), folder)
     data = bytearray(path.read_bytes())
     data[4:40] = bytes(36)
@@ -80,12 +80,12 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
-def test_what_cannot_be_fetched_is_refused_without_its_words(data, tmp_path):
+def test_data_that_cannot_be_fetched_are_refused_without_the_error_message(data, tmp_path):
     with pytest.raises(
         ValueError, match=r"^`data` must be readable by .*\(\w+(Error|Exception)\)"
     ) as caught:
         survey_of("who", "what", data(tmp_path))
-    assert not any(told in str(caught.value) for told in ("secret", "300"))
+    assert not any(datum in str(caught.value) for datum in ("secret", "300"))
     assert caught.value.__context__ is None
 
 
@@ -153,7 +153,7 @@ TWICE = {
 
 @pytest.mark.parametrize("make", TWICE.values(), ids=TWICE)
 def test_a_repeated_name_is_refused(make):
-    """And not the first of the two taken; DuckDB knows no case."""
+    """The first of the two columns is not used instead; DuckDB ignores case."""
     data = make()
     with pytest.raises(ValueError, match=f"^{ONCE}"):
         survey_of("who", "what", data)
@@ -162,19 +162,19 @@ def test_a_repeated_name_is_refused(make):
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[words for _, words in REFUSED])
-def test_what_is_no_data_is_refused_in_words(arguments, words):
+def test_other_data_are_refused_with_a_reason(arguments, words):
     with pytest.raises((TypeError, ValueError), match=words):
         survey_of(*arguments)
 
 
-NO_NUMBER = "`value` must hold real numbers, got value='what' of type "
-NO_IDS = "`user` must hold ids, got user='who' of type"
+NOT_NUMBERS = "`value` must hold real numbers, got value='what' of type "
+NOT_IDS = "`user` must hold ids, got user='who' of type"
 NESTED = ["[1]", "'1'::json", "true", "interval 1 day", "time '12:00'", "timetz '12:00:00+01'"]
 NESTED += ["1::uhugeint", "1::bignum", "'1'::bit", "1::union(a int, b text)"]
 QUERIES = {
-    "'a' as who, '1' as what": f"{NO_NUMBER}string",
-    "'a' as who, true as what": f"{NO_NUMBER}boolean",
-} | {f"{user} as who, 1.0 as what": NO_IDS for user in NESTED}
+    "'a' as who, '1' as what": f"{NOT_NUMBERS}string",
+    "'a' as who, true as what": f"{NOT_NUMBERS}boolean",
+} | {f"{user} as who, 1.0 as what": NOT_IDS for user in NESTED}
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -184,7 +184,7 @@ def test_values_of_a_table_are_numbers_and_users_are_plain(query):
         survey_of("who", "what", table)
 
 
-# Types that Arrow does not have: it would drop the zone, wrap the number, or hand on bytes.
+# Types that Arrow lacks: it would drop the zone, wrap the number, or return bytes.
 OF_DUCKDB = {
     "a time of day": "time '12:00'",
     "a time of day in a zone": "timetz '12:00:00+01'",
@@ -198,12 +198,12 @@ OF_DUCKDB = {
 }
 
 
-@pytest.mark.parametrize("made", OF_DUCKDB.values(), ids=OF_DUCKDB)
-def test_a_relation_of_duckdb_has_types_that_arrow_has(made):
+@pytest.mark.parametrize("literal", OF_DUCKDB.values(), ids=OF_DUCKDB)
+def test_types_of_duckdb_that_arrow_lacks_are_refused(literal):
     for name, query in (("user", "{} as who, 1.0 as what"), ("value", "1 as who, {} as what")):
         words = f"^`{name}` must hold .*, got {name}='wh..?.?' of DuckDB's type [A-Z]"
         with pytest.raises(TypeError, match=words):
-            survey_of("who", "what", duckdb.sql(f"select {query.format(made)}"))
+            survey_of("who", "what", duckdb.sql(f"select {query.format(literal)}"))
 
 
 def test_large_whole_numbers_of_duckdb_are_told_apart():
@@ -215,8 +215,8 @@ LINKS = {"t.parquet": parquet, "t.csv": csv, "t.csv.gz": csv}
 
 
 @pytest.mark.parametrize(("name", "store"), LINKS.items(), ids=LINKS)
-def test_the_kind_of_a_file_is_the_one_that_its_link_names(name, store, tmp_path):
-    """Where tools keep each version under a name of digits, what people see are links."""
+def test_the_name_of_a_link_determines_the_kind_of_file(name, store, tmp_path):
+    """Tools that store versions of files under hashes provide links with readable names."""
     stored = store(pa.table(ROWS), tmp_path, name)
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / name
@@ -226,7 +226,7 @@ def test_the_kind_of_a_file_is_the_one_that_its_link_names(name, store, tmp_path
 
 
 def test_files_of_a_dataset_that_lack_the_column_are_refused(tmp_path):
-    """And not filled with nobody; a column that the folders' names make is one."""
+    """The column is not filled with nulls; but one from the names of folders is accepted."""
     parquet(pa.table(ROWS), tmp_path / "who=x", "a.parquet")
     parquet(pa.table(ROWS).drop(["who"]), tmp_path / "who=y", "b.parquet")
     paths = [tmp_path / "who=x" / "a.parquet", tmp_path / "who=y" / "b.parquet"]
@@ -246,25 +246,25 @@ def in_polars():
     return ibis.polars.connect({"t": pl.DataFrame({"who": ["a"], "what": [1.5]})}).table("t")
 
 
-def test_an_engine_that_is_not_tested_is_refused():
+def test_an_unsupported_engine_is_refused():
     with pytest.raises(TypeError, match="duckdb or pyspark, got one of polars"):
         survey_of("who", "what", in_polars())
 
 
-ENGINELESS = {
+NOT_ONE_ENGINE = {
     "two databases": lambda folder: in_duckdb(folder / "t.duckdb").union(in_duckdb()),
     "two engines": lambda _: in_duckdb().union(in_polars()),
     "no engine": lambda _: ibis.table({"who": "string", "what": "float64"}, name="t"),
 }
 
 
-@pytest.mark.parametrize("make", ENGINELESS.values(), ids=ENGINELESS)
+@pytest.mark.parametrize("make", NOT_ONE_ENGINE.values(), ids=NOT_ONE_ENGINE)
 def test_a_table_of_several_engines_or_of_none_is_refused(make, tmp_path):
     with pytest.raises(ValueError, match=r"^`data` must be an Ibis table of one engine[.]"):
         survey_of("who", "what", make(tmp_path))
 
 
-def test_a_table_in_memory_is_read_by_the_default_engine_if_that_is_tested(monkeypatch):
+def test_a_table_in_memory_is_read_by_the_default_engine_if_it_is_supported(monkeypatch):
     table = ibis.memtable(pa.table(ROWS))
     assert survey_of("who", "what", table).counts.tolist() == [2, 1]
     monkeypatch.setattr(ibis.options, "default_backend", ibis.polars.connect())
@@ -273,10 +273,10 @@ def test_a_table_in_memory_is_read_by_the_default_engine_if_that_is_tested(monke
 
 
 @pytest.mark.parametrize("connect", [duckdb.connect, ibis.duckdb.connect], ids=["DuckDB", "Ibis"])
-def test_of_a_database_a_table_is_read_that_it_was_opened_to_read_only(connect, tmp_path):
+def test_a_table_of_a_database_opened_read_only_is_read(connect, tmp_path):
     path = tmp_path / "t.duckdb"
-    with duckdb.connect(path) as made:
-        made.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
+    with duckdb.connect(path) as result:
+        result.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
     connection = connect(path, read_only=True)
     with pytest.raises(TypeError, match=r"be a table, got a connection: pass connection\.table\("):
         release.user_counts("who", data=connection)
@@ -318,8 +318,8 @@ OF_TEXT = {
 
 
 @pytest.mark.parametrize("name", OF_TEXT)
-def test_what_is_wrong_with_a_file_of_text_is_named(name, tmp_path):
-    """Its form, not its rows; packed as well as not; and again what is to be done."""
+def test_the_fault_of_a_text_file_is_named(name, tmp_path):
+    """The message is on the format, not on rows, also for compressed files, and says what to do."""
     content, words = OF_TEXT[name]
     content = content if isinstance(content, bytes) else content.encode()
     for path, written in {"t.csv": content, "t.csv.gz": gzip.compress(content)}.items():
@@ -330,22 +330,22 @@ def test_what_is_wrong_with_a_file_of_text_is_named(name, tmp_path):
 
 
 def test_an_engine_that_fails_leaves_no_tally_behind():
-    spent = "Nothing was released"
+    nothing_spent = "Nothing was released"
     connection = ibis.duckdb.connect()
     connection.raw_sql("CREATE TABLE t AS SELECT 'a' AS who, 1.0 AS what")
     table = connection.table("t")
-    with pytest.raises(ValueError, match=f"its engine, which failed[.] {spent}"):
+    with pytest.raises(ValueError, match=f"its engine, which failed[.] {nothing_spent}"):
         survey_of("who", "what", table.mutate(what=table["who"].cast("float64")))
     with read_tally("who", "what", table, RULES) as tally:
         (kept,) = [name for name in connection.list_tables() if name != "t"]
         assert "_userdp_tally_" in kept
         connection.raw_sql(f"DROP TABLE {kept}")
-        with pytest.raises(ValueError, match=f"its engine, which failed[.] {spent}"):
+        with pytest.raises(ValueError, match=f"its engine, which failed[.] {nothing_spent}"):
             tally.survey()
     assert connection.list_tables() == ["t"]
 
 
-def test_files_are_let_go_of(tmp_path):
+def test_files_are_closed(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
         engine = tally.kept.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
@@ -353,16 +353,16 @@ def test_files_are_let_go_of(tmp_path):
         engine.raw_sql("SELECT 1")
 
 
-def test_duckdb_draws_a_bar_if_it_is_wanted():
+def test_duckdb_shows_a_bar_if_requested():
     connection = ibis.duckdb.connect()
     for wanted in (True, False, False, True):
         _show_bar(connection, wanted)
-        answer = connection.raw_sql("SELECT current_setting('enable_progress_bar')")
-        assert answer.fetchall() == [(wanted,)]
+        setting = connection.raw_sql("SELECT current_setting('enable_progress_bar')")
+        assert setting.fetchall() == [(wanted,)]
 
 
-def test_text_is_a_value_in_a_csv_file_only(tmp_path):
-    """There all is text; a Parquet file knows better."""
+def test_text_is_a_value_only_in_a_csv_file(tmp_path):
+    """In a CSV file everything is text, whereas a Parquet file has types."""
     rows = rows_of(["a", "b"], ["1", "2"])
     with pytest.raises(TypeError, match="must hold real numbers"):
         survey_of("user", "value", parquet(rows, tmp_path))
@@ -370,11 +370,13 @@ def test_text_is_a_value_in_a_csv_file_only(tmp_path):
 
 
 def test_decimals_become_the_nearest_floats(opendp):
-    """Also where dividing by a power of ten would not."""
+    """Also if dividing by a power of ten would give another float."""
     table = ibis.duckdb.connect().sql("select 'a' as who, 0.3::decimal(38, 30) as what")
     rows = table.union(table)
-    made = release.private_mean("who", "what", lower=0, upper=1, budget=9, data=rows, project=False)
+    result = release.private_mean(
+        "who", "what", lower=0, upper=1, budget=9, data=rows, project=False
+    )
     floats = release.private_mean(
         ["a"] * 2, np.full(2, 0.3), lower=0, upper=1, budget=9, project=False
     )
-    assert made == floats
+    assert result == floats

@@ -1,7 +1,7 @@
-"""Each constant of blocks and limits, crossed by one at its true value.
+"""Each size of blocks and each limit, exceeded by one at its true value.
 
-A test that sets a constant to a small number shows that the code around it is right, but not that
-the constant is: sums of too many rows would wrap.
+A test that replaces a constant by a small number shows that the code around it is right, but not
+that its true value is: sums of too many rows would overflow.
 """
 
 from math import inf, nextafter
@@ -25,7 +25,7 @@ ALL = Window(0, 4, -(2**62), 2**62)
 
 
 def arrays(n_rows, n_others):
-    """A user with many rows, and one with a few: these are the last."""
+    """A user with many rows, followed by one with a few."""
     users = np.zeros(n_rows + n_others, np.uint8)
     users[n_rows:] = 1
     return users, np.ones(users.size), None
@@ -62,8 +62,8 @@ def test_rows_at_the_top_add_up_beyond_each_block(table, border, n_others):
         assert tally.weighted_total(averages, cap) == (weight * 2**24, weight)
 
 
-def test_halves_of_levels_are_carried_at_their_width():
-    """The lower half of a level has 20 bits: on both sides of each power of two near that."""
+def test_both_halves_of_a_level_add_up_to_it():
+    """The lower half of a level has 20 bits; test levels next to powers of two near this."""
     for level in {2**power + more for power in (19, 20, 21, 39) for more in (-1, 0, 1)}:
         for n_rows in (1, 2, 3):
             table = [0] * n_rows, [level / TOP] * n_rows, None
@@ -71,7 +71,7 @@ def test_halves_of_levels_are_carried_at_their_width():
                 assert tally.clipped_total(ALL._replace(shift=0)) == n_rows * level
 
 
-def test_steps_become_coarser_beyond_the_last_total_and_scale_that_fit():
+def test_steps_become_coarser_if_totals_or_scales_would_not_fit():
     law = beyond.LaplaceNoise(1)
     assert [shift_for(2**61 + more, 1, law) for more in (-1, 0)] == [0, 1]
     assert [shift_for(0, 2**56 + more, law) for more in (-1, 0)] == [0, 1]
@@ -92,7 +92,7 @@ def with_cap(cap, eps=1):
     return release.private_mean_protected_counts(**COLUMNS, **how)
 
 
-# A setting that is only just accepted, and its neighbour.
+# A setting that is just accepted, and the direction of the next float, which is refused.
 EDGES = {
     "a small budget": (lambda x: accepted(budget=x), 2.0**-40, 0),
     "a large sigma": (lambda x: accepted(budget=beyond.GaussianNoise(x)), 2.0**40, inf),
@@ -124,8 +124,8 @@ def test_noise_for_a_distance_of_63_bits():
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["negative", "positive"])
-def test_rounding_moves_no_weighted_sum_of_an_engine_beyond_its_bound(sign):
-    """All records of this user are at a bound; floats put their weighted sum three steps beyond."""
+def test_rounding_keeps_weighted_sums_of_an_engine_within_their_bound(sign):
+    """A user with all records at a bound, whose weighted sum in floats is three steps beyond it."""
     cap, n_records, steps = 2**31 - 1, 2**31 + 649, 2**24 - 45
     assert np.floor(float(n_records * steps) * (cap / n_records) + 0.5) == cap * steps + 3
     origin, level = (0, steps << 16) if sign > 0 else (steps << 16, 0)

@@ -1,4 +1,4 @@
-"""More users than 16 bits count: in every holder all of them are told apart."""
+"""More users than 16 bits can count are told apart in every holder (kind of column or table)."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,13 @@ IDS = [*range(N_USERS), N_USERS - 1]
 KINDS = {"integers": IDS, "large integers": [10**17 + i for i in IDS], "text": list(map(str, IDS))}
 HOLDERS = {kind: COLUMNS | TYPED.get(kind, {}) for kind in KINDS}
 HELD = [(kind, holder) for kind in KINDS for holder in HOLDERS[kind]]
-HELD.remove(("text", "polars enumeration"))  # has two names only
-HELD.remove(("integers", "polars categories"))  # are of text only
+HELD.remove(("text", "polars enumeration"))  # it has only two names
+HELD.remove(("integers", "polars categories"))  # they can only hold text
 HELD.remove(("large integers", "polars categories"))
 
 
 def check_counts(counts):
-    """One user has two rows, all others one."""
+    """Check that one user has two rows, and all others have one."""
     assert counts.tolist() == [2] + [1] * (N_USERS - 1)
 
 

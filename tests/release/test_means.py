@@ -1,4 +1,4 @@
-"""Several means of the same users: the mechanism, its certificates, and what it refuses."""
+"""Several means of the same users: the mechanism, its certificates, and its refusals."""
 
 import json
 from fractions import Fraction
@@ -29,7 +29,7 @@ N_STEPS = 2**40
 
 
 def trips(n=400, seed=0, n_users=30):
-    """Users of many and of few records, each more on one day than on others; nobody on We."""
+    """Users with many and few records, each mostly on one day; there are no records on We."""
     rng = np.random.default_rng(seed)
     users = rng.zipf(1.6, n) % n_users
     days = np.array(["Mo", "Tu", "Th"])[(users + (rng.random(n) < 0.3)) % 3]
@@ -43,14 +43,14 @@ def release_of(data, eps=2, values=BOUNDS, **options):
 
 
 def influences(table, days, n_columns):
-    """Return every user's influence on all means together, in parts of their ranges."""
+    """Return every user's influence on all means together, relative to their ranges."""
     some = table[table.day.isin(days)]
     shares = 1 / some.groupby("day").day.transform("size")
     return n_columns * shares.groupby(some.user).sum()
 
 
 def clipped_means(table, threshold, days):
-    """Return the means of clipped contributions, by definition: columns, then days."""
+    """Return the means of clipped contributions, by definition, in the order columns, days."""
     influence = influences(table, days, len(BOUNDS))
     kept = np.minimum(threshold / influence, 1.0)
     found = []
@@ -63,69 +63,67 @@ def clipped_means(table, threshold, days):
     return np.array(found)
 
 
-def test_means_are_clipped_at_one_threshold_of_the_theorem_or_a_smaller_one(opendp):
+def test_means_are_clipped_at_the_threshold_of_the_theorem_or_a_smaller_one(opendp):
     table, days = trips(), ["Mo", "Tu", "Th"]
-    made = release_of(table, strategy="joint")
-    (asked,) = opendp.asked
-    assert asked.budget == 2
+    result = release_of(table, strategy="joint")
+    (request,) = opendp.requests
+    assert request.budget == 2
     influence = np.sort(influences(table, days, 2))[::-1]
     ranks = [ceil(ceil(2 * 6 / 2) * factor) for factor in RANKS]
-    threshold = asked.moved / N_STEPS
+    threshold = request.moved / N_STEPS
     assert any(threshold == pytest.approx(influence[rank - 1], rel=1e-9) for rank in ranks)
     expected = clipped_means(table, threshold, days)
-    assert np.array(asked.total) / N_STEPS == pytest.approx(expected, abs=1e-9)
+    assert np.array(request.total) / N_STEPS == pytest.approx(expected, abs=1e-9)
     middles = {name: sum(bounds) / 2 for name, bounds in BOUNDS.items()}
     widths = {name: high - low for name, (low, high) in BOUNDS.items()}
     means = [
         middles[name] + widths[name] * mean
         for name, mean in zip(np.repeat([*BOUNDS], 3), expected, strict=True)
     ]
-    assert [one.mean for one in made.means if one.n_records] == pytest.approx(means, abs=1e-6)
+    assert [one.mean for one in result.means if one.n_records] == pytest.approx(means, abs=1e-6)
 
 
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
-def test_the_table_may_be_held_anywhere(strategy, opendp, tmp_path):
+def test_all_kinds_of_tables_give_the_same_release(strategy, opendp, tmp_path):
     table = trips()
     arrow = TABLES["Arrow"](pl.from_pandas(table).to_arrow(), tmp_path)
-    answers = {}
+    results = {}
     for kind, hold in TABLES.items():
         if kind in ("CSV", "CSV, packed"):
             (tmp_path / kind).mkdir()
-        asked = len(opendp.asked)
-        made = release_of(hold(arrow, tmp_path), strategy=strategy)
-        answers[kind] = made.public(), opendp.asked[asked:]
-    first = answers["pandas"]
-    assert [kind for kind, answer in answers.items() if answer != first] == []
+        n_before = len(opendp.requests)
+        result = release_of(hold(arrow, tmp_path), strategy=strategy)
+        results[kind] = result.public(), opendp.requests[n_before:]
+    first = results["pandas"]
+    assert [kind for kind, result in results.items() if result != first] == []
 
 
 @pytest.mark.parametrize("eps", [0.01, 3])
-def test_one_user_moves_all_totals_together_by_no_more_than_the_noise_is_for(eps, opendp):
+def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps, opendp):
     table = trips(n=120, n_users=12)
     largest = 0
     for theirs in table.user.unique():
-        opendp.asked.clear()
+        opendp.requests.clear()
         for low_or_high in (0, 1):
             data = table.copy()
             for name, bounds in BOUNDS.items():
                 data.loc[data.user == theirs, name] = bounds[low_or_high]
             release_of(data, eps=eps, strategy="joint")
-        one, other = opendp.asked
+        one, other = opendp.requests
         apart = np.abs(np.subtract(one.total, other.total)).sum()
         assert one.moved == other.moved  # it depends on counts alone
         assert apart <= one.moved
         largest = max(largest, apart)
-    assert largest == one.moved  # and it is reached
+    assert largest == one.moved  # and it is attained
 
 
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
-def test_all_that_is_published_depends_on_values_through_the_noisy_totals_only(
-    strategy, monkeypatch
-):
+def test_published_results_depend_on_values_only_through_the_noisy_totals(strategy, monkeypatch):
     def fixed(moved, budget, *, vector=False):
         real = real_noise(moved, budget, vector=vector)
-        answer = lambda total: [7] * len(total) if vector else 7  # noqa: E731
-        answer.map = real.map
-        return answer
+        measurement = lambda total: [7] * len(total) if vector else 7  # noqa: E731
+        measurement.map = real.map
+        return measurement
 
     real_noise = noise.discrete_laplace
     monkeypatch.setattr(noise, "discrete_laplace", fixed)
@@ -139,30 +137,30 @@ def test_all_that_is_published_depends_on_values_through_the_noisy_totals_only(
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
 def test_a_release_spends_at_most_its_budget_and_states_it(strategy):
     for eps in (0.9, 1, Fraction(7, 3), "1e1"):
-        made = release_of(trips(), eps=eps, strategy=strategy)
-        assert (1 - 1e-12) * Fraction(eps) <= Fraction(made.eps) <= Fraction(eps)
+        result = release_of(trips(), eps=eps, strategy=strategy)
+        assert (1 - 1e-12) * Fraction(eps) <= Fraction(result.eps) <= Fraction(eps)
     nothing = release_of(trips(), eps="1e-6", strategy=strategy)
-    if strategy == "joint":  # so little that constants are published
+    if strategy == "joint":  # a budget so small that constants are published
         assert (nothing.eps, nothing.means[0].mean) == (0, 32.5)
 
 
 def test_a_line_about_one_record_is_in_the_singular(opendp):
     table = {"user": ["a"], "speed": [32.5]}
-    made = release.private_means("user", {"speed": (0, 65)}, data=table, budget=1)
-    assert " (1 record of 1 user; mean error at most " in made.public_sentence()
-    text = made.public_sentence(users="buses", records="trips")
+    result = release.private_means("user", {"speed": (0, 65)}, data=table, budget=1)
+    assert " (1 record of 1 user; mean error at most " in result.public_sentence()
+    text = result.public_sentence(users="buses", records="trips")
     assert " (1 trips of 1 buses; mean error at most " in text
 
 
-def test_groups_without_a_common_user_have_the_whole_budget_each(opendp):
+def test_groups_without_common_users_each_have_the_whole_budget(opendp):
     table = trips()
-    table["user"] = table.user.astype(str) + table.day  # nobody on two days
-    made = release_of(table, eps=1, values={"speed": (0, 65)})
-    assert [one.strategy for one in made.means] == ["disjoint", "disjoint", "empty", "disjoint"]
-    assert [asked.budget for asked in opendp.asked] == [1, 1, 1]
-    assert made.eps == 1
-    assert "Each of the users contributes to one mean only." in made.public_sentence()
-    two = release_of(table, eps=1)  # in two columns everybody takes part twice
+    table["user"] = table.user.astype(str) + table.day  # no user has records on two days
+    result = release_of(table, eps=1, values={"speed": (0, 65)})
+    assert [one.strategy for one in result.means] == ["disjoint", "disjoint", "empty", "disjoint"]
+    assert [request.budget for request in opendp.requests] == [1, 1, 1]
+    assert result.eps == 1
+    assert "Each of the users contributes to one mean only." in result.public_sentence()
+    two = release_of(table, eps=1)  # with two columns, every user takes part twice
     assert {one.strategy for one in two.means} <= {"joint", "divided", "empty"}
     monday = table[table.day == "Mo"]
     people = ud.Contributions(monday.groupby("user").size(), 65.0)
@@ -170,18 +168,20 @@ def test_groups_without_a_common_user_have_the_whole_budget_each(opendp):
     alone = release.private_mean(
         "user", "speed", data=monday, lower=0, upper=65, budget=1, total_width=width
     )
-    assert made.means[0].mean == alone.mean
-    assert made.means[0].worst_case_error == alone.worst_case_error
+    assert result.means[0].mean == alone.mean
+    assert result.means[0].worst_case_error == alone.worst_case_error
 
 
-def test_a_budget_is_divided_by_the_means_in_which_one_user_takes_part(opendp):
+def test_a_budget_is_divided_by_the_number_of_means_in_which_a_user_takes_part(opendp):
     rows = [("a", "Mo"), ("a", "Tu"), ("b", "Tu"), ("b", "We"), ("c", "Th")]
     table = pd.DataFrame(rows, columns=["user", "day"]).assign(speed=10.0, gain=0.5)
     table = pd.concat([table] * 3)
-    made = release_of(table, eps=1, strategy="divided")
-    # Mo, Tu and We are connected, but nobody has records on all three days.
-    assert [float(asked.budget) for asked in opendp.asked] == pytest.approx([0.25] * 6 + [0.5] * 2)
-    assert made.eps <= 1
+    result = release_of(table, eps=1, strategy="divided")
+    # Mo, Tu and We are connected, but no user has records on all three days.
+    assert [float(request.budget) for request in opendp.requests] == pytest.approx(
+        [0.25] * 6 + [0.5] * 2
+    )
+    assert result.eps <= 1
     assert components(4, {(0, 0): 2, (0, 1): 2, (1, 1): 2, (1, 2): 2, (3, 3): 1}) == [
         ((0, 1, 2), 2),
         ((3,), 1),
@@ -189,7 +189,7 @@ def test_a_budget_is_divided_by_the_means_in_which_one_user_takes_part(opendp):
 
 
 def exact_error(total, truth, scale, moved_per_step):
-    """Return E|P(t + Z) - f| on [0, 1] for discrete Laplace noise, by its probabilities."""
+    """Return E|P(t + Z) - f| on [0, 1] for discrete Laplace noise, from its probabilities."""
     reach = int(40 * scale) + 1
     noise = np.arange(-reach, reach + 1)
     q = exp(-1 / scale)
@@ -200,28 +200,28 @@ def exact_error(total, truth, scale, moved_per_step):
 
 @pytest.mark.parametrize("eps", [0.3, 4])
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
-def test_no_dataset_has_a_larger_error_than_is_certified(eps, strategy, opendp):
-    """All datasets of values at the bounds; a step of noise is made coarse for the sum."""
+def test_no_dataset_has_an_error_above_the_certificate(eps, strategy, opendp):
+    """All datasets with values at the bounds; the steps of noise are coarse to keep sums short."""
     rows = [("a", "Mo")] * 4 + [("a", "Tu"), ("b", "Mo"), ("b", "Tu"), ("b", "Tu"), ("c", "Th")]
     users, days = zip(*rows, strict=True)
     cells = [*dict.fromkeys(rows)]
     worst = np.zeros(4)
     for others in product((0.0, 1.0), repeat=len(cells) - 1):
-        at = dict(zip(cells, (1.0, *others), strict=True))  # mirrored, it is the same
+        at = dict(zip(cells, (1.0, *others), strict=True))  # mirrored data have the same error
         data = {"user": users, "day": days, "speed": [at[row] for row in rows]}
-        opendp.asked.clear()
-        made = release_of(data, eps=eps, values={"speed": (0, 1)}, strategy=strategy)
-        for place, one in enumerate(made.means):
+        opendp.requests.clear()
+        result = release_of(data, eps=eps, values={"speed": (0, 1)}, strategy=strategy)
+        for index, one in enumerate(result.means):
             if one.n_records:
                 truth = np.mean([at[row] for row in rows if row[1] == one.group])
                 coarse = max(one.noise_scale / 200, 1e-9)
                 error = abs(one.mean - truth)
-                if one.noise_scale:  # what the stand-in releases is the clipped mean
+                if one.noise_scale:  # without noise, the release is the clipped mean
                     error = exact_error(one.mean, truth, one.noise_scale / coarse, coarse)
-                worst[place] = max(worst[place], error)
-    certified = np.nan_to_num(made.worst_case_error)
+                worst[index] = max(worst[index], error)
+    certified = np.nan_to_num(result.worst_case_error)
     assert (worst <= certified * (1 + 1e-3) + 1e-9).all()
-    assert worst[0] >= 0.5 * certified[0]  # nor is it far from it
+    assert worst[0] >= 0.5 * certified[0]  # the certificate is not far above
 
 
 def test_bias_and_noise_are_those_of_the_theorem():
@@ -229,37 +229,37 @@ def test_bias_and_noise_are_those_of_the_theorem():
     counts = table.groupby(["user", "day"]).size().unstack(fill_value=0).to_numpy()
     for eps in (0.2, 1, 5):
         best = beyond.error_of_several_means(counts, 1.0, eps)
-        made = release_of(table, eps=eps, values={"speed": (0, 65)}, strategy="joint")
-        stated = sum(one.worst_case_bias + one.noise_scale for one in made.means if one.n_records)
+        result = release_of(table, eps=eps, values={"speed": (0, 65)}, strategy="joint")
+        stated = sum(one.worst_case_bias + one.noise_scale for one in result.means if one.n_records)
         assert best * 65 * (1 - 1e-9) <= stated <= 2 * best * 65
         divided = beyond.error_of_divided_budget(counts, 1.0, eps)
         assert best <= divided * (1 + 1e-12)
 
 
-def test_a_plan_says_what_a_release_will_certify_and_reads_no_value():
+def test_a_plan_states_the_certificates_of_a_release_and_reads_no_value():
     table = trips()
     secret = table.assign(speed=["?"] * len(table), gain=None)
     rows = plan_means("user", BOUNDS, data=secret, group="day", groups=DAYS, eps=[0.1, 2]).rows
     assert len(rows) == 2 * 2 * 4
     for eps, strategy in product((0.1, 2), ("joint", "divided")):
-        made = release_of(table, eps=eps, strategy=strategy)
+        result = release_of(table, eps=eps, strategy=strategy)
         of_eps = [row for row in rows if row.eps == eps]
-        for one, row in zip(made.means, of_eps, strict=True):
+        for one, row in zip(result.means, of_eps, strict=True):
             assert (one.column, one.group) == (row.column, row.group)
             assert one.worst_case_error == getattr(row, strategy)
             other = {"joint": "divided", "divided": "joint"}[strategy]
             assert one.other_error in (None, getattr(row, other))
     best = {row.best for row in rows if row.eps == 2}
-    made = release_of(table, eps=2)
-    assert {one.strategy for one in made.means} - {"empty"} == best
+    result = release_of(table, eps=2)
+    assert {one.strategy for one in result.means} - {"empty"} == best
 
 
-def test_intervals_hold_by_themselves_or_all_together(opendp):
-    made = release_of(trips(n=4000, n_users=400), eps=10)
-    alone, together = made.interval(0.9), made.interval(0.9, simultaneous=True)
-    assert np.array(together) == pytest.approx(np.array(made.interval(1 - 0.1 / 6)), rel=1e-9)
+def test_intervals_cover_individually_or_simultaneously(opendp):
+    result = release_of(trips(n=4000, n_users=400), eps=10)
+    alone, together = result.interval(0.9), result.interval(0.9, simultaneous=True)
+    assert np.array(together) == pytest.approx(np.array(result.interval(1 - 0.1 / 6)), rel=1e-9)
     checked = 0
-    for one, other, mean in zip(alone, together, made.means, strict=True):
+    for one, other, mean in zip(alone, together, result.means, strict=True):
         if mean.mean is None:
             assert one == other == (mean.lower, mean.upper)
             continue
@@ -272,22 +272,22 @@ def test_intervals_hold_by_themselves_or_all_together(opendp):
     assert checked >= 2
 
 
-def test_an_empty_group_is_published_and_tells_nothing(opendp):
-    made = release_of(trips(), eps=1)
-    (empty,) = (one for one in made.means if one.group == "We" and one.column == "speed")
+def test_an_empty_group_is_published_without_a_mean(opendp):
+    result = release_of(trips(), eps=1)
+    (empty,) = (one for one in result.means if one.group == "We" and one.column == "speed")
     assert (empty.mean, empty.n_records, empty.worst_case_error) == (None, 0, None)
-    assert np.isnan(made.mean[2])
-    assert "- speed, day We: no records" in made.public_sentence()
+    assert np.isnan(result.mean[2])
+    assert "- speed, day We: no records" in result.public_sentence()
 
 
-def test_what_is_published_names_column_group_table_and_budget(opendp):
-    made = release_of(trips(), eps=2, of="trips in week 12", missing="centre")
-    published = json.loads(made.public_json())
+def test_published_results_name_column_group_table_and_budget(opendp):
+    result = release_of(trips(), eps=2, of="trips in week 12", missing="centre")
+    published = json.loads(result.public_json())
     jsonschema.validate(published, release.json_schema())
-    assert published == made.public()
+    assert published == result.public()
     assert (published["of"], published["group"], published["eps"]) == ("trips in week 12", "day", 2)
     assert {(one["column"], one["group"]) for one in published["means"]} == {*product(BOUNDS, DAYS)}
-    words = made.public_sentence({"speed": "km/h"}, users="buses", records="trips")
+    words = result.public_sentence({"speed": "km/h"}, users="buses", records="trips")
     lines = words.split("\n")
     assert lines[0] == (
         "Means of speed and gain by day (trips in week 12) "
@@ -301,10 +301,10 @@ def test_what_is_published_names_column_group_table_and_budget(opendp):
         "All means share one budget. Noise protects the values of the trips"
     )
     assert "eps = 2" in lines[-2]
-    spent = release.account([made.public_json(), *[published | {"of": "week 13"}]])
+    spent = release.account([result.public_json(), *[published | {"of": "week 13"}]])
     assert spent.eps == 4
-    assert "trips in week 12" in repr(made)
-    assert "<table" in made._repr_html_()
+    assert "trips in week 12" in repr(result)
+    assert "<table" in result._repr_html_()
 
 
 GOOD = {
@@ -353,7 +353,7 @@ def test_bad_input_is_refused_before_a_draw(options, columns, message, opendp):
     with pytest.raises((TypeError, ValueError)) as refusal:
         release_of(GOOD | columns, **given)
     assert message in str(refusal.value)
-    assert not opendp.asked
+    assert not opendp.requests
 
 
 ROWS = [row for row in REFUSED if row[1] and all(len(column) == 3 for column in row[1].values())]
@@ -365,13 +365,13 @@ def test_engines_refuse_the_same_rows(_, columns, message, opendp):
     with pytest.raises((TypeError, ValueError)) as refusal:
         release_of(table, eps=1)
     assert message in str(refusal.value)
-    assert not opendp.asked
+    assert not opendp.requests
 
 
-def test_whole_numbers_and_text_that_is_written_alike_are_one_group(opendp):
+def test_whole_numbers_and_equal_text_are_one_group(opendp):
     for days in ([1, 2, 1], ["1", "2", "1"], pd.array([1, 2, 1], "Int64"), np.array([1, 2, 1])):
-        made = release_of(GOOD | {"day": days}, groups=[1, "2"])
-        assert [one.n_records for one in made.means] == [2, 1, 2, 1]
+        result = release_of(GOOD | {"day": days}, groups=[1, "2"])
+        assert [one.n_records for one in result.means] == [2, 1, 2, 1]
     relation = duckdb.sql("SELECT 'a' AS user, 1 AS day, 1.0 AS speed, 0.0 AS gain")
     assert release_of(relation, groups=[1]).means[0].n_records == 1
 
@@ -381,46 +381,46 @@ NAMES = ["7", "-1", "0", "07", "-0", "+7", "7.0", "\u0667", "300", str(2**70)]
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i8", "u8"])
 @pytest.mark.parametrize("sign", [1, -1], ids=["from zero", "negative"])
-def test_whole_numbers_are_in_the_group_that_is_written_as_they_are(kind, sign, opendp):
-    """In arrays of small numbers, of others, and in an engine, whose types hold some only."""
+def test_whole_numbers_are_in_the_group_with_their_spelling(kind, sign, opendp):
+    """In arrays of small and of other numbers, and in an engine, whose types limit the numbers."""
     days = [7, 0, 7, max(sign, -1 if kind[0] == "i" else 0)]
     table = {"user": [1, 2, 3, 4], "day": np.array(days, kind), "speed": [1.0, 2.0, 3.0, 4.0]}
     names = [*NAMES, "1"]
     expected = [sum(str(day) == name for day in days) for name in names]
     for data in (table, ibis.memtable(pa.table(table))):
-        made = private_means(
+        result = private_means(
             "user", {"speed": (0, 65)}, data=data, budget=1, group="day", groups=names
         )
-        assert [one.n_records for one in made.means] == expected
+        assert [one.n_records for one in result.means] == expected
 
 
-def test_few_rows_in_many_groups_are_held_as_in_an_engine(opendp):
-    """So many that an entry for each user and group would take more memory than the rows."""
+def test_few_rows_in_many_groups_give_the_same_result_as_in_an_engine(opendp):
+    """With so many groups, an entry per user and group would need more memory than the rows."""
     rows = {"user": ["b", "a", "b", "c"], "day": ["d7", "d7", "d190", "d33"]}
     rows |= {"speed": [1.0, 2.0, 65.0, 4.0], "gain": [0.5, -1.0, 1.0, 0.0]}
     days = [f"d{i}" for i in range(200)]
     for data in (rows, ibis.memtable(pa.table(rows))):
         release_of(data, eps=10, groups=days, strategy="joint")
         release_of(data, eps=10, groups=days, strategy="divided")
-    half = len(opendp.asked) // 2
+    half = len(opendp.requests) // 2
     assert half > 2
-    assert opendp.asked[:half] == opendp.asked[half:]
+    assert opendp.requests[:half] == opendp.requests[half:]
     for wrong in ({"user": ["b", None, "b", "c"]}, {"day": ["d7", "d7", None, "d33"]}):
         with pytest.raises(ValueError, match=r"must not be missing|must list"):
             release_of(rows | wrong, groups=days)
 
 
-def test_a_table_names_the_means_that_the_other_strategy_serves_better(opendp):
+def test_the_table_marks_means_for_which_the_other_strategy_is_better(opendp):
     table = trips()
     for strategy, other in (("joint", "divided"), ("divided", "joint")):
-        made = release_of(table, eps=2, strategy=strategy)
-        held = [one for one in made.means if one.other_error is not None]
+        result = release_of(table, eps=2, strategy=strategy)
+        held = [one for one in result.means if one.other_error is not None]
         is_better = any(one.other_error < one.worst_case_error for one in held)
-        assert (f'smaller error if "{other}"' in repr(made)) == is_better
-        assert f'smaller error if "{strategy}"' not in repr(made)
+        assert (f'smaller error if "{other}"' in repr(result)) == is_better
+        assert f'smaller error if "{strategy}"' not in repr(result)
 
 
 def test_one_column_without_groups_is_one_mean(opendp):
-    made = private_means("user", {"speed": (0, 65)}, data=GOOD, budget=1)
-    assert [(one.group, one.strategy) for one in made.means] == [("", "disjoint")]
-    assert made.public_sentence().startswith("Means of speed:\n- speed: ")
+    result = private_means("user", {"speed": (0, 65)}, data=GOOD, budget=1)
+    assert [(one.group, one.strategy) for one in result.means] == [("", "disjoint")]
+    assert result.public_sentence().startswith("Means of speed:\n- speed: ")

@@ -1,9 +1,9 @@
-"""No refusal of `userdp.release` quotes data: they are put in the place of every argument.
+"""No refusal of `userdp.release` quotes data, which the tests pass as every argument.
 
-The functions are those that it exports, the methods those of its results, and the arguments
-those of their signatures: whatever is new is tried at once. A number by itself in the place of a
-setting that is one number, or a word in the place of a name, may be quoted: nobody can tell it from
-a setting.
+
+They call all exported functions and all methods of results, with all arguments of their signatures,
+so that new ones are included. A single number in place of a numeric setting, or a word in place of
+a name, may be quoted, because it cannot be told from a setting.
 """
 
 import inspect
@@ -30,7 +30,7 @@ UNREADABLE = pa.array([b"secret\xff", b"b", b"c"]).view(pa.string())
 
 
 class Hostile:
-    """Whatever is asked of it, the answer is an error that quotes data."""
+    """Every access raises an error that quotes data."""
 
     def __getattr__(self, name):
         raise AttributeError("secret", name="secret", obj=ROWS)
@@ -44,7 +44,7 @@ class Hostile:
 
 @cache
 def holders():
-    """Data, in whatever may hold them."""
+    """Data in all kinds of containers."""
     values, users = ROWS["value"], ROWS["user"]
     columns = [values, users, [*BARE[3:], 2], [[77.125, 2.0], ["secret", 1.0]], (77.125, None)]
     columns += [[-77.125] * 3, [b"secret"], [[77.125], [2.0, 3.0]], [FRAME, FRAME], [FRAME.value]]
@@ -76,7 +76,7 @@ def holders():
 
 
 def files(folder):
-    """Text in a file that is no table, or not in UTF-8."""
+    """Files that are not tables, or not in UTF-8."""
     contents = {
         "headless.csv": b"secret,77.125\nsecret,2.0\n",
         "odd.csv": b"user,value\nsecret\xff,77.125\n\xfe\xff,2.0\n",
@@ -112,7 +112,7 @@ GOOD = {
 }
 TABLE = pd.DataFrame({"user": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
 NAMED = {"user": "user", "value": "value", "data": TABLE}
-OTHERWISE = {
+GOOD_FOR = {
     "as_measurement": NAMED,
     "private_means": {"user": "user", "data": TABLE},
     "plan_means": {"user": "user", "data": TABLE},
@@ -127,13 +127,13 @@ SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "moved",
 SETTINGS |= {"objective", "total_width", "centre", "outside", "missing", "project", "reach"}
 SETTINGS |= {"vector", "ax", "n_releases", "delta", "rho", "counts_public", "count_equal"}
 SETTINGS |= {"strategy", "of", "simultaneous"}
-"""One number or one word: by itself it may be quoted."""
+"""Arguments that are one number or one word, which may be quoted."""
 
 
-def usual(name, function):
-    """Return good arguments of a function; it may learn new ones that have a default."""
+def good_arguments(name, function):
+    """Return good arguments of a function; new arguments with a default are left out."""
     parameters = inspect.signature(function).parameters.values()
-    known = GOOD | OTHERWISE.get(name, {})
+    known = GOOD | GOOD_FOR.get(name, {})
     needed = [p.name for p in parameters if p.default is p.empty or p.name in known]
     return {each: known[each] for each in needed}
 
@@ -142,13 +142,13 @@ def usual(name, function):
 def results():
     made = [release.__dict__[name] for name in release.__all__]
     functions = [thing for thing in made if inspect.isfunction(thing)]
-    found = [function(**usual(function.__name__, function)) for function in functions]
+    found = [function(**good_arguments(function.__name__, function)) for function in functions]
     found += [one for result in found for one in getattr(result, "means", ())]
     return {type(result): result for result in found}
 
 
 def functions():
-    """Whatever of it takes arguments: what it exports, and the methods of its results."""
+    """All exported functions, and methods of results, that take arguments."""
     found = {}
     for name in release.__all__:
         thing = getattr(release, name)
@@ -167,18 +167,18 @@ def of_result(kind, method):
     return getattr(results()[kind], method)
 
 
-def told(error):
-    """Return all that an error says and holds, and those that hang on it."""
+def texts_of(error):
+    """Return all texts of an error and its attributes, causes and contexts."""
     if error is None:
         return []
     names = [name for name in dir(error) if name not in ("__traceback__", "__dict__", "__doc__")]
-    held = {name: getattr(error, name) for name in names if hasattr(error, name)}
-    said = [repr(thing) for thing in held.values() if not callable(thing)]
-    return [str(error), *said, *told(error.__cause__), *told(error.__context__)]
+    attributes = {name: getattr(error, name) for name in names if hasattr(error, name)}
+    shown = [repr(thing) for thing in attributes.values() if not callable(thing)]
+    return [str(error), *shown, *texts_of(error.__cause__), *texts_of(error.__context__)]
 
 
 def planted_in(error):
-    words = " ".join(told(error))
+    words = " ".join(texts_of(error))
     return [mark for mark in PLANTED if mark in words]
 
 
@@ -186,10 +186,10 @@ FUNCTIONS = functions()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_data_in_the_place_of_any_argument_are_not_quoted(name, tmp_path):
+def test_data_passed_as_any_argument_are_not_quoted(name, tmp_path):
     function = FUNCTIONS[name]()
     parameters = inspect.signature(function).parameters
-    calls = [usual(name, function)]
+    calls = [good_arguments(name, function)]
     if "data" in parameters:
         calls.append(calls[0] | {each: NAMED[each] for each in NAMED if each in parameters})
     refusals = []
@@ -206,8 +206,8 @@ def test_data_in_the_place_of_any_argument_are_not_quoted(name, tmp_path):
     assert [(parameter, str(error)) for parameter, error in refusals if planted_in(error)] == []
 
 
-def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
-    """`data` is the one argument that may be a text, and no name."""
+def test_single_words_are_not_quoted_if_they_cannot_be_names():
+    """`data` is the only argument that may be a text that is not a name."""
     for bad in ("secret", "77.125", ["secret"], ["secret", "77.125"], [77.125, "secret"]):
         with pytest.raises((TypeError, ValueError), match=r"^`data` must be") as refusal:
             release.user_counts("user", data=bad)
@@ -216,7 +216,7 @@ def test_names_and_words_by_themselves_are_data_only_where_they_are_no_names():
 
 @pytest.mark.slow
 def test_data_for_opendp_are_not_quoted(tmp_path):
-    """OpenDP shows the words of what fails in a measurement, and in the domain of one."""
+    """OpenDP shows messages of errors in a measurement and in its domain."""
     measurement = release.as_measurement(**NAMED, lower=0, upper=10, budget=1)
     errors = []
     for bad in [*holders(), *files(tmp_path), *BARE]:
@@ -232,7 +232,7 @@ def test_data_for_opendp_are_not_quoted(tmp_path):
 SERIES = pd.Series([77.125, 2.0])
 BOUNDS = {"lower": 0, "upper": 100, "budget": 1}
 SHAPED = "of type Series and shape (2,)"
-SLIPS = {
+MISTAKES = {
     "values beside a table": (
         {"value": [77.125, 2.0]},
         "`value` must be the name of a column of `data`, got value of type list and shape (2,).",
@@ -279,15 +279,15 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("slip", SLIPS)
-def test_a_slip_is_refused_in_words_that_help(slip):
-    changed, words = SLIPS[slip]
+@pytest.mark.parametrize("slip", MISTAKES)
+def test_a_mistake_is_refused_with_a_helpful_message(slip):
+    changed, words = MISTAKES[slip]
     with pytest.raises((TypeError, ValueError)) as refusal:
         release.private_mean(**NAMED | BOUNDS | changed)
     assert str(refusal.value).startswith(words)
 
 
-def test_swapped_arguments_and_sums_for_counts_are_refused_in_words_that_help():
+def test_swapped_arguments_and_sums_for_counts_are_refused_with_a_helpful_message():
     with pytest.raises(
         TypeError, match=r"`users` must be a userdp\.Contributions, got users of type"
     ):

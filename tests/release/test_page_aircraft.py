@@ -1,4 +1,4 @@
-"""The page on real flights: its measured claims, and its mean with protected counts."""
+"""The page on real flights: its empirical claims, and its mean with protected counts."""
 
 import importlib.util
 import json
@@ -39,26 +39,26 @@ DATA = BOOK / "data"
 
 
 @pytest.fixture(scope="module")
-def fresh():
-    """A release by the call of the page."""
+def new_release():
+    """A new release by the call on the page."""
     how = {"objective": "l1", "outside": "clamp"}
     return release.private_mean(
         "tailnum", "speed", data=FLIGHTS, lower=0, upper=UPPER, budget=0.5, **how
     )
 
 
-def test_the_recorded_release_is_one_of_the_pages_call(fresh):
-    """Its words are those of a fresh one, but for the mean and its interval, which have noise."""
+def test_the_recorded_release_comes_from_the_call_on_the_page(new_release):
+    """Its text equals that of a new one, except for the mean and its interval, which are noisy."""
     recorded = (DATA / "aircraft-release.txt").read_text("utf-8").splitlines()
-    assert recorded[2:] == str(fresh).splitlines()[2:]
+    assert recorded[2:] == str(new_release).splitlines()[2:]
     mean_line, interval_line = recorded[:2]
     assert mean_line.startswith("private mean  ")
     assert interval_line.startswith("95 % interval  ")
     mean = float(mean_line.split()[-1])
-    low, high = (float(interval_line.split()[place]) for place in (3, 5))
-    expected = np.array(fresh.interval()) - fresh.mean
+    low, high = (float(interval_line.split()[i]) for i in (3, 5))
+    expected = np.array(new_release.interval()) - new_release.mean
     assert [low - mean, high - mean] == pytest.approx(expected, abs=0.002)
-    farthest = fresh.noise_interval(1 - 1e-6)[1] - fresh.mean
+    farthest = new_release.noise_interval(1 - 1e-6)[1] - new_release.mean
     assert abs(mean - MEAN) < farthest
 
 
@@ -81,45 +81,45 @@ def test_a_release_is_recorded_once_for_the_same_settings(tmp_path):
     ("group", "groups"), [("month", range(1, 13)), ("origin", ["EWR", "JFK", "LGA"])]
 )
 def test_the_recorded_means_of_groups_are_those_of_the_plan_and_near_the_truth(group, groups):
-    """The table of the figure has the same numbers."""
+    """In addition, the table of the figure has the same numbers."""
     document = json.loads((DATA / f"aircraft-{group}.json").read_text("utf-8"))
     jsonschema.validate(document, release.json_schema())
-    asked = {name: document[name] for name in ("kind", "eps", "group", "outside")}
-    assert asked == {"kind": "private means", "eps": 0.5, "group": group, "outside": "clamp"}
+    settings = {name: document[name] for name in ("kind", "eps", "group", "outside")}
+    assert settings == {"kind": "private means", "eps": 0.5, "group": group, "outside": "clamp"}
     means = pd.DataFrame(document["means"])
     bounds, by_group = {"speed": (0, UPPER)}, {"group": group, "groups": groups}
     plan = release.plan_means("tailnum", bounds, data=FLIGHTS, eps=0.5, **by_group)
-    promised = pd.DataFrame(plan.rows)
+    planned = pd.DataFrame(plan.rows)
     same = ["column", "group", "n_users", "n_records"]
-    assert means[same].equals(promised[same])
-    assert {*means.strategy} == {*promised.best} == {"joint"}
-    np.testing.assert_allclose(means.worst_case_error, promised.joint, rtol=1e-9)
-    np.testing.assert_allclose(means.other_error, promised.divided, rtol=1e-9)
+    assert means[same].equals(planned[same])
+    assert {*means.strategy} == {*planned.best} == {"joint"}
+    np.testing.assert_allclose(means.worst_case_error, planned.joint, rtol=1e-9)
+    np.testing.assert_allclose(means.other_error, planned.divided, rtol=1e-9)
     truth = means.group.map(FLIGHTS.groupby(FLIGHTS[group].astype(str)).speed.mean())
     reach = means.worst_case_bias + means.noise_scale * np.log(1e6) + means.rounding
     assert (abs(truth - means["mean"]) < reach).all()
     assert abs(truth - means["mean"]).max() > 0.01, "there is no noise"
-    own_low, own_high = (means.interval_95.str[place] for place in (0, 1))
-    low, high = (means.simultaneous_interval_95.str[place] for place in (0, 1))
+    own_low, own_high = (means.interval_95.str[i] for i in (0, 1))
+    low, high = (means.simultaneous_interval_95.str[i] for i in (0, 1))
     table = pd.read_csv(DATA / "aircraft-groups.csv").query(f"grouping == 'by {group}'")
     assert list(table.group) == list(means.group)
     names = ["flights", "aircraft", "released mean", "low", "high", "low, all groups"]
     names += ["high, all groups", "true mean", "joint", "divided"]
     of_page = [means.n_records, means.n_users, means["mean"], own_low, own_high, low, high]
-    of_page += [truth, promised.joint, promised.divided]
+    of_page += [truth, planned.joint, planned.divided]
     np.testing.assert_allclose(table[names].T, of_page, rtol=5.1e-6)
 
 
 def test_the_page_counts_the_true_means_in_their_intervals():
-    table, said = pd.read_csv(DATA / "aircraft-groups.csv"), glued("aircraft")
+    table, stated = pd.read_csv(DATA / "aircraft-groups.csv"), glued("aircraft")
     for name, ends in {"own": "", "together": ", all groups"}.items():
         found = table["true mean"].between(table[f"low{ends}"], table[f"high{ends}"])
-        assert said[f"aircraft-groups-{name}"] == str(found.sum())
-    assert said["aircraft-groups-all"] == said["aircraft-groups-together"] == str(len(table))
+        assert stated[f"aircraft-groups-{name}"] == str(found.sum())
+    assert stated["aircraft-groups-all"] == stated["aircraft-groups-together"] == str(len(table))
     errors = table.groupby("grouping")[["joint", "divided"]].mean()
     for grouping, (joint, divided) in errors.iterrows():
         name = f"aircraft-{grouping.removeprefix('by ')}"
-        assert said[f"{name}-ratio"] == f"{divided / joint:.3g}"
+        assert stated[f"{name}-ratio"] == f"{divided / joint:.3g}"
         assert divided > 1.25 * joint
 
 
@@ -132,28 +132,30 @@ def test_means_of_groups_are_recorded_once_for_the_same_settings(tmp_path):
 
     path = tmp_path / "data" / "means.json"
     first = mechanism(1)
-    for made in (first, mechanism(1)):
-        assert PAGE.keep_means(made, path) == first.public()
+    for result in (first, mechanism(1)):
+        assert PAGE.keep_means(result, path) == first.public()
         assert json.loads(path.read_text("utf-8")) == first.public()
     other = mechanism(2)
     assert PAGE.keep_means(other, path) == other.public()
 
 
-def test_the_repeats_have_the_noise_of_the_release(fresh):
-    """Of its scale, and not of another: a quarter less or more is noticed."""
+def test_the_repeats_have_the_noise_of_the_release(new_release):
+    """The noise has this scale; a scale smaller or larger by a quarter would be noticed."""
     distance = pd.read_csv(DATA / "aircraft-repeats.csv")["l1 optimum"] - MEAN
     assert len(distance) == 1000
     chances = {
-        share: stats.kstest(distance, stats.laplace(scale=share * fresh.noise_scale).cdf).pvalue
+        share: stats.kstest(
+            distance, stats.laplace(scale=share * new_release.noise_scale).cdf
+        ).pvalue
         for share in (0.75, 1, 1.3)
     }
     assert chances[1] > 0.01
     assert max(chances[0.75], chances[1.3]) < 0.001
 
 
-def test_the_repeats_err_as_releases_by_opendp_do(fresh, monkeypatch):
-    """What is drawn, not what the law says; this fails by chance about once in a million runs."""
-    split = beyond.best_split(USERS, 0.5)  # once for all: it depends on public counts only
+def test_the_repeats_have_the_mean_error_of_releases_by_opendp(new_release, monkeypatch):
+    """Uses actual draws instead of the law; fails by chance about once in a million runs."""
+    split = beyond.best_split(USERS, 0.5)  # computed once: it depends only on public counts
     monkeypatch.setattr(_mean, "best_split", lambda users, law: split)
     table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
     repeated = table.loc["l1 optimum"]
@@ -165,7 +167,7 @@ def test_the_repeats_err_as_releases_by_opendp_do(fresh, monkeypatch):
     assert abs(repeated.mean_error - repeated.exact_mean_error) < 3 * repeated.standard_error
 
 
-def test_errors_of_the_repeats_are_those_of_the_listed_releases(fresh):
+def test_errors_of_the_repeats_are_those_of_the_listed_releases(new_release):
     repeats = pd.read_csv(DATA / "aircraft-repeats.csv")
     table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
     assert list(table.index) == list(repeats)
@@ -178,10 +180,10 @@ def test_errors_of_the_repeats_are_those_of_the_listed_releases(fresh):
         "AKMV": ud.akmv_mean_error(SUMS, USERS, 0.5),
     }
     np.testing.assert_allclose(table.exact_mean_error, list(exact.values()), rtol=1e-5)
-    assert table.guarantee["l1 optimum"] == pytest.approx(fresh.worst_case_error, rel=1e-5)
+    assert table.guarantee["l1 optimum"] == pytest.approx(new_release.worst_case_error, rel=1e-5)
     assert table.guarantee["Laplace"] == pytest.approx(exact["Laplace"], rel=1e-5)
-    assert 0.9 < exact["l1 optimum"] / fresh.worst_case_error < 1
-    within = table.mean_error < fresh.worst_case_error
+    assert 0.9 < exact["l1 optimum"] / new_release.worst_case_error < 1
+    within = table.mean_error < new_release.worst_case_error
     assert dict(within) == {"l1 optimum": True, "Laplace": False, "AKMV": False}
     assert np.all(np.diff(table.mean_error) > 4 * table.standard_error[1:])
 
@@ -197,7 +199,7 @@ def test_flights_of_one_aircraft_resemble_each_other_by_their_routes():
 
 
 @pytest.mark.parametrize("objective", ["bound", "l1"])
-def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
+def test_the_optimum_clips_no_aircraft_for_eps_of_at_least_a_hundredth(objective):
     for eps in (0.01, 0.1, 0.5, 2):
         width = beyond.threshold(USERS, eps, objective)
         assert np.all(abs(SUMS - UPPER / 2 * COUNTS) <= width / 2)
@@ -212,8 +214,8 @@ def test_the_optimum_cuts_no_aircraft_from_a_hundredth_on(objective):
             assert error == laplace
 
 
-def test_settings():
-    """Narrower widths and lighter weights have less error, and larger certificates."""
+def test_other_settings_of_the_page():
+    """Narrower widths and smaller weights have smaller errors and larger certificates."""
     eps, N, prior = 0.1, USERS.total, lambda users, n, *, rng: np.tile(SUMS, (n, 1))
     choices = beyond.tradeoff(USERS, eps, prior, 2, centres=[400])
     members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
@@ -233,7 +235,7 @@ PUBLIC = st.tuples(st.integers(1, 6), st.integers(1, 30), st.integers(0, 24))  #
 
 
 def contribution(samples, cap, r, c):
-    """Weight, average and y of one user, by the definition."""
+    """Weight, average and y of one user, by definition."""
     n, average = min(len(samples), cap), Fraction(sum(samples), max(len(samples), 1))
     return n, average, n * max(-r, min(average - c, r))
 
@@ -250,7 +252,7 @@ def test_identity_of_the_error(lists, public, z):
     assert ratio - g == (sum(n) * b + noise_y - (g - c) * noise_n) / (sum(n) + noise_n)
     if max(map(len, lists)) <= cap:
         assert g == Fraction(sum(map(sum, lists)), sum(map(len, lists)))
-    # The page's arrays are the definition.
+    # The page's arrays agree with the definition.
     counts, sums = np.array([len(s) for s in lists]), np.array([sum(s) for s in lists])
     totals = PAGE.totals(sums / np.maximum(counts, 1), counts, cap, r, c)
     np.testing.assert_allclose(totals, [[float(q) for q in y], n], atol=1e-12)
@@ -278,9 +280,11 @@ def test_bound_on_the_error_of_protected_counts():
 
 
 @pytest.mark.parametrize("off", [0, 5, 100])
-def test_protecting_counts_is_nearly_free_only_where_the_centre_is_good(off):
-    """Of users who are all alike: the error over that of the same noise on a public count."""
+def test_protecting_counts_costs_little_only_if_the_centre_is_good(off):
+    """For equal users: the error divided by that of the same noise with a public count."""
     r, scale, n = 150, 1000, np.full(1000, 365)
-    price = (1 + off / r + (off / r) ** 2) / (1 + off / r)  # of one Laplace variable less another
+    price = (1 + off / r + (off / r) ** 2) / (
+        1 + off / r
+    )  # for the difference of Laplace variables
     error = PAGE.protected_error(n * off, n, 400 + off, 10**9, 400, r * scale, scale)
     assert error * n.sum() / (r * scale) == pytest.approx(price, rel=1e-3)

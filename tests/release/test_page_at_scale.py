@@ -1,4 +1,4 @@
-"""The chapter "At scale": its propositions, its numbers, and what it says of other engines."""
+"""The chapter "At scale": its propositions, its numbers, and its statements on other engines."""
 
 import numpy as np
 import pandas as pd
@@ -24,15 +24,15 @@ def test_the_model_by_hand():
     assert shown == ["950 B", "1 kB", "1.2 GB", "73 TB"]
 
 
-def test_spark_printed_what_arrays_print():
-    """Without Spark: the stored words are those of the page's trips, but for mean and interval."""
+def test_the_stored_output_of_spark_equals_that_for_arrays():
+    """Compare it with a release of the page's trips, except for mean and interval."""
     trips = PAGE.make_trips(20_000, np.random.default_rng(20250271))
     how = {"objective": "l1", "outside": "clamp", "missing": "centre"}
-    made = release.private_mean(trips.user, trips.value, lower=0, upper=65, budget=0.3, **how)
+    expected = release.private_mean(trips.user, trips.value, lower=0, upper=65, budget=0.3, **how)
     stored = (BOOK / "data" / "at-scale-spark.txt").read_text().splitlines()
-    assert stored[2:] == repr(made).splitlines()[2:]
+    assert stored[2:] == repr(expected).splitlines()[2:]
     assert [line.split("  ")[0] for line in stored[:2]] == ["private mean", "95 % interval"]
-    assert abs(float(stored[0].split()[-1]) - trips.value.mean()) < 20 * made.noise_scale
+    assert abs(float(stored[0].split()[-1]) - trips.value.mean()) < 20 * expected.noise_scale
 
 
 LIMITS = {
@@ -44,45 +44,45 @@ LIMITS = {
 }
 
 
-def test_what_was_measured_keeps_to_the_limits():
+def test_measured_times_and_memory_are_within_the_stated_limits():
     measured = pd.read_csv(BOOK / "data" / "scale.csv")
     assert {*LIMITS} <= {*measured.What}
     for what, setting, result in measured.itertuples(index=False):
-        most, expected = LIMITS.get(what, (np.inf, None))
+        limit, expected = LIMITS.get(what, (np.inf, None))
         number, unit = result.split()
-        assert 0 < float(number) <= most, f"{what}, {setting}"
+        assert 0 < float(number) <= limit, f"{what}, {setting}"
         assert expected in (None, unit)
 
 
 MEASURED = pd.read_csv(BOOK / "data" / "scale-costs.csv")
 NUMBERS = "whole numbers"
-WITHIN = 1.5  # this much more, or less: said on the page
+WITHIN = 1.5  # the factor between model and measurement that the page states
 IN_TABLE = {2: "DuckDB, 2 threads", 4: "DuckDB, more"}
 PEAKS = MEASURED[(MEASURED.what == "memory of DuckDB") & (MEASURED.ids == NUMBERS)]
 
 
-def foretold(records, users):
+def predicted(records, users):
     return PAGE.needs(records, users, PAGE.constants_of(MEASURED))
 
 
 @pytest.mark.parametrize("threads", IN_TABLE)
-def test_the_model_foretells_the_peaks_that_were_measured(threads):
-    """Of the third of each kind nothing is in the model."""
+def test_the_model_predicts_the_measured_peaks(threads):
+    """The model was fitted without the third peak of each kind."""
     peaks = PEAKS[PEAKS.threads == threads]
     assert len(peaks) == 3
     for peak in peaks.itertuples():
-        said = foretold(peak.records, peak.users)[IN_TABLE[threads]]
-        assert 1 / WITHIN < peak.number / said < WITHIN
+        prediction = predicted(peak.records, peak.users)[IN_TABLE[threads]]
+        assert 1 / WITHIN < peak.number / prediction < WITHIN
 
 
-def test_with_few_threads_memory_follows_the_users_and_with_more_the_records():
-    """Which is why the page tells owners of large files to take two."""
+def test_memory_grows_with_users_for_two_threads_and_with_records_for_more():
+    """So the page recommends two threads for large files."""
     two = PEAKS[PEAKS.threads == 2].number / PEAKS[PEAKS.threads == 2].users
     four = PEAKS[PEAKS.threads == 4].number / PEAKS[PEAKS.threads == 4].records
     assert two.max() < 150
     assert four.max() < 100
-    a_user = PEAKS[PEAKS.threads == 4].number / PEAKS[PEAKS.threads == 4].users
-    assert a_user.max() > 3 * two.max()
+    per_user = PEAKS[PEAKS.threads == 4].number / PEAKS[PEAKS.threads == 4].users
+    assert per_user.max() > 3 * two.max()
 
 
 def number(what, ids=NUMBERS):
@@ -90,18 +90,18 @@ def number(what, ids=NUMBERS):
 
 
 @pytest.mark.parametrize("ids", MEASURED.ids.unique())
-def test_spark_shuffles_a_row_a_user_and_part(ids):
-    """Two cores cut the small file of the benchmark into two parts."""
+def test_spark_shuffles_one_row_per_user_and_part(ids):
+    """With two cores, Spark reads the benchmark's small file in two parts."""
     rows = number("rows shuffled by Spark", ids)
-    most = min(rows.records, 2 * rows.users)
-    assert most / WITHIN < rows.number <= most
+    limit = min(rows.records, 2 * rows.users)
+    assert limit / WITHIN < rows.number <= limit
     assert number("kept by Spark", ids).number < 150 * rows.users
 
 
-def test_users_cost_the_calling_process_nothing():
+def test_memory_of_the_calling_process_does_not_grow_with_the_users():
     some, many = MEASURED[MEASURED.what == "calling process, users grow"].itertuples()
     assert many.users == 100 * some.users
     assert many.number < 2 * some.number
     few, more = MEASURED[MEASURED.what == "calling process, sizes grow"].itertuples()
-    said = foretold(more.records, more.users)["calling process"]
-    assert 1 / WITHIN < (more.number - few.number) / said < WITHIN
+    prediction = predicted(more.records, more.users)["calling process"]
+    assert 1 / WITHIN < (more.number - few.number) / prediction < WITHIN

@@ -32,8 +32,8 @@ def trips():
     return PAGE.drive(PAGE.count_trips(rng), rng)
 
 
-def test_the_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monkeypatch):
-    """Its noise has no seed: all is compared but the mean, and what follows from it."""
+def test_the_shown_release_comes_from_the_call_on_the_page(trips, tmp_path, monkeypatch):
+    """Its noise has no seed, so compare everything except the mean and its consequences."""
     monkeypatch.chdir(tmp_path)
     trips.to_parquet("trips.parquet")
     scope = {}
@@ -49,8 +49,8 @@ def test_the_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monke
     assert same.mean != scope["made"].mean, "noise without a seed"
 
 
-def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_path, monkeypatch):
-    """All is compared but the two noisy totals, and what follows from them."""
+def test_the_shown_protected_release_comes_from_the_call_on_the_page(trips, tmp_path, monkeypatch):
+    """Compare everything except the two noisy totals and their consequences."""
     monkeypatch.chdir(tmp_path)
     trips.to_parquet("trips.parquet")
     scope = {"release": release}
@@ -74,15 +74,15 @@ def test_the_protected_release_shown_is_one_of_the_call_on_the_page(trips, tmp_p
 @pytest.mark.parametrize(
     ("mechanism", "cell"), [("release", "printed"), ("protected", "secret-printed")]
 )
-def test_each_line_of_a_release_shown_is_explained(mechanism, cell):
+def test_each_line_of_a_shown_release_is_explained(mechanism, cell):
     names = [line.split("  ")[0] for line in shown(".txt", mechanism).splitlines()]
-    places = [CELLS[cell].index(f"**{name}**\n: ") for name in names]
-    assert places == sorted(places), "in another order than it prints"
-    assert len(places) == CELLS[cell].count("\n: "), "lines that are not printed"
+    positions = [CELLS[cell].index(f"**{name}**\n: ") for name in names]
+    assert positions == sorted(positions), "in another order than it prints"
+    assert len(positions) == CELLS[cell].count("\n: "), "lines that are not printed"
 
 
-def test_the_lines_that_average_do_the_same_in_each_holder():
-    """That of pandas runs on the page; the two in the text run here."""
+def test_the_lines_that_average_agree_for_pandas_polars_and_ibis():
+    """The line for pandas runs on the page; the two in the text run here."""
     polars, ibis = pytest.importorskip("polars"), pytest.importorskip("ibis")
     (of_polars,) = re.findall(r"`(df\.group_by.*?)`", CELLS["heavy-text"])
     (of_ibis,) = re.findall(r"`(table\.group_by.*?)`", CELLS["heavy-text"])
@@ -95,7 +95,7 @@ def test_the_lines_that_average_do_the_same_in_each_holder():
 
 
 def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
-    """Of codes, of empty ids, and of which rows may be left out where."""
+    """The rules on codes, on empty ids, and on rows that may be left out."""
     rows = pd.DataFrame({"who": ["999", "", "b"], "value": [999.0, 2.0, 3.0]})
     path = tmp_path / "rows.csv"
     rows.to_csv(path, index=False)
@@ -116,13 +116,11 @@ def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
 @pytest.mark.parametrize(
     "ids", [["007", "7", "07", "7.0", "NA", "null"], ["007", "7", "07", "7.0"]]
 )
-def test_ids_that_look_alike_stay_different_people_by_the_line_of_the_page(
-    ids, tmp_path, monkeypatch
-):
-    """Also where all are digits; who is left empty is nobody; codes are missing values."""
+def test_ids_that_look_alike_stay_different_with_the_line_of_the_page(ids, tmp_path, monkeypatch):
+    """Even if all are digits; empty ids are missing, and codes are missing values."""
     monkeypatch.chdir(tmp_path)
     values = ["1", "999", "999.0", "-1", "", "2.5"]
-    lines = [f"{who},{value}" for who, value in zip(ids, values, strict=False)]
+    lines = [f"{vehicle},{value}" for vehicle, value in zip(ids, values, strict=False)]
     Path("dirty.csv").write_text("\n".join(["vehicle,speed", *lines, ",3"]))
     scope = {"pd": pd, "release": release, "rows": {"lower": 0, "upper": 65}}
     exec(CELLS["codes"], scope)
@@ -132,9 +130,9 @@ def test_ids_that_look_alike_stay_different_people_by_the_line_of_the_page(
     assert (scope["found"].users, scope["found"].without_user) == (len(ids), 1)
 
 
-def test_a_group_without_rows_is_released_where_counts_are_protected():
-    nobody = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
-    how = {"lower": 0, "upper": 6, "data": nobody}
+def test_a_group_without_rows_is_released_if_counts_are_protected():
+    no_rows = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
+    how = {"lower": 0, "upper": 6, "data": no_rows}
     assert release.private_mean_protected_counts("who", "value", **how, eps=1, cap=2).eps == 1
     with pytest.raises(ValueError, match="there are none"):
         release.private_mean("who", "value", budget=1, **how)
@@ -163,7 +161,7 @@ some_users = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 
 @given(some_users, st.floats(0.05, 1), st.floats(-1.3, 1))
 def test_halving_the_budget_at_most_doubles_the_guarantee_with_laplace_noise(counts, share, log):
-    """With the same clipping: a distance from the truth at most doubles if the noise does."""
+    """With the same clipping, a distance from the truth at most doubles if the noise doubles."""
     users, eps = ud.Contributions(counts, 1.0), 10.0**log
     S = share * users.max_count
     whole, half = (beyond.projected_error(users, S, budget) for budget in (eps, eps / 2))
@@ -201,9 +199,7 @@ def test_halving_the_budget_can_more_than_double_the_guarantee_with_staircase_no
     ("counts", "eps", "share"),
     [([4, 2, 1], 0.25, 0.9), ([4, 2, 1], 1, 0.95), ([1] * 8, 0.1, 0.86), ([1] * 20, 0.05, 0.86)],
 )
-def test_the_width_of_l1_is_the_best_one_before_a_release_is_projected_and_not_after(
-    counts, eps, share
-):
+def test_the_l1_width_is_best_without_projection_but_not_with_it(counts, eps, share):
     users = ud.Contributions(counts, 1.0)
     S, widths = beyond.threshold(users, eps, "l1"), np.linspace(0.005, 1, 200) * max(counts)
     before = [
@@ -220,7 +216,7 @@ def test_the_width_of_l1_is_the_best_one_before_a_release_is_projected_and_not_a
 def test_the_recipe_for_groups_whose_counts_are_secret_runs_as_it_stands(tmp_path, monkeypatch):
     (recipe,) = re.findall(r"```python\n(.*?)```", CELLS["account-text"], re.S)
     monkeypatch.chdir(tmp_path)
-    wards = ["north", "south", "west"]  # nobody is in the last one
+    wards = ["north", "south", "west"]  # the last one is empty
     rng = np.random.default_rng(3)
     visits = pd.DataFrame({"patient": rng.integers(50, size=200)})
     visits["ward"] = rng.choice(wards[:2], 200)

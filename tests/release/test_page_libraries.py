@@ -1,4 +1,4 @@
-"""The page on other libraries: what replacing costs, the model of their means, the recipes."""
+"""The page on other libraries: the cost of replacing a user, models of their means, recipes."""
 
 import builtins
 import importlib
@@ -22,7 +22,7 @@ from userdp import beyond
 
 RECIPES_OF = BOOK.parent / "tools" / "benchmarks"
 few = settings(max_examples=100, deadline=None)
-pytestmark = pytest.mark.filterwarnings("ignore")  # of what other libraries say
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of other libraries
 
 P = (np.arange(500) + 0.5) / 500
 QUANTILES = -np.sign(P - 0.5) * np.log1p(-2 * np.abs(P - 0.5))
@@ -31,7 +31,7 @@ PAGE = functions_of("libraries", quantiles=QUANTILES)
 
 @few
 @given(st.fractions(-5, 5), st.fractions(-5, 5), st.fractions(Fraction(1, 10), 4))
-def test_what_replacing_costs(a, b, eps):
+def test_cost_of_replacing_a_user(a, b, eps):
     a, b = min(a, b), max(a, b)
     if a == b:
         return
@@ -43,7 +43,7 @@ def test_what_replacing_costs(a, b, eps):
 
 
 def test_noisy_sum_and_noisy_count_cost_the_budget_for_replacing_and_for_adding():
-    """Density of the pair, for k values of 0 or U: the count's factor cancels, or it does not."""
+    """The joint density, for k values of 0 or U: the factor of the count cancels, or not."""
     k, upper, eps, count = 3, 2.0, 0.7, 9
     total, n = np.linspace(-40, 40, 201), np.arange(30)[:, None]
 
@@ -62,12 +62,12 @@ def test_error_after_projection(centre, share, scale, upper):
     truth = share * upper
     ends = sorted({centre, 0.0, upper, truth, centre - 45 * scale, centre + 45 * scale})
 
-    def weighed(y):
+    def integrand(y):
         return abs(np.clip(y, 0, upper) - truth) * np.exp(-abs(y - centre) / scale) / (2 * scale)
 
-    expected = oracle.integral(weighed, ends)
-    ours = PAGE.projected_error(np.array(centre), truth, scale, upper)
-    assert ours == pytest.approx(expected, abs=1e-7)
+    expected = oracle.integral(integrand, ends)
+    found = PAGE.projected_error(np.array(centre), truth, scale, upper)
+    assert found == pytest.approx(expected, abs=1e-7)
 
 
 @few
@@ -78,8 +78,8 @@ def test_error_after_projection(centre, share, scale, upper):
     st.booleans(),
     st.integers(0, 2**32),
 )
-def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
-    """Nor than all dropped values at one end; and mirrored data err the same."""
+def test_no_dataset_has_a_larger_error_than_few_worst(counts, k, eps, noisy_count, seed):
+    """The error is largest with all dropped values at one end, and equal for mirrored data."""
     users, rng = ud.Contributions(counts, 2), np.random.default_rng(seed)
     n = int(np.minimum(counts, k).sum())
     kept, dropped = rng.choice([-1, 1, *rng.uniform(-1, 1, 4)], size=(2, 40))
@@ -88,11 +88,11 @@ def test_no_dataset_is_worse_than_the_worst(counts, k, eps, noisy_count, seed):
     def errors(kept, dropped):
         return PAGE.few_error(users, k, eps, kept, dropped, noisy_count)
 
-    made = errors(kept, dropped)
-    assert made.max() <= PAGE.few_worst(users, k, eps, noisy_count) * (1 + 1e-3)
-    np.testing.assert_allclose(made, errors(-kept, -dropped), rtol=1e-9)
+    result = errors(kept, dropped)
+    assert result.max() <= PAGE.few_worst(users, k, eps, noisy_count) * (1 + 1e-3)
+    np.testing.assert_allclose(result, errors(-kept, -dropped), rtol=1e-9)
     ends = [errors(kept, np.full(40, end)) for end in (-1.0 * all_dropped, 1.0 * all_dropped)]
-    assert np.all(made <= np.maximum(*ends) + 1e-9)
+    assert np.all(result <= np.maximum(*ends) + 1e-9)
 
 
 @pytest.mark.parametrize(("k", "noisy_count"), [(1, False), (2, True), (5, True)])
@@ -110,8 +110,8 @@ def test_error_of_few_rows_is_that_of_simulated_releases(k, noisy_count):
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.data())
-def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
-    """All but one of the averages 0 or U, as in the proof: none is beyond, and some come near."""
+def test_no_averages_have_a_larger_error_than_weighed_worst(counts, data):
+    """All averages but one are 0 or U, as in the proof; some nearly attain the bound."""
     users, weights = ud.Contributions(counts, 2), np.minimum(counts, data.draw(st.integers(1, 6)))
     eps, L = data.draw(st.floats(0.1, 2)), len(counts)
     corners = np.array([*product([-1, 1], repeat=L)])
@@ -124,8 +124,8 @@ def test_no_averages_are_worse_for_weights_than_the_worst(counts, data):
     assert largest == pytest.approx(worst, rel=3e-3)  # as well as the grid can tell
 
 
-def test_errors_of_releases_are_those_of_drawn_ones():
-    """In two parts, and, where nobody dominates, in one: the page's other formula."""
+def test_computed_errors_of_releases_are_those_of_simulated_ones():
+    """In two parts and, if no user dominates, in one part, by the page's other formula."""
     rng, n = np.random.default_rng(12), 100_000
     users = ud.Contributions([30, 30, *[1] * 30], 10)
     sums = users.counts * rng.choice([-5.0, -2.0, 5.0], (4, 32))
@@ -141,12 +141,12 @@ def test_errors_of_releases_are_those_of_drawn_ones():
     errors = abs(released - 5 - sums.sum(axis=1, keepdims=True) / users.total).mean(axis=1)
     np.testing.assert_allclose(computed, errors, rtol=0.02)
     assert computed.max() < split.error
-    alike = ud.Contributions([3] * 8, 10)
-    sums = alike.counts * rng.uniform(-5, 5, (4, 8))
-    computed = PAGE.errors_of_release((alike, None, sums, None), 0.5)
-    (whole,) = beyond.best_split(alike, 0.5).parts
+    equal_users = ud.Contributions([3] * 8, 10)
+    sums = equal_users.counts * rng.uniform(-5, 5, (4, 8))
+    computed = PAGE.errors_of_release((equal_users, None, sums, None), 0.5)
+    (whole,) = beyond.best_split(equal_users, 0.5).parts
     width = whole.total_width
-    exact = beyond.clipped_mean_error(sums + 15, alike, width, 0.5, project=True)
+    exact = beyond.clipped_mean_error(sums + 15, equal_users, width, 0.5, project=True)
     np.testing.assert_allclose(computed, exact)
 
 
@@ -162,7 +162,7 @@ def recipes(request, monkeypatch):
 
 
 def recipe(name, monkeypatch):
-    """Import a recipe, or skip the test where its library is not installed."""
+    """Import a recipe, or skip the test if its library is not installed."""
     if not os.environ.get("USERDP_REQUIRE_EXTRAS"):
         pytest.importorskip(RECIPES[name], reason=f"no {name}: run `make extras` first")
     monkeypatch.syspath_prepend(RECIPES_OF)
@@ -170,14 +170,14 @@ def recipe(name, monkeypatch):
 
 
 def check(release, exact, scale, eps, more=0.0):
-    """Without noise the exact number; with it, noise of this mean size."""
+    """Check that a release without noise is exact, and that noise has this mean size."""
     assert release(1e7) == pytest.approx(exact, abs=1e-3)
     noise = [abs(release(eps) - exact) for _ in range(1000)]
     assert np.mean(noise) == pytest.approx(scale, rel=6 / 1000**0.5 + more)
 
 
 def test_recipe_is_the_optimal_mechanism(recipes):
-    """The clipped sum, and noise for replacing: T/eps, not half of it."""
+    """It is the clipped sum, with noise for replacing a user: T/eps, not half of it."""
     T, exact = 6.0, 3 - 3 + 0.5
     check(partial(recipes.bounded_sum, ROWS, VALUES, T), exact, T / 0.5, 0.5)
     users, sums = ud.Contributions(COUNTS, 8), np.bincount(ROWS, weights=VALUES + 4)
@@ -202,15 +202,15 @@ COPIED = copied()
 
 
 def unknown_names(text):
-    """Return what functions of a text take from outside of it, without an import."""
+    """Return the names that functions of a text use, but that it neither defines nor imports."""
     module = symtable.symtable(text, "copied", "exec")
-    made = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
-    waiting, found = [module], set()
-    while waiting:
-        table = waiting.pop()
-        waiting += table.get_children()
+    result = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
+    pending, found = [module], set()
+    while pending:
+        table = pending.pop()
+        pending += table.get_children()
         found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
-    return found - {s.get_name() for s in made} - {*dir(builtins)}
+    return found - {s.get_name() for s in result} - {*dir(builtins)}
 
 
 def test_the_page_shows_four_recipes_that_import_what_they_use():
@@ -228,7 +228,7 @@ def test_a_recipe_runs_as_copied(name):
 
 
 def test_the_recipe_of_tumult_runs_as_copied():
-    """Once for the sum, twice for the noise: a query takes seconds to plan."""
+    """Run it once for the sum and twice for the noise, because planning a query takes seconds."""
     pytest.importorskip("tmlt.analytics", reason="Tumult Analytics needs an older numpy")
     scope = {}
     exec(COPIED["tumult"], scope)
@@ -237,14 +237,14 @@ def test_the_recipe_of_tumult_runs_as_copied():
     assert 0 < sum(noise) < 24 * 20
 
 
-def test_own_means_keep_k_rows_and_protect_replacing(recipes):
-    """The noise of k rows in [0, U] is k U / eps, for the sum and, over the count, the mean."""
+def test_means_of_the_libraries_keep_k_rows_and_protect_replacing(recipes):
+    """The noise for k rows in [0, U] is k U / eps for the sum; divide by the count for the mean."""
     table = np.repeat(np.arange(40), 5), np.full(200, 4.0), 8.0, 2
     check(partial(recipes.sum_of_few, *table), 320, 2 * 8, 1)
     check(partial(recipes.mean, *table), 4, 2 * 8 / 80, 1, more=0.05)
 
 
-def test_capped_sum_cuts_off_at_the_cap(monkeypatch):
+def test_capped_sum_clips_at_the_cap(monkeypatch):
     capped_sum = recipe("pipelinedp", monkeypatch).capped_sum
     check(partial(capped_sum, ROWS, np.abs(VALUES), 6.0), 6 + 4 + 0.5, 6, 1)
 

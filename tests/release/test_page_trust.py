@@ -10,14 +10,14 @@ import userdp as ud
 from userdp import audit
 
 PEOPLE = ud.Contributions([1] * 5, 1)
-ANSWERS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
+SUMS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
 PAGE = functions_of("trust", audit=audit, log=np.vectorize(math.log), people=PEOPLE)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize(("mechanism", "least"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
-def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, least, name):
-    outputs = mechanism(np.broadcast_to(ANSWERS[name], (20_000, 5)), PEOPLE, 1, rng=20)
-    (other,) = [sums for n, sums in ANSWERS.items() if n != name]
-    assert PAGE.possible(outputs, mechanism, ANSWERS[name]).mean() > 0.999
-    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > least
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize(("mechanism", "share"), [(ud.laplace, 0.7), (ud.opt_worst_case, 0.3)])
+def test_most_outputs_of_the_demonstrations_are_impossible_on_the_neighbour(mechanism, share, name):
+    outputs = mechanism(np.broadcast_to(SUMS[name], (20_000, 5)), PEOPLE, 1, rng=20)
+    (other,) = [sums for n, sums in SUMS.items() if n != name]
+    assert PAGE.possible(outputs, mechanism, SUMS[name]).mean() > 0.999
+    assert 1 - PAGE.possible(outputs, mechanism, other).mean() > share

@@ -1,4 +1,4 @@
-"""Releases in two parts: users with many records apart, and each part with all of eps."""
+"""Releases in two parts, users with many records and all others, each with the whole budget."""
 
 import re
 from fractions import Fraction
@@ -21,7 +21,7 @@ every_law = pytest.mark.parametrize("eps", LAWS.values(), ids=LAWS)
 
 
 def table_of(counts, value):
-    """Return a table of users with so many records each, all with one value."""
+    """Return a table of users with these numbers of records, all with the same value."""
     users = np.repeat(np.arange(len(counts)), counts)
     return {"user": users, "value": np.full(users.size, value)}
 
@@ -30,51 +30,51 @@ def mechanism(sums, users=LED, budget=3, **options):
     return release.release_mean(sums, users, budget, **options)
 
 
-def test_only_what_is_left_to_the_release_is_in_parts(opendp):
+def test_a_release_is_in_parts_only_if_no_setting_prevents_it(opendp):
     sums = 0.5 * LED.counts
-    made = mechanism(sums)
-    assert [part[:3] for part in made.parts] == [(50, 2, 110), (1, 40, 40)]
-    assert len(opendp.asked) == 2
-    fixed = [{"centre": 0.5}, {"total_width": made.total_width}, {"project": False}]
+    result = mechanism(sums)
+    assert [part[:3] for part in result.parts] == [(50, 2, 110), (1, 40, 40)]
+    assert len(opendp.requests) == 2
+    fixed = [{"centre": 0.5}, {"total_width": result.total_width}, {"project": False}]
     others = [mechanism(sums, **options) for options in fixed]
     others += [release.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
     others += [mechanism([0.5] * 9, ud.Contributions([1] * 9, 1))]
     for other in others:
         assert other.parts == ()
         assert "parts" not in other.public()
-    assert len(opendp.asked) == 2 + len(others)
-    assert made.worst_case_error < 0.98 * others[0].worst_case_error
+    assert len(opendp.requests) == 2 + len(others)
+    assert result.worst_case_error < 0.98 * others[0].worst_case_error
 
 
 @every_law
 def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
-    """To the last digit, where all values are levels."""
+    """They are identical if all values are levels."""
     rng = np.random.default_rng(4)
     users = np.repeat(np.arange(42), LED.counts)
     values = rng.integers(0, 257, users.size) / 256
     sums = np.bincount(users, values)
     opendp.added = 12345678
-    made = mechanism(sums, budget=eps)
+    result = mechanism(sums, budget=eps)
     options = {"lower": 0, "upper": 1, "budget": eps}
     table = release.private_mean(users, values, **options)
     data = {"user": users, "value": values}
-    told = as_measurement("user", "value", data=data, **options)(data)
-    assert len(made.parts) == 2
+    measured = as_measurement("user", "value", data=data, **options)(data)
+    assert len(result.parts) == 2
     refused = {"outside": "refuse", "missing": "refuse"}
-    assert table.public() == made.public() == told.public() | refused
-    assert opendp.asked[:2] == opendp.asked[2:4] == opendp.asked[4:]
+    assert table.public() == result.public() == measured.public() | refused
+    assert opendp.requests[:2] == opendp.requests[2:4] == opendp.requests[4:]
 
 
 @pytest.mark.slow
-def test_heavy_users_are_counted_to_the_heaviest(opendp):
-    """Each user's sum is in one of the totals, all of it if it is not clipped."""
+def test_each_user_is_in_one_of_the_parts(opendp):
+    """Each user's sum is added to one of the totals, completely if it is not clipped."""
     middle = 0.5 * LED.counts
     mechanism(middle)
     for user in range(LED.n_users):
         sums = middle.copy()
         sums[user] += 0.125  # few users are clipped by so little
         mechanism(sums)
-        before, after = opendp.asked[:2], opendp.asked[-2:]
+        before, after = opendp.requests[:2], opendp.requests[-2:]
         moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
         expected = round(0.125 * 2**40)
         assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
@@ -83,7 +83,7 @@ def test_heavy_users_are_counted_to_the_heaviest(opendp):
 @pytest.mark.slow
 @pytest.mark.parametrize("eps", [Fraction(1, 2), 3, LAWS["zCDP"]])
 def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
-    """Exactly; and in each part some pair uses all of the budget."""
+    """In exact arithmetic; in each part some pair spends the whole budget."""
     users = ud.Contributions([100, *[1] * 900], 1)
     assert beyond.best_split(users, eps).heavy_from == 100
     rng, spent = np.random.default_rng(29), {0: Fraction(0), 1: Fraction(0)}
@@ -93,7 +93,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
             for end in ends:
                 sums[moved_user] = end * users.counts[moved_user]
                 mechanism(sums, users, eps)
-            one, other = opendp.asked[-4:-2], opendp.asked[-2:]
+            one, other = opendp.requests[-4:-2], opendp.requests[-2:]
             for part, (a, b) in enumerate(zip(one, other, strict=True)):
                 assert (a.moved, a.budget) == (b.moved, b.budget)
                 assert type(a.total) is type(b.total) is int
@@ -104,92 +104,96 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 
 
 @every_law
-def test_what_is_spent_is_what_the_parts_spend_most(eps):
+def test_the_spent_budget_is_the_largest_of_the_parts(eps):
     dp.enable_features("contrib")
     data = table_of(LED.counts, 0.5)
     options = {"lower": 0, "upper": 1, "budget": eps}
     measurement = as_measurement("user", "value", data=data, **options)
-    made = measurement(data)
-    spent = made.eps if eps == 3 else made.rho
-    assert made.parts
+    result = measurement(data)
+    spent = result.eps if eps == 3 else result.rho
+    assert result.parts
     assert measurement.map(1) == pytest.approx(3, rel=1e-12) == spent
     assert measurement.map(1) <= 3
     assert measurement.map(2) == pytest.approx(6 if eps == 3 else 12)
     assert measurement.map(0) == 0
-    assert "user-level" in made.promise
+    assert "user-level" in result.promise
 
 
-def test_what_a_part_does_not_tell_costs_nothing(opendp, monkeypatch):
-    """The others have the width 0, so that their part is the middle; all is spent on the heavy."""
+def test_a_constant_part_spends_nothing(opendp, monkeypatch):
+    """The light users have width 0, so their part is constant; the others spend the budget."""
     users = ud.Contributions([1000, 1], 1)
     split = beyond.best_split(users, 0.5)
-    told, untold = split.parts
-    split = split._replace(parts=(told, untold._replace(total_width=0.0)))
+    released, constant = split.parts
+    split = split._replace(parts=(released, constant._replace(total_width=0.0)))
     monkeypatch.setattr(_mean, "best_split", lambda users, law: split)
-    made = mechanism([300.0, 1.0], users, 0.5)
-    heavy, light = made.parts
+    result = mechanism([300.0, 1.0], users, 0.5)
+    heavy, light = result.parts
     assert (light.total_width, light.noise_scale) == (0, 0)
     assert light.worst_case_bias == 1 / 2002
     assert heavy.noise_scale > 0.1
-    assert made.eps == pytest.approx(0.5)
-    assert 0 <= made.interval()[0] <= made.interval()[1] <= 1
-    assert [asked.moved > 0 for asked in opendp.asked] == [True, False]
+    assert result.eps == pytest.approx(0.5)
+    assert 0 <= result.interval()[0] <= result.interval()[1] <= 1
+    assert [request.moved > 0 for request in opendp.requests] == [True, False]
     how = {"lower": 0, "upper": 1, "budget": 0.5}
     of = {"data": table_of([1000, 1], 0.5)}
     assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(0.5)
 
 
-# The certificate: exact errors by convolution, on the datasets at the bounds and between
+# The certificate: exact errors by convolution, on datasets at the bounds and between
 
 
 def mean_error(scales, off, truth, law):
     """Return E|sum of w P(t + Z) - f|, for pairs (w, t, scale) of two parts, by quantiles."""
-    places = (np.arange(1500) + 0.5) / 1500
-    parts = [w * np.clip(t + s * law.ppf(places), 0, 1) for w, t, s in zip(*scales, strict=True)]
+    quantiles = (np.arange(1500) + 0.5) / 1500
+    parts = [w * np.clip(t + s * law.ppf(quantiles), 0, 1) for w, t, s in zip(*scales, strict=True)]
     return abs(np.add.outer(*parts) - truth).mean()
 
 
 @pytest.mark.slow
 @every_law
-def test_no_dataset_has_a_larger_error_and_some_have_nearly_this(eps, opendp):
-    """Users at a bound or in the middle: heavy ones in all ways, the others by their number."""
-    made = mechanism(0.5 * LED.counts, budget=eps)
+def test_no_dataset_exceeds_the_certificate_and_some_nearly_attain_it(eps, opendp):
+    """Users at a bound or in the middle: each heavy one at each, and several numbers of others."""
+    result = mechanism(0.5 * LED.counts, budget=eps)
     law = stats.laplace if eps == 3 else stats.norm
-    shares = np.array([part.n_records for part in made.parts]) / 150
-    scales = [part.noise_scale / share for part, share in zip(made.parts, shares, strict=True)]
+    shares = np.array([part.n_records for part in result.parts]) / 150
+    scales = [part.noise_scale / share for part, share in zip(result.parts, shares, strict=True)]
     found = []
     for first in (0, 0.5, 1):
         for second in (0, 0.5, 1):
             for light in (0, 10, 20, 30, 40):
                 sums = [60 * first, 50 * second, *[1] * light, *[0] * (40 - light)]
                 assert abs(mechanism(sums, budget=eps).mean - sum(sums) / 150) < 1  # no noise
-                asked = opendp.asked[-2:]
+                requests = opendp.requests[-2:]
                 clipped = [
-                    0.5 + ask.total * scale / (ask.moved * law_scale(eps)) * correct(ask, eps)
-                    for ask, scale in zip(asked, scales, strict=True)
+                    0.5
+                    + request.total
+                    * scale
+                    / (request.moved * law_scale(eps))
+                    * correction(request, eps)
+                    for request, scale in zip(requests, scales, strict=True)
                 ]
                 truth = sum(sums) / 150
                 found.append(mean_error((shares, clipped, scales), None, truth, law))
-    assert max(found) <= made.worst_case_error * (1 + 1e-3)
-    assert max(found) >= 0.85 * made.worst_case_error
+    assert max(found) <= result.worst_case_error * (1 + 1e-3)
+    assert max(found) >= 0.85 * result.worst_case_error
 
 
 def law_scale(eps):
     return 1 / 3 if eps == 3 else eps.sigma
 
 
-def correct(asked, eps):
-    """Return by how much less than the noise in whole numbers it is in steps."""
-    exact = asked.moved * law_scale(eps)
+def correction(request, eps):
+    """Return the ratio of continuous noise to the wider noise for whole numbers."""
+    exact = request.moved * law_scale(eps)
     return exact / hypot(exact, 0 if eps == 3 else 4)
 
 
 def test_the_certificate_is_the_sum_of_the_parts(opendp):
     for eps in LAWS.values():
-        made, split = mechanism(0.5 * LED.counts, budget=eps), beyond.best_split(LED, eps)
-        assert made.worst_case_error == pytest.approx(split.error + made.rounding, rel=1e-9)
+        result, split = mechanism(0.5 * LED.counts, budget=eps), beyond.best_split(LED, eps)
+        assert result.worst_case_error == pytest.approx(split.error + result.rounding, rel=1e-9)
         by_hand = 0
-        for part, users in zip(made.parts, ([60, 50], [1] * 40), strict=True):
+        for part, users in zip(result.parts, ([60, 50], [1] * 40), strict=True):
             of_part = ud.Contributions(users, 1)
             share = of_part.total / 150
             by_hand += share * beyond.projected_error(of_part, part.total_width, eps)
@@ -198,27 +202,27 @@ def test_the_certificate_is_the_sum_of_the_parts(opendp):
             assert part.worst_case_bias == pytest.approx(bias)
             change = share * float(ud.sensitivity(of_part, clipping))
             assert part.noise_scale == pytest.approx(change * law_scale(eps))
-        assert made.worst_case_error == pytest.approx(by_hand + made.rounding, rel=1e-9)
-        assert made.worst_case_bias == sum(part.worst_case_bias for part in made.parts)
-        assert made.total_width == max(part.total_width for part in made.parts)
-        assert made.rounding < 1e-10
+        assert result.worst_case_error == pytest.approx(by_hand + result.rounding, rel=1e-9)
+        assert result.worst_case_bias == sum(part.worst_case_bias for part in result.parts)
+        assert result.total_width == max(part.total_width for part in result.parts)
+        assert result.rounding < 1e-10
 
 
-def test_projected_error_counts_steps_that_are_coarse(opendp):
-    """The noise is for a width in whole steps; the theory is for the one that is stated."""
+def test_projected_error_includes_coarse_steps(opendp):
+    """The noise is for a width in whole steps, the theory for the stated width."""
     users, eps = ud.Contributions([2**42], 1), 2.0**-38
     for width in np.linspace(0.1, 0.9, 9) * 2**42:
-        made = release.release_mean([2.0**41], users, eps, total_width=width)
-        theory = beyond.projected_error(users, made.total_width, eps)
-        step = made.noise_scale * eps / opendp.asked[-1].moved
-        assert theory <= made.worst_case_error - made.rounding <= theory + 1.1 * step / eps
-    # All of the range, of a user with a few records less: there the noise is for more than that.
+        result = release.release_mean([2.0**41], users, eps, total_width=width)
+        theory = beyond.projected_error(users, result.total_width, eps)
+        step = result.noise_scale * eps / opendp.requests[-1].moved
+        assert theory <= result.worst_case_error - result.rounding <= theory + 1.1 * step / eps
+    # With the full range and slightly fewer records, the noise is for more than the range.
     users, eps = ud.Contributions([2**42 - 12_345], 1), 2.0**-24
-    made = release.release_mean([0.0], users, eps, total_width=2**42)
-    more = made.noise_scale - 1 / eps
+    result = release.release_mean([0.0], users, eps, total_width=2**42)
+    more = result.noise_scale - 1 / eps
     assert more > 1e-4
-    theory = beyond.projected_error(users, made.total_width, eps)
-    assert made.worst_case_error - made.rounding == pytest.approx(theory + more, abs=1e-9)
+    theory = beyond.projected_error(users, result.total_width, eps)
+    assert result.worst_case_error - result.rounding == pytest.approx(theory + more, abs=1e-9)
 
 
 # Intervals
@@ -226,7 +230,7 @@ def test_projected_error_counts_steps_that_are_coarse(opendp):
 
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
 @pytest.mark.parametrize("other", [1.0, 0.999999, 0.5, 0.01, 1e-9, 0.0])
-def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, other):
+def test_the_sum_of_two_noises_exceeds_its_reach_with_probability_one_minus_level(level, other):
     reach = _sum_reach(beyond.LaplaceNoise(1), 2.0, 2 * other, level)
     assert reach == _sum_reach(beyond.LaplaceNoise(1), 2 * other, 2.0, level)
 
@@ -249,7 +253,7 @@ def test_the_sum_of_sizes_exceeds_its_reach_with_the_rest_of_the_level(level, ot
         assert held == pytest.approx(level, abs=1e-9)
 
 
-def test_the_smallest_of_three_bounds_is_taken():
+def test_the_reach_of_an_interval_is_the_smallest_of_three_bounds():
     law, level = beyond.LaplaceNoise(1), 0.9
     small, wide = OfPart(scale=0.01, bias=0.02, most=0.03), OfPart(0.1, 0.3, most=0.97)
     both = 0.32 + _sum_reach(law, 0.01, 0.1, level)
@@ -263,31 +267,31 @@ def test_the_smallest_of_three_bounds_is_taken():
 @every_law
 @pytest.mark.parametrize("level", [0.3, 0.95])
 @pytest.mark.parametrize("counts", [[60, 50, *[1] * 40], [100, *[1] * 900], [30, *[2] * 20]])
-def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, opendp):
-    """Where the biases of both parts add up, where they cancel, and where they are none."""
+def test_intervals_of_releases_in_parts_cover_the_mean_at_their_level(counts, level, eps, opendp):
+    """If the biases of both parts add up, cancel, or are absent."""
     users = ud.Contributions(counts, 1)
-    made = mechanism(0.5 * users.counts, users, eps)
+    result = mechanism(0.5 * users.counts, users, eps)
     law = stats.laplace if eps == 3 else stats.norm
-    places = (np.arange(800) + 0.5) / 800
-    shares = np.array([part.n_records for part in made.parts]) / users.total
+    quantiles = (np.arange(800) + 0.5) / 800
+    shares = np.array([part.n_records for part in result.parts]) / users.total
     assert len(shares) == 2
-    low, high = made.interval(level)
-    assert low + high == pytest.approx(1)  # the release is 1/2 where there is no noise
-    inner = made.noise_interval(level)
+    low, high = result.interval(level)
+    assert low + high == pytest.approx(1)  # without noise the release is 1/2
+    inner = result.noise_interval(level)
     known = [
-        OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in made.parts
+        OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in result.parts
     ]
     of = beyond.LaplaceNoise(1) if eps == 3 else beyond.GaussianNoise(1)
-    reach = parts_reach(of, *known, level) + made.rounding
+    reach = parts_reach(of, *known, level) + result.rounding
     assert high - low == pytest.approx(min(2 * reach, 1), rel=1e-9)
-    reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + made.rounding
+    reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + result.rounding
     assert inner[1] - inner[0] == pytest.approx(min(2 * reach, 1), rel=1e-9)
     for heavy in (0, 0.5, 1):
         for light in (0, 0.5, 1):
             drawn, truth, clipped = [], 0, 0
-            for part, share, x in zip(made.parts, shares, (heavy, light), strict=True):
+            for part, share, x in zip(result.parts, shares, (heavy, light), strict=True):
                 t = share * x - part.worst_case_bias * np.sign(x - 0.5)
-                noisy = t + part.noise_scale * law.ppf(places)
+                noisy = t + part.noise_scale * law.ppf(quantiles)
                 drawn.append(np.clip(noisy, 0, share))
                 truth, clipped = truth + share * x, clipped + t
             off = np.add.outer(*drawn)
@@ -295,16 +299,16 @@ def test_intervals_hold_the_mean_at_least_with_their_level(counts, level, eps, o
             assert (abs(off - clipped) <= (inner[1] - inner[0]) / 2 + 1e-9).mean() >= level - 0.003
 
 
-def test_a_part_is_never_farther_off_than_its_share(opendp):
-    """One user with a tenth of the records: that bounds the error better than the noise does."""
+def test_the_error_of_a_part_is_at_most_its_share(opendp):
+    """For a user with a tenth of the records, this bound is smaller than that from the noise."""
     users = ud.Contributions([100, *[1] * 900], 1)
     low, high = mechanism(0.5 * users.counts, users, 1).interval()
     light = noise_reach(beyond.LaplaceNoise(1), 1e-3, 0.0, 0.95)
     assert (high - low) / 2 == pytest.approx(0.1 + light, abs=2e-5)
 
 
-def test_so_it_is_in_every_unit_of_the_values(opendp):
-    """A share of the distance of the bounds, wherever these are."""
+def test_intervals_scale_with_the_unit_of_the_values(opendp):
+    """They scale with the distance of the bounds, and move with them."""
     counts = [100, *[1] * 900]
     users = np.repeat(np.arange(901), counts)
     options = {"budget": 1}
@@ -318,28 +322,28 @@ def test_so_it_is_in_every_unit_of_the_values(opendp):
 
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
     opendp.added = 2**60
-    made = mechanism(0.5 * LED.counts)
-    assert made.mean == 1
-    low, high = made.interval()
+    result = mechanism(0.5 * LED.counts)
+    assert result.mean == 1
+    low, high = result.interval()
     assert 0 < low < high == 1
 
 
-# Words
+# Texts
 
 
 def test_a_release_in_parts_is_shown_as_one(opendp):
-    made = mechanism(0.5 * LED.counts)
-    heavy, light = made.parts
-    (noise,) = (line for line in repr(made).splitlines() if line.startswith("noise"))
+    result = mechanism(0.5 * LED.counts)
+    heavy, light = result.parts
+    (noise,) = (line for line in repr(result).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (
         f"integers drawn by OpenDP, scale {heavy.noise_scale:.4g} for 2 users with at least 50 "
         f"records and {light.noise_scale:.4g} for 40 users with at least 1 record, "
         "each released with the whole budget"
     )
-    assert [clip[:2] for clip in made.clips] == [(60, 1), (50, 1), (1, 40)]
-    published = made.public()
-    assert published["parts"] == [part._asdict() for part in made.parts]
+    assert [clip[:2] for clip in result.clips] == [(60, 1), (50, 1), (1, 40)]
+    published = result.public()
+    assert published["parts"] == [part._asdict() for part in result.parts]
     assert list(published)[-1] == "parts"
-    text = made.public_sentence("km/h")
+    text = result.public_sentence("km/h")
     assert text.startswith("The mean of 150 records of 42 users is 0.5")
     assert "no outcome would have been more than 20.1 times as likely" in text

@@ -1,4 +1,4 @@
-"""plan: the errors it promises, the budget it finds, and its picture."""
+"""`plan`: the errors that it guarantees, the budgets that it finds, and its tables."""
 
 import json
 
@@ -20,7 +20,7 @@ PEOPLE, EPS = ud.Contributions(COUNTS, 50), ["0.01", 0.1, 1, 3]
 PLAN = release.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
-def test_rows_are_the_worst_cases():
+def test_rows_of_a_plan_are_worst_case_errors():
     pairs = [(eps, name) for eps in EPS for name in [*STRATEGIES, RELEASED]]
     rows = release.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
     for row, (eps, name) in zip(rows, pairs, strict=True):
@@ -48,8 +48,8 @@ def same_kind(error, objective):
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
-def test_recommended_is_what_the_release_promises(counts, objective, share):
-    """And no choice of a plan, no width and no private mechanism promises less."""
+def test_the_recommendation_has_the_guarantee_of_the_release(counts, objective, share):
+    """In addition, no row of a plan, no width and no private mechanism has a smaller guarantee."""
     prospects = release.plan(counts, lower=1, upper=3, eps=2)
     users, error = prospects.users, same_kind(2 * share, objective)
     (cheapest,) = prospects.recommend(objective, error=error)
@@ -63,11 +63,11 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
         assert beyond.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
     for advice in (*prospects.recommend(objective), cheapest):
         clipping = beyond.optimal_clipping(users, advice.eps, advice.objective)
-        made = beyond.worst_case_error(users, clipping, advice.eps, objective)
+        result = beyond.worst_case_error(users, clipping, advice.eps, objective)
         if objective == "l1":
-            assert advice.guarantee <= made
+            assert advice.guarantee <= result
         else:
-            assert made == pytest.approx(advice.guarantee)
+            assert result == pytest.approx(advice.guarantee)
             assert advice.total_width == beyond.threshold(users, advice.eps, objective)
         rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
         for row in rows if objective != "mse" else []:
@@ -79,17 +79,17 @@ def test_recommended_is_what_the_release_promises(counts, objective, share):
         assert advice.factor >= 1
 
 
-def test_the_budget_for_an_error_is_that_of_the_release_and_not_of_the_optimum():
-    """A heavy user is released apart: at eps = 1 that promises what the optimum does at 2."""
+def test_smallest_eps_is_that_of_the_release_and_not_of_the_optimum():
+    """A heavy user is split off; at eps = 1 this guarantees what the optimum does at 2."""
     prospects = release.plan([20_000] + [10] * 200, lower=0, upper=20, eps=1)
-    promised = prospects.rows[-1].l1
-    assert 0.99 < prospects.smallest_eps(promised * (1 + 1e-9)) <= 1.002
-    assert beyond.optimal_error(prospects.users, 1.99, "l1") > promised
+    guarantee = prospects.rows[-1].l1
+    assert 0.99 < prospects.smallest_eps(guarantee * (1 + 1e-9)) <= 1.002
+    assert beyond.optimal_error(prospects.users, 1.99, "l1") > guarantee
 
 
 @pytest.mark.slow
-def test_no_budget_smaller_by_a_hundredth_keeps_to_the_error():
-    """Of twenty collections, on a grid of smaller budgets."""
+def test_a_budget_smaller_by_one_per_cent_exceeds_the_error():
+    """For twenty collections, on a grid of smaller budgets."""
     rng, smaller = np.random.default_rng(55), [0.1, 0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99]
     for _ in range(20):
         sizes = rng.choice([1, 2, 5, 40, 300], rng.integers(1, 4), replace=False)
@@ -103,9 +103,9 @@ def test_no_budget_smaller_by_a_hundredth_keeps_to_the_error():
 
 
 def test_a_budget_that_is_not_found_is_refused(monkeypatch):
-    """If the release promised more than it does at every budget."""
-    promises = beyond.best_split(PEOPLE, 1)._replace(error=0.0)
-    monkeypatch.setattr(_planning, "best_split", lambda users, eps: promises)
+    """The search fails if the release claimed an error of 0 at every budget."""
+    claimed = beyond.best_split(PEOPLE, 1)._replace(error=0.0)
+    monkeypatch.setattr(_planning, "best_split", lambda users, eps: claimed)
     with pytest.raises(NotFoundError, match="was not found within 64 halvings: the last was eps="):
         PLAN.smallest_eps(1)
 
@@ -116,29 +116,29 @@ LED = [60, *[1] * 40]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("users", "eps"), [(LED, 0.3), (LED, 1.5), (LED, 6), ([2] * 9, 1)])
-def test_the_release_for_l1_is_planned_and_recommended_as_it_is_made(users, eps, opendp):
+def test_plan_and_recommendation_for_l1_agree_with_the_release(users, eps, opendp):
     people = ud.Contributions(users, 50)
     prospects = release.plan(users, lower=15, upper=65, eps=eps)
     (row,) = (row for row in prospects.rows if row.strategy == RELEASED)
     (advice,) = prospects.recommend()
-    made = release.release_mean(0.7 * people.largest_sums, people, eps)
-    close = {"rel": 1e-9, "abs": 2 * made.rounding}
-    assert row.l1 == advice.guarantee == pytest.approx(made.worst_case_error, **close)
+    result = release.release_mean(0.7 * people.largest_sums, people, eps)
+    close = {"rel": 1e-9, "abs": 2 * result.rounding}
+    assert row.l1 == advice.guarantee == pytest.approx(result.worst_case_error, **close)
     assert row.l1 == beyond.best_split(people, eps).error
-    assert made.worst_case_bound == pytest.approx(min(row.bound, 50), **close)
-    assert row.total_width == advice.total_width == pytest.approx(made.total_width, abs=1e-9)
+    assert result.worst_case_bound == pytest.approx(min(row.bound, 50), **close)
+    assert row.total_width == advice.total_width == pytest.approx(result.total_width, abs=1e-9)
     assert advice.strategy == RELEASED
     reason = "smallest mean absolute error"
-    if made.parts:
-        reason += f"; users with at least {made.parts[0].fewest} records are released separately"
+    if result.parts:
+        reason += f"; users with at least {result.parts[0].fewest} records are released separately"
     assert advice.why == reason
-    assert bool(made.parts) == (users is LED and eps > 1)
+    assert bool(result.parts) == (users is LED and eps > 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
-def test_floor_of_an_advice_is_certified(objective):
-    """Two users with five samples, nine with two: the closed bound is far below."""
+def test_the_floor_of_a_recommendation_is_certified(objective):
+    """Two users with five samples, nine with two: the closed-form bound is much lower."""
     prospects = release.plan([5] * 2 + [2] * 9, lower=0, upper=3, eps=1)
     (advice,) = prospects.recommend(objective)
     certificate = beyond.minimax_certificate(prospects.users, 1)
@@ -146,30 +146,30 @@ def test_floor_of_an_advice_is_certified(objective):
     assert advice.floor > same_kind(1.4 * prospects.rows[0].floor, objective)
 
 
-def test_floor_of_a_budget_without_certificate_is_the_closed_one():
+def test_without_a_certificate_the_floor_is_the_closed_form():
     (advice,) = release.plan([3, 1], lower=0, upper=1, eps=70).recommend()
     assert advice.floor == beyond.minimax_lower_bound(ud.Contributions([3, 1], 1), 70) > 0
 
 
 @pytest.mark.slow
-def test_a_bar_is_told_each_budget(told):
+def test_progress_has_one_step_per_budget(progress_calls):
     release.plan([2, 1], lower=0, upper=1, eps=[6, 7, 8]).recommend()
-    assert told == [3, None, None, None]
+    assert progress_calls == [3, None, None, None]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_recommendation_is_data(objective):
-    """Names of rows, what `private_mean` takes, and plain values: JSON."""
-    made = [advice._asdict() for advice in PLAN.recommend(objective)]
-    assert json.loads(json.dumps(made)) == made
-    assert [(a["eps"], a["objective"]) for a in made] == [(float(eps), objective) for eps in EPS]
-    assert objective == "mse" or {a["strategy"] for a in made} <= {*STRATEGIES, RELEASED}
+    """It consists of names of rows, arguments of `private_mean` and plain values: it is JSON."""
+    result = [advice._asdict() for advice in PLAN.recommend(objective)]
+    assert json.loads(json.dumps(result)) == result
+    assert [(a["eps"], a["objective"]) for a in result] == [(float(eps), objective) for eps in EPS]
+    assert objective == "mse" or {a["strategy"] for a in result} <= {*STRATEGIES, RELEASED}
     (advice,) = release.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
     assert (advice.floor, advice.factor) == (0, np.inf)
 
 
-def test_error_of_the_middle_needs_no_budget():
+def test_errors_of_at_least_half_the_range_need_no_budget():
     for error, objective in ((25, "l1"), (25, "bound"), (625, "mse")):
         with pytest.raises(ValueError, match=f"`error` must be less than {error}, the error of"):
             PLAN.smallest_eps(error, objective)
@@ -179,10 +179,10 @@ def test_error_of_the_middle_needs_no_budget():
     assert 1e300 < release.plan([4, 2, 1], lower=0, upper=65, eps=1).smallest_eps(1e-300) < 1e303
 
 
-def test_one_budget_and_several_of_them():
+def test_eps_may_be_one_budget_or_several():
     for eps in (1, "1", np.float64(1), [1], (1,), np.array([1.0]), np.array(1.0), iter(["1"])):
-        made = release.plan([3, 1], lower=0, upper=1, eps=eps)
-        assert [row.eps for row in made.rows] == [1.0] * (len(STRATEGIES) + 1)
+        result = release.plan([3, 1], lower=0, upper=1, eps=eps)
+        assert [row.eps for row in result.rows] == [1.0] * (len(STRATEGIES) + 1)
 
 
 def test_a_budget_too_large_for_staircase_noise_has_the_other_rows():
@@ -209,14 +209,14 @@ def test_plan_is_shown_as_a_table():
     assert [readable(x) for x in (9999, 1e4, 1e12)] == ["9999", "10,000", "1e+12"]
 
 
-def test_caps_promise_what_a_release_with_protected_counts_does():
-    """At each weight; and the cap moves the mean as far as on the worst table, and no farther."""
+def test_caps_have_the_guarantee_of_a_release_with_protected_counts():
+    """At each weight; and `moved` is the largest change of the mean by the cap, on any table."""
     counts, caps = [9, 4, 4, 1, 1], [1, 3, 9]
     how = {"lower": -1, "upper": 3}
-    made = release.plan(counts, **how, eps=["0.5", 8], cap=np.array(caps))
-    assert [(row.eps, row.cap) for row in made.capped] == [(e, k) for e in (0.5, 8) for k in caps]
+    result = release.plan(counts, **how, eps=["0.5", 8], cap=np.array(caps))
+    assert [(row.eps, row.cap) for row in result.capped] == [(e, k) for e in (0.5, 8) for k in caps]
     m, users = np.array(counts), np.repeat(np.arange(5), counts)
-    for row in made.capped:
+    for row in result.capped:
         hidden = release.private_mean_protected_counts(
             users, np.zeros(19), **how, eps=row.eps, cap=row.cap
         )
@@ -229,7 +229,7 @@ def test_caps_promise_what_a_release_with_protected_counts_does():
         (guessed,) = release.plan(counts, **how, eps=row.eps, cap=row.cap, weight=50).capped
         assert guessed.error == hidden.worst_case_error_at(50)
         assert (guessed.weight, guessed.moved) == (50, row.moved)
-    assert made.rows == release.plan(counts, **how, eps=["0.5", 8]).rows
+    assert result.rows == release.plan(counts, **how, eps=["0.5", 8]).rows
 
 
 def test_caps_are_shown_in_a_table_of_their_own():
@@ -245,7 +245,7 @@ def test_caps_are_shown_in_a_table_of_their_own():
     assert shown._repr_html_().count("<table") == 2
 
 
-def test_counts_that_are_no_counts_are_refused_by_their_rule_and_not_quoted():
+def test_invalid_counts_are_refused_and_not_quoted():
     rule = r"one whole number per user, each at least 1, with a sum of at most 2\^53, got counts of"
     with pytest.raises(ValueError, match=f"^`counts` must be {rule}") as refusal:
         release.plan([7, -31], lower=0, upper=1, eps=1)

@@ -1,4 +1,4 @@
-"""private_mean: the release, its noise, its certificate and its intervals, against definitions."""
+"""`private_mean`: the release, its noise, certificate and intervals, compared with definitions."""
 
 import dataclasses
 import re
@@ -26,33 +26,36 @@ GRIDS = ((20, 33), (40, 13), (45, 8))
 USERS, VALUES = [1, 1, 1, 1, 2, 3], [3.0, 4.0, 5.0, 4.0, 1.0, 6.0]
 
 
-def test_the_mean_is_released_and_noise_asked_for_what_the_heaviest_user_can_move(opendp):
-    """At this budget nobody is clipped; `opendp` adds nothing."""
-    made = release.private_mean(USERS, VALUES, lower=1, upper=7, budget=4, objective="bound")
-    assert made.mean == pytest.approx(np.mean(VALUES), abs=made.rounding)
-    assert made.worst_case_bias == pytest.approx(0, abs=made.rounding)
-    (asked,) = opendp.asked
-    levels, told = 4 * read_grid(1, 7).top, f"four values from end to end; it is for {asked.moved}"
-    assert asked.moved == levels, f"noise for {levels} levels: {told}"
-    assert asked.budget == 4
+def test_the_mean_is_released_with_noise_for_the_heaviest_user(opendp):
+    """At this budget no user is clipped, and `opendp` adds no noise."""
+    result = release.private_mean(USERS, VALUES, lower=1, upper=7, budget=4, objective="bound")
+    assert result.mean == pytest.approx(np.mean(VALUES), abs=result.rounding)
+    assert result.worst_case_bias == pytest.approx(0, abs=result.rounding)
+    (request,) = opendp.requests
+    levels, message = (
+        4 * read_grid(1, 7).top,
+        f"four values from end to end; it is for {request.moved}",
+    )
+    assert request.moved == levels, f"noise for {levels} levels: {message}"
+    assert request.budget == 4
 
 
 ODD_ROWS = {
-    "nobody's": ((None, 2.0), "`user` must not be missing"),
+    "without a user": ((None, 2.0), "`user` must not be missing"),
     "without a value": (("a", None), "`value` must not be missing"),
     "beyond the bounds": (("a", 7.1), "`value` must lie between the bounds"),
 }
 
 
 @pytest.mark.parametrize(("row", "words"), ODD_ROWS.values(), ids=ODD_ROWS)
-def test_rows_that_are_not_as_they_should_be_are_refused(opendp, row, words):
+def test_invalid_rows_are_refused(opendp, row, words):
     users, values = zip(("a", 3.0), row, strict=True)
     with pytest.raises(ValueError, match=words):
         release.private_mean(users, values, lower=1, upper=7, budget=4)
-    assert opendp.asked == [], "noise was drawn, though a row was to be refused"
+    assert opendp.requests == [], "noise was drawn although a row should be refused"
 
 
-def test_levels_are_decided_by_the_bounds_alone():
+def test_levels_depend_only_on_the_bounds():
     for lower, upper, bits in ((0, 1, 40), *((2.0**k, 2.0**k + 2, b) for k, b in GRIDS)):
         assert read_grid(lower, upper).bits == bits
     with pytest.raises(ValueError, match=r"farther from lower.* got upper=\d"):
@@ -63,7 +66,7 @@ def window_of(counts, eps, bits=40):
     grid = Grid(0.0, 1.0, bits)
     law = beyond.LaplaceNoise(eps)
     users = ud.Contributions(counts, 1.0)
-    width = 2.0 * users.max_count  # nobody is clipped
+    width = 2.0 * users.max_count  # no user is clipped
     (how,) = decide(users, Choices(grid, law, grid.top // 2, "bound", width, True))
     return how.window
 
@@ -82,7 +85,7 @@ def window_of(counts, eps, bits=40):
         ([2**42], 2.0**-40, 67),
     ],
 )
-def test_steps_are_as_coarse_as_sums_and_noise_of_64_bits_ask_for(counts, eps, shift):
+def test_steps_are_as_coarse_as_sums_and_noise_in_64_bits_require(counts, eps, shift):
     window = window_of(counts, eps)
     assert window.shift == shift
     largest = sum(max(-window.lowest, window.highest) * m / max(counts) for m in counts)
@@ -90,17 +93,17 @@ def test_steps_are_as_coarse_as_sums_and_noise_of_64_bits_ask_for(counts, eps, s
     assert window.moved / eps <= 2**56
 
 
-def test_rounding_is_counted_where_steps_are_coarse():
+def test_rounding_includes_coarse_steps():
     users, values, eps = np.zeros(4000), np.ones(4000), 2.0**-34
-    made = release.private_mean(users, values, lower=0, upper=1, budget=eps, total_width=2000.0)
+    result = release.private_mean(users, values, lower=0, upper=1, budget=eps, total_width=2000.0)
     coarse = 2.0 ** (window_of([4000], eps).shift - 40)
     fine = (0.5 + 2**-10) * 2.0**-40
-    assert made.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
+    assert result.rounding == pytest.approx(fine + 1.5 * coarse / 4000)
 
 
 @pytest.mark.slow
-def test_projection_adds_to_no_error(opendp):
-    """Nor does averaging beyond; and neither loses the mean from an interval that holds it."""
+def test_projection_increases_no_error(opendp):
+    """Neither does averaging beyond the range; and intervals still cover the mean."""
     rng, moved, averaged = np.random.default_rng(84), 0, 0
     for _ in range(200):
         lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))
@@ -112,11 +115,11 @@ def test_projection_adds_to_no_error(opendp):
         kept = release.private_mean(users, values, **bounds)
         plain = release.private_mean(users, values, **bounds, project=False)
         truth, middle = values.mean(), (lower + upper) / 2
-        noisy = middle + (opendp.asked[-1].total + opendp.added) * (upper - lower) / 2**40 / n
+        noisy = middle + (opendp.requests[-1].total + opendp.added) * (upper - lower) / 2**40 / n
         assert kept.mean == pytest.approx(min(max(noisy, lower), upper), rel=1e-14)
         assert abs(kept.mean - truth) <= abs(noisy - truth) + 1e-12
         moved += not lower <= noisy <= upper
-        if plain.noise_scale == 0:  # so that no number comes out but one
+        if plain.noise_scale == 0:  # then only one number can be released
             continue
         low, high = plain.clipped_range
         outside = plain.noise_scale * (noisy > high) - plain.noise_scale * (noisy < low)
@@ -143,43 +146,43 @@ def test_projection_adds_to_no_error(opendp):
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_level_that_is_no_probability_is_refused(opendp, level):
-    made = release.private_mean([1], [0.5], lower=0, upper=1, budget=1)
+def test_a_level_that_is_not_a_probability_is_refused(opendp, level):
+    result = release.private_mean([1], [0.5], lower=0, upper=1, budget=1)
     with pytest.raises(ValueError, match=f"^`level` must be between 0 and 1, got level={level}"):
-        made.interval(level)
+        result.interval(level)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.95, 0.999])
 @pytest.mark.parametrize("eps", [0.3, 2.5, beyond.GaussianNoise(0.8)])
 @pytest.mark.parametrize("unit", [1, 2.0**-60])
-def test_intervals_hold_the_mean_with_their_level(opendp, level, eps, unit):
+def test_intervals_cover_the_mean_at_their_level(opendp, level, eps, unit):
     values, options = np.array(VALUES) * unit, {"objective": "l1", "project": False}
-    made = release.private_mean(USERS, values, lower=0, upper=6 * unit, budget=eps, **options)
-    assert made.worst_case_bias > 0.01 * unit
+    result = release.private_mean(USERS, values, lower=0, upper=6 * unit, budget=eps, **options)
+    assert result.worst_case_bias > 0.01 * unit
     for (low, high), bias in (
-        (made.interval(level), made.worst_case_bias),
-        (made.noise_interval(level), 0.0),
+        (result.interval(level), result.worst_case_bias),
+        (result.noise_interval(level), 0.0),
     ):
-        assert (low + high) / 2 == pytest.approx(made.mean)
-        reach = (high - low) / 2 - made.rounding
-        law = (stats.norm if made.eps is None else stats.laplace)(bias, made.noise_scale)
+        assert (low + high) / 2 == pytest.approx(result.mean)
+        reach = (high - low) / 2 - result.rounding
+        law = (stats.norm if result.eps is None else stats.laplace)(bias, result.noise_scale)
         assert law.cdf(reach) - law.cdf(-reach) == pytest.approx(level, abs=1e-9)
 
 
-def test_no_noise_and_the_middle_where_the_budget_is_too_small_to_learn_anything():
+def test_with_a_very_small_budget_the_middle_is_released_without_noise():
     how = {"lower": 0, "upper": 1, "objective": "bound"}
-    made = release.private_mean([1, 2], [0.0, 1.0], budget=0.5, **how)
-    assert (made.mean, made.noise_scale, made.total_width, made.eps) == (0.5, 0, 0, 0)
-    assert "nothing is learnt" in made.public()["promise"]
-    assert (made.interval(), made.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
+    result = release.private_mean([1, 2], [0.0, 1.0], budget=0.5, **how)
+    assert (result.mean, result.noise_scale, result.total_width, result.eps) == (0.5, 0, 0, 0)
+    assert "nothing is learnt" in result.public()["promise"]
+    assert (result.interval(), result.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
 
 
-def test_a_result_is_published_in_numbers_that_json_knows():
-    made = release.private_mean(USERS, VALUES, lower=0, upper=6, budget=1)
+def test_a_result_is_published_in_valid_json_numbers():
+    result = release.private_mean(USERS, VALUES, lower=0, upper=6, budget=1)
     with pytest.raises(ValueError, match="JSON"):
-        dataclasses.replace(made, mean=np.inf).public_json()
+        dataclasses.replace(result, mean=np.inf).public_json()
     with pytest.raises(AttributeError):
-        made.mean = 3.0
+        result.mean = 3.0
 
 
 def test_the_warning_points_at_the_caller():
@@ -188,7 +191,7 @@ def test_the_warning_points_at_the_caller():
     assert caught[0].filename == __file__
 
 
-def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
+def test_a_measurement_is_one_of_opendp_composes_and_is_projected_by_default(opendp):
     dp.enable_features("contrib", "honest-but-curious")
     table = {"user": list("aaabbc"), "value": [5.0] * 6, "other": [1.0] * 6}
     options = {"user": "user", "value": "value", "data": table, "lower": 0, "upper": 10}
@@ -200,7 +203,7 @@ def test_a_measurement_is_opendps_composes_and_is_projected_unless_told(opendp):
     law = as_measurement(budget=beyond.GaussianNoise.zcdp(0.3), total_width=6, **options)
     assert law.output_measure == dp.zero_concentrated_divergence()
     assert dp.c.make_composition([law, law]).map(1) == pytest.approx(0.6)
-    assert [made.eps for made in both(table)] == [1, 2] == [one.map(1), other.map(1)]
+    assert [result.eps for result in both(table)] == [1, 2] == [one.map(1), other.map(1)]
     opendp.added = 2**60
     assert one(table).mean == 10
     law = beyond.GaussianNoise(1)
@@ -214,7 +217,7 @@ OF_TRIPS = {"lower": 0, "upper": 65}
 
 
 def trips(order=None):
-    """Return some records: of users with many counts, whose speeds differ by user."""
+    """Return records of users with different counts and speeds."""
     rng = np.random.default_rng(25)
     users = np.repeat(np.arange(60), rng.zipf(1.6, 60).clip(max=40))
     rows = pd.DataFrame({"bus": users, "speed": (users + rng.random(users.size)).clip(0, 65)})
@@ -248,27 +251,27 @@ def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(
     assert abs(expected - rows.speed.mean()) < 5
 
 
-def test_counts_and_sums_of_one_groupby_are_released_as_the_table_is(opendp):
-    """As on the pages and in README: both columns of one object, neither sorted alone."""
+def test_counts_and_sums_of_one_groupby_give_the_release_of_the_table(opendp):
+    """As on the pages and in the README: two columns of one object, so their order agrees."""
     for order in (None, 1, 2):
         rows = trips(order)
         by_bus = rows.groupby("bus", sort=order != 2).speed.agg(["size", "sum"])
         users = ud.Contributions(by_bus["size"], upper=65)
         assert users.counts.tolist() == by_bus["size"].tolist()
-        made = release.release_mean(by_bus["sum"], users, budget=3)
+        result = release.release_mean(by_bus["sum"], users, budget=3)
         table = release.private_mean("bus", "speed", data=rows, **OF_TRIPS, budget=3)
-        assert made.mean == pytest.approx(table.mean, abs=2 * table.rounding)
+        assert result.mean == pytest.approx(table.mean, abs=2 * table.rounding)
 
 
-def test_measurements_of_several_columns_compose_also_adaptively():
+def test_measurements_of_several_columns_compose_even_adaptively():
     dp.enable_features("contrib", "honest-but-curious")
     rows = trips().assign(fuel=lambda rows: rows.speed / 10)
     speed = as_measurement("bus", "speed", data=rows, **OF_TRIPS, budget=1)
     fuel = as_measurement("bus", "fuel", data=rows, lower=0, upper=7, budget=0.5)
     assert dp.c.make_composition([speed, fuel]).map(1) == 1.5
     space = speed.input_domain, speed.input_metric, speed.output_measure
-    ask = dp.c.make_fully_adaptive_composition(*space)(rows)
-    assert ask(speed).eps + ask(fuel).eps == ask.privacy_loss(1) == 1.5
+    adaptive = dp.c.make_fully_adaptive_composition(*space)(rows)
+    assert adaptive(speed).eps + adaptive(fuel).eps == adaptive.privacy_loss(1) == 1.5
     fewer = as_measurement("bus", "speed", data=rows[1:], **OF_TRIPS, budget=1)
     assert fewer.input_domain != speed.input_domain
     with pytest.raises(dp.OpenDPException, match="domains must be the same"):
@@ -283,7 +286,7 @@ def test_a_table_of_other_users_is_not_in_the_domain(opendp):
         assert not measurement.input_domain.member(other)
         with pytest.raises(dp.OpenDPException, match="`data` must have, for each number of"):
             measurement(other)
-    assert opendp.asked == []
+    assert opendp.requests == []
 
 
 BAD = [np.nan, None, np.inf, -np.inf, 1e300, -1e300, -1.0, 65.0001]
@@ -295,23 +298,23 @@ BAD = [np.nan, None, np.inf, -np.inf, 1e300, -1e300, -1.0, 65.0001]
     [dict, pd.DataFrame, lambda rows: ibis.memtable(pa.table(rows))],
     ids=["mapping", "pandas", "Ibis"],
 )
-def test_whatever_a_value_is_a_measurement_releases_in_silence(bad, hold, opendp):
-    """A refusal or a warning would tell about values; warnings are errors here."""
+def test_a_measurement_never_warns_or_fails_because_of_a_value(bad, hold, opendp):
+    """A refusal or a warning would reveal something about values; here warnings are errors."""
     good = {"bus": list("aaabb"), "speed": [30.0, 31.0, 32.0, 5.0, 6.0]}
     measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, budget=4)
     table = good | {"speed": [bad, *good["speed"][1:]]}
-    made = measurement(hold(table))
+    result = measurement(hold(table))
     moved = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
     same = measurement(good | {"speed": [moved, *good["speed"][1:]]})
-    assert made.mean == pytest.approx(same.mean, abs=made.rounding)
-    assert (made.outside, made.missing) == ("clamp", "centre")
+    assert result.mean == pytest.approx(same.mean, abs=result.rounding)
+    assert (result.outside, result.missing) == ("clamp", "centre")
     assert measurement.input_domain.member(hold(table))
 
 
-def test_totals_of_sums_are_whole_numbers_beyond_those_of_floats(opendp):
+def test_totals_of_sums_are_whole_numbers_beyond_2_to_the_53(opendp):
     users = ud.Contributions(np.full(4097, 2**20), 1)
     release.release_mean(users.counts * 1.0, users, budget=1, total_width=777_777.7)
-    ((moved, _, total),) = opendp.asked
+    ((moved, _, total),) = opendp.requests
     assert total == 4097 * (moved // 2) != float(total)
 
 
@@ -322,10 +325,10 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     data = kind({"user": list("aabcc"), "value": [1.0, 2.0, 99.0, -5.0, 99.0]})
     options = {"lower": 0, "upper": 10, "outside": "drop", "data": data}
     with pytest.warns(UserWarning, match="not stated"):
-        made = release.private_mean("user", "value", budget=1, total_width=100, **options)
-    assert (made.n_users, made.n_records) == (1, 2)
-    ((moved, _, total),) = opendp.asked
-    assert total == round(-7 * moved / 20)  # of a alone: two values, seven below the centre
+        result = release.private_mean("user", "value", budget=1, total_width=100, **options)
+    assert (result.n_users, result.n_records) == (1, 2)
+    ((moved, _, total),) = opendp.requests
+    assert total == round(-7 * moved / 20)  # only of a: two values, seven below the centre
     few = release.private_mean_protected_counts("user", "value", eps=1, cap=3, **options)
     assert few.noisy_weight == 2
     assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
@@ -337,38 +340,40 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
 def test_rows_of_a_table_are_tallied():
     data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
     assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 2, 1, 1, 1)
-    nobody = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
-    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(nobody))
+    rows = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
+    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(rows))
     assert found == (4, 2, 2, 0, 0)
 
 
 def test_result_is_shown_as_a_table(opendp):
     rules = {"lower": 0, "upper": 6, "outside": "clamp", "missing": "centre"}
     rules |= {"objective": "bound"}
-    made = release.private_mean(list("aabb"), [1.0, 7, 3, 4], budget=3, **rules)
-    low, high = made.interval()
-    assert repr(made).splitlines() == [
-        f"private mean                {made.mean:.6g}",
+    result = release.private_mean(list("aabb"), [1.0, 7, 3, 4], budget=3, **rules)
+    low, high = result.interval()
+    assert repr(result).splitlines() == [
+        f"private mean                {result.mean:.6g}",
         f"95 % interval               {downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
-        f"budget                      eps = 3, {made.promise}",
+        f"budget                      eps = 3, {result.promise}",
         "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
         "bias 0), with values clamped to the bounds and missing values set to the centre",
         "noise                       integers drawn by OpenDP, scale 1",
         "users clipped to            0 to 6 (2 records each)",
         "records                     4 from 2 users, values in [0, 6]",
     ]
-    lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(made).splitlines()]
+    lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(result).splitlines()]
     rows = [f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in lines]
-    assert made._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
+    assert (
+        result._repr_html_() == f"<table class='dataframe'><tbody>{''.join(rows)}</tbody></table>"
+    )
 
 
-def test_a_table_of_counts_is_in_the_singular_for_one(opendp):
+def test_the_table_of_counts_uses_the_singular_for_one(opendp):
     def lines_of(users):
-        made = release.private_mean(
+        result = release.private_mean(
             users, np.ones(len(users)), lower=0, upper=6, budget=1, total_width=6
         )
-        return dict(line.split("  ", maxsplit=1) for line in repr(made).splitlines()[-2:])
+        return dict(line.split("  ", maxsplit=1) for line in repr(result).splitlines()[-2:])
 
     assert lines_of(["a", "b"])["users clipped to"].strip() == "0 to 6 (1 record each)"
     uneven = lines_of(["a", "a", "b"])["users clipped to"].strip()
@@ -377,7 +382,7 @@ def test_a_table_of_counts_is_in_the_singular_for_one(opendp):
 
 
 def larger(name):
-    """Calls with a budget, of which none beyond 10 promises much."""
+    """Calls with a budget; budgets above 10 protect little."""
     sums, users = [4.0, 3.0], ud.Contributions([2, 1], 6)
     records = {"user": list("aab"), "value": [1.0, 3.0, 3.0]}
     bounds = {"lower": 0, "upper": 6}
@@ -400,7 +405,7 @@ SEVERAL = ["private_mean", "private_means", "release_mean", "as_measurement", "p
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_a_budget_that_protects_little_draws_one_warning_where_it_was_passed(name, opendp):
+def test_a_budget_that_protects_little_gives_one_warning_at_the_call(name, opendp):
     call = larger(name)
     call(10)
     words = r"^`(budget|eps)` of eps = 10\.5 protects little: .* e\^10\.5 times as likely"
@@ -411,7 +416,7 @@ def test_a_budget_that_protects_little_draws_one_warning_where_it_was_passed(nam
         call(beyond.GaussianNoise.zcdp(60))
 
 
-def test_of_gaussian_noise_it_is_rho_that_is_not_stated(opendp):
+def test_with_gaussian_noise_rho_is_not_stated(opendp):
     law = beyond.GaussianNoise(1)
     with pytest.warns(UserWarning, match="`rho` is not stated"):
         release.private_mean(["a"], [1], lower=0, upper=6, budget=law, missing="drop")
@@ -428,9 +433,9 @@ def test_bounds_that_are_decimals_are_the_nearest_floats(opendp):
     table = ["a", "b"], [0.1, Decimal("0.3")]
     exact = {"lower": Decimal("0.1"), "upper": Fraction(3, 10), "centre": Decimal("0.2")}
     floats = {name: float(bound) for name, bound in exact.items()}
-    made = [release.private_mean(*table, budget=1, **bounds) for bounds in (exact, floats)]
-    assert made[0] == made[1]
-    assert (made[0].lower, made[0].upper) == (0.1, 0.3)
+    result = [release.private_mean(*table, budget=1, **bounds) for bounds in (exact, floats)]
+    assert result[0] == result[1]
+    assert (result[0].lower, result[0].upper) == (0.1, 0.3)
 
 
 ROUNDED = [
@@ -442,20 +447,20 @@ ROUNDED = [
 
 @pytest.mark.parametrize(("options", "times"), ROUNDED, ids=["projected", "Gaussian", "Laplace"])
 def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
-    """Twice where a release may be at the end of the clipped range, which is rounded as well."""
-    made = release.private_mean(np.arange(90), np.full(90, 0.5), lower=0, upper=1, **options)
-    rounded = dataclasses.replace(made, rounding=made.rounding + 0.125)
-    low, high = made.interval()
+    """Twice if the release may be at an end of the clipped range, which is rounded as well."""
+    result = release.private_mean(np.arange(90), np.full(90, 0.5), lower=0, upper=1, **options)
+    rounded = dataclasses.replace(result, rounding=result.rounding + 0.125)
+    low, high = result.interval()
     expected = low - 0.125 * times, high + 0.125 * times
     assert rounded.interval() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:`eps` is not stated")
 @pytest.mark.parametrize("rule", ["refuse", "drop"])
-def test_of_a_table_that_is_not_mended_nothing_is_said(rule, opendp):
+def test_without_rules_the_error_mentions_none(rule, opendp):
     rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule, "objective": "bound"}
-    made = release.private_mean(list("aabb"), [1.0, 6, 3, 4], budget=3, **rules)
-    (error,) = (line for line in repr(made).splitlines() if line.startswith("error"))
+    result = release.private_mean(list("aabb"), [1.0, 6, 3, 4], budget=3, **rules)
+    (error,) = (line for line in repr(result).splitlines() if line.startswith("error"))
     assert error.endswith("bias 0)")
 
 
@@ -467,5 +472,5 @@ def test_measurement_moves_by_what_its_noise_covers(opendp):
     measurement = as_measurement("user", "value", data=table(1.0), **options)
     for end in [-1e300, -5.0, 0.0, 0.75, 6.0, 1e300, np.inf, np.nan]:
         measurement(table(end))
-    moved, _, totals = zip(*opendp.asked, strict=True)
+    moved, _, totals = zip(*opendp.requests, strict=True)
     assert {*moved} == {max(totals) - min(totals)}

@@ -1,4 +1,4 @@
-"""A bar while a file is read: on a terminal, and nowhere else."""
+"""A progress bar while a file is read, only on a terminal."""
 
 import os
 import pty
@@ -10,7 +10,8 @@ import pytest
 
 from userdp.release._files import ParquetFiles
 
-# DuckDB's bar, if it is on, appears after two seconds: here at once. (To say so would turn it on.)
+# DuckDB shows its bar after two seconds, here at once. (This setting also turns the bar on, so the
+# script applies it only if the bar is on.)
 READING = """
 from userdp.release import _files, user_counts
 show_bar = _files._show_bar
@@ -23,7 +24,7 @@ _files._show_bar = show_bar_at_once
 print(len(user_counts("user", data="many.parquet")), "users")
 """
 
-WAYS = {"a script": ["reading.py"], "a command": ["-c", READING]}
+SCRIPTS = {"a script": ["reading.py"], "a command": ["-c", READING]}
 
 
 @pytest.fixture
@@ -36,26 +37,28 @@ def folder(tmp_path):
 
 
 def printed_on_a_terminal(command, folder):
-    """What a command writes to a terminal of its own, also what it overwrites there."""
-    ours, its = pty.openpty()
-    with subprocess.Popen(command, cwd=folder, stdout=its, stdin=subprocess.DEVNULL) as process:
-        os.close(its)
+    """Everything that a command writes to its own terminal, including what it overwrites there."""
+    parent_end, child_end = pty.openpty()
+    with subprocess.Popen(
+        command, cwd=folder, stdout=child_end, stdin=subprocess.DEVNULL
+    ) as process:
+        os.close(child_end)
         parts = []
         try:
-            while part := os.read(ours, 2**16):
+            while part := os.read(parent_end, 2**16):
                 parts.append(part)
-        except OSError:  # so Linux says that the other end is closed
+        except OSError:  # Linux raises this if the other end is closed
             pass
-    os.close(ours)
+    os.close(parent_end)
     assert process.returncode == 0
     return b"".join(parts).decode()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-def test_a_file_is_read_with_a_bar_on_a_terminal_only(folder, way):
-    """In a pipe DuckDB would draw one of itself, where no script runs."""
-    command = [sys.executable, *WAYS[way]]
+@pytest.mark.parametrize("way", SCRIPTS)
+def test_a_file_is_read_with_a_bar_only_on_a_terminal(folder, way):
+    """Into a pipe, DuckDB itself would draw a bar if the code is not run from a script."""
+    command = [sys.executable, *SCRIPTS[way]]
     seen = printed_on_a_terminal(command, folder)
     assert "100%" in seen
     assert "200000 users" in seen
@@ -66,7 +69,7 @@ def test_a_file_is_read_with_a_bar_on_a_terminal_only(folder, way):
 @pytest.mark.parametrize(
     ("stream", "bar"), [(True, True), (False, False), (None, False)], ids=["seen", "kept", "none"]
 )
-def test_whether_there_is_a_bar_follows_the_standard_output(tmp_path, monkeypatch, stream, bar):
+def test_the_bar_depends_on_whether_the_output_is_a_terminal(tmp_path, monkeypatch, stream, bar):
     class Stream:
         def isatty(self):
             return stream
@@ -76,5 +79,5 @@ def test_whether_there_is_a_bar_follows_the_standard_output(tmp_path, monkeypatc
     monkeypatch.setattr(sys, "stdout", None if stream is None else Stream())
     files = ParquetFiles("user", None, path)
     files.check()
-    ask = "SELECT current_setting('enable_progress_bar')"
-    assert files.backend.connection.raw_sql(ask).fetchall() == [(bar,)]
+    query = "SELECT current_setting('enable_progress_bar')"
+    assert files.backend.connection.raw_sql(query).fetchall() == [(bar,)]

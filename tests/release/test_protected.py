@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from userdp import release
 from userdp.release import _protected as protected
 
-MADE = protected.ProtectedCountsMean(
+EXAMPLE = protected.ProtectedCountsMean(
     **{"mean": 5.0, "eps": 1.0, "promise": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
     **{"reach": 3.0, "cap": 2, "noisy_sum": 12.0, "noisy_weight": 20, "sum_scale": 6.0},
     **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25, "outside": "clamp", "missing": "drop"},
@@ -25,27 +25,27 @@ WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 
 
 def test_grid_of_protected_counts(opendp):
-    def made(eps, cap, **options):
+    def result(eps, cap, **options):
         options = {"lower": 1e6, "upper": 1e6 + 24, "eps": eps, "cap": cap} | options
         return release.private_mean_protected_counts(["a", "b"], [1e6, 1e6 + 20], **options)
 
-    # Bounds of these digits have levels of 37 bits; the scale of the noise fits 56.
+    # These bounds allow levels of 37 bits; the scale of the noise fits in 56.
     for eps, cap, bits in ((1, 2, 24), (1, 2**31, 24), (0.25, 2**31, 22)):
-        assert made(eps, cap).step == 24 / 2**bits
-    fine = made(1, 2)
+        assert result(eps, cap).step == 24 / 2**bits
+    fine = result(1, 2)
     level = (0.5 + 2**-10) * 24 / 2**37
     sums_and_averages = 1 + 2**-10  # each is rounded, and computed in 53 bits
     assert fine.rounding == level + sums_and_averages * fine.step + 10 * ulp(1e6 + 24)
-    assert made(1, 2, reach=1e-12).reach == fine.step
+    assert result(1, 2, reach=1e-12).reach == fine.step
 
 
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 
 
 def made_of(lists, eps=1, cap=3, **options):
-    """The release for lists of samples of users 0, 1, 2, ..., in [0, 24]."""
-    users = [i for i, own in enumerate(lists) for _ in own]
-    values = [float(x) for own in lists for x in own]
+    """The release for lists of samples in [0, 24], one list per user."""
+    users = [i for i, samples in enumerate(lists) for _ in samples]
+    values = [float(x) for samples in lists for x in samples]
     options = {"lower": 0, "upper": 24, "eps": eps, "cap": cap} | options
     return release.private_mean_protected_counts(users, values, **options)
 
@@ -53,29 +53,31 @@ def made_of(lists, eps=1, cap=3, **options):
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
 def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
-    made = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
+    result = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
     for n in (1, 1.7, 30, 200, 5000.5):
-        s, b, q = 2 * 10 / eps / n, made.worst_case_bias, made.furthest
-        rs = made.reach * s
+        s, b, q = 2 * 10 / eps / n, result.worst_case_bias, result.furthest
+        rs = result.reach * s
         bounds = [
             (b + rs * exp(-b / rs) + q * s) / (1 - d) + 24 * exp(-d / s)
             for d in np.arange(100) / 100
             if (1 - d) * n >= 1
         ]
-        assert made.worst_case_error_at(n) == pytest.approx(min([24, min(bounds) + made.rounding]))
+        assert result.worst_case_error_at(n) == pytest.approx(
+            min([24, min(bounds) + result.rounding])
+        )
     assert (b, q) == (pytest.approx(14 - reach, abs=1e-5), pytest.approx(14, abs=1e-5))
-    assert MADE.worst_case_error_at(1) == 10 - 1  # never more than the values' range
+    assert EXAMPLE.worst_case_error_at(1) == 10 - 1  # at most the range of the values
 
 
 @given(one=SAMPLES, other=SAMPLES, cap=st.integers(1, 6), reach=st.integers(1, 30))
 def test_neighbours_spend_at_most_the_budget(one, other, cap, reach):
-    """The largest log ratio of the densities of the pair: distances over scales, added up."""
+    """The log ratio of the densities of both totals: the sum of distances over scales."""
     grid = protected.read_grid(0, 24)
     how = protected._decide(grid, Fraction(1), cap, 9.0, float(reach))
     steps = how.window.highest
     rest, pairs = [[3, 20], [7] * 5], []
-    for own in (one, other, []):
-        lists = [own, *rest]
+    for samples in (one, other, []):
+        lists = [samples, *rest]
         users = [i for i, each in enumerate(lists) for _ in each]
         values = [float(x) for each in lists for x in each]
         rules = protected.read_rules(grid, "refuse", "refuse")
@@ -87,74 +89,76 @@ def test_neighbours_spend_at_most_the_budget(one, other, cap, reach):
         assert spent <= 1
 
 
-def test_all_of_the_budget_can_be_spent(opendp):
+def test_some_neighbours_spend_the_whole_budget(opendp):
     for lists in ([[24] * 9], [[0] * 9], [[]]):
         made_of(lists, cap=6, reach=5)
-    top, bottom, none = (tuple(ask.total for ask in opendp.asked[i : i + 2]) for i in (0, 2, 4))
-    moved = [ask.moved for ask in opendp.asked[:2]]
+    top, bottom, none = (
+        tuple(request.total for request in opendp.requests[i : i + 2]) for i in (0, 2, 4)
+    )
+    moved = [request.moved for request in opendp.requests[:2]]
     for one, other in ((top, bottom), (top, none)):
         assert sum(abs(a - b) / (2 * m) for a, b, m in zip(one, other, moved, strict=True)) == 1
 
 
 @pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
 def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, level):
-    """Of whole Laplace noise, |Z| exceeds scale * log(1/q) + 1 with a chance of less than q."""
-    made = dataclasses.replace(MADE, noisy_weight=weight)
+    """For discrete Laplace noise, |Z| exceeds scale * log(1/q) + 1 with probability below q."""
+    result = dataclasses.replace(EXAMPLE, noisy_weight=weight)
     reach = 2 * log(1 / (1 - level)) + 1
     ends = [max(weight - reach, 0), max(weight + reach, 0)]
-    assert made.weight_interval(level) == pytest.approx(ends)
+    assert result.weight_interval(level) == pytest.approx(ends)
     chance = (1 + level) / 2
     reach = 6 * log(1 / (1 - chance)) + 0.5
     for total in (-900, -25, -7.3, 0, 3.5, 7.3, 15.5, 31, 50, 900):
-        made = dataclasses.replace(made, noisy_sum=total)
-        sums, weights = (total - reach, total + reach), made.weight_interval(chance)
+        result = dataclasses.replace(result, noisy_sum=total)
+        sums, weights = (total - reach, total + reach), result.weight_interval(chance)
         corners = [s / max(n, 1) for s, n in itertools.product(sums, weights)]
         low, high = (4 + max(-3, min(end, 3)) for end in (min(corners), max(corners)))
         expected = max(low - 0.25, 1), min(high + 0.25, 10)
-        assert made.noise_interval(level) == pytest.approx(expected)
+        assert result.noise_interval(level) == pytest.approx(expected)
         bias = 6 - 3  # the upper bound is 6 from the centre
         wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
-        assert made.interval(level) == pytest.approx(wide)
+        assert result.interval(level) == pytest.approx(wide)
 
 
 @pytest.mark.parametrize(
     ("eps", "cap"), [(1, 1), (2.0**-8, 2**31), (2.0**-39, 1), (0.3, 2**31 - 1), (1e-9, 3)]
 )
 @pytest.mark.parametrize("centre", [1, 9.3, 24])
-def test_the_noise_of_both_totals_has_room_in_64_bits(opendp, eps, cap, centre):
+def test_the_noise_of_both_totals_fits_in_64_bits(opendp, eps, cap, centre):
     made_of([[3.0]], eps=eps, cap=cap, centre=centre)
-    for moved, budget, total in opendp.asked:
+    for moved, budget, total in opendp.requests:
         assert moved / budget <= 2**56
         assert abs(total) < 2**62
     with pytest.raises(ValueError, match=r"`eps` must be at least 2\^-39 times cap="):
         made_of([[3.0]], eps=cap * 2.0**-39.001, cap=cap)
 
 
-def test_a_table_of_nobody_is_released_by_an_engine_as_by_arrays(opendp):
-    """Else a failure would tell that there is not even one user."""
+def test_an_empty_table_is_released_in_an_engine_as_in_arrays(opendp):
+    """A failure would reveal that there are no users."""
     rows = {"user": [], "value": []}
     kinds = {"user": pa.string(), "value": pa.float64()}
     table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
     options = {"lower": 0, "upper": 1, "eps": 1, "cap": 2}
-    made = [
+    result = [
         release.private_mean_protected_counts("user", "value", data=data, **options)
         for data in (table, ibis.memtable(table))
     ]
-    assert made[0].public() == made[1].public()
-    assert [asked.total for asked in opendp.asked] == [0] * 4
+    assert result[0].public() == result[1].public()
+    assert [request.total for request in opendp.requests] == [0] * 4
 
 
 def test_the_certificate_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
-    """But for no weight below one record."""
+    """The weight is at least one record."""
     for _ in range(20):
-        made = made_of([[3], [4]], eps=6, cap=2)
-        fewest, _ = made.weight_interval()
-        assert made.worst_case_error == made.worst_case_error_at(max(fewest, 1))
+        result = made_of([[3], [4]], eps=6, cap=2)
+        fewest, _ = result.weight_interval()
+        assert result.worst_case_error == result.worst_case_error_at(max(fewest, 1))
 
 
-def test_it_is_shown_as_a_table(opendp):
-    made = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
-    shown = dict(line.split("  ", 1) for line in repr(made).splitlines())
+def test_a_mean_with_protected_counts_is_shown_as_a_table(opendp):
+    result = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
+    shown = dict(line.split("  ", 1) for line in repr(result).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
         "95 % interval": "4.48733 to 19.5127 (without the effect of the cap)",

@@ -1,4 +1,4 @@
-"""The sentence to print under a number: true for every release, and readable."""
+"""The sentence to print below a released number: true for every release, and readable."""
 
 import re
 
@@ -15,13 +15,13 @@ USERS = np.repeat(np.arange(60), 4)
 VALUES = np.full(240, 26.0)
 
 
-def test_it_says_mean_error_interval_and_budget(opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE, budget=1, objective="bound")
-    # Of equal users the paper clips none; one of 60 moves the mean by 65/60 at most.
-    assert made.worst_case_error == pytest.approx(65 / 60)
-    low, high = made.interval()
+def test_the_sentence_states_mean_error_interval_and_budget(opendp):
+    result = release.private_mean(USERS, VALUES, **TABLE, budget=1, objective="bound")
+    # With equal users the paper clips no one; each of the 60 moves the mean by at most 65/60.
+    assert result.worst_case_error == pytest.approx(65 / 60)
+    low, high = result.interval()
     assert 22 < low < 26 < high < 30
-    assert made.public_sentence("km/h") == (
+    assert result.public_sentence("km/h") == (
         "The mean of 240 records of 60 users is 26.0 km/h. On average over the noise, it is off "
         "by at most 1.1 km/h, whatever the records are; with a probability of 95 %, the exact mean "
         f"is between {low - 0.05:.1f} and {high + 0.05:.1f} km/h. Noise protects the values of the "
@@ -51,41 +51,41 @@ WORDS = {
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize(("how", "words"), WORDS.values(), ids=WORDS)
-def test_it_says_what_was_chosen(how, words, opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE | {"budget": 1} | how)
-    assert re.search(words, made.public_sentence())
+def test_the_sentence_states_the_settings(how, words, opendp):
+    result = release.private_mean(USERS, VALUES, **TABLE | {"budget": 1} | how)
+    assert re.search(words, result.public_sentence())
 
 
 @pytest.mark.filterwarnings("ignore:.eps. is not stated")
-def test_it_guarantees_nothing_where_rows_were_dropped(opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE, budget=1, missing="drop", outside="drop")
-    text = made.public_sentence()
+def test_the_sentence_states_no_guarantee_if_rows_were_dropped(opendp):
+    result = release.private_mean(USERS, VALUES, **TABLE, budget=1, missing="drop", outside="drop")
+    text = result.public_sentence()
     assert "left out; rows without a value or a user were left out)" in text
     assert "The privacy budget is not stated" in text
     assert not re.search("protects|likely", text)
 
 
-def test_of_protected_counts_it_says_no_count(opendp):
-    made = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
-    text = made.public_sentence("km/h")
+def test_the_sentence_names_no_protected_count(opendp):
+    result = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    text = result.public_sentence("km/h")
     assert "in which each of the users is weighted by their number of records, up to 2," in text
     assert "protects the values and the number of the records of each of the users" in text
     assert not re.search("240|60", text)
     for how, words in (WORDS["clamped"], WORDS["centred"]):
-        replaced = release.private_mean_protected_counts(
+        with_rule = release.private_mean_protected_counts(
             USERS, VALUES, **TABLE, eps=1, cap=2, **how
         )
-        assert re.search(words, replaced.public_sentence())
+        assert re.search(words, with_rule.public_sentence())
         assert not re.search(words, text)
 
 
-def test_of_vectors_it_says_the_length_of_the_error(opendp):
+def test_for_vectors_the_sentence_bounds_the_length_of_the_error(opendp):
     users = ud.Contributions([4] * 60, 65)
-    made = release_mean_in_ball(np.ones((60, 2)), users, beyond.GaussianNoise.zcdp(0.5))
-    assert f"off by at most {at_most(made.worst_case_error)} m/s" in made.public_sentence("m/s")
+    result = release_mean_in_ball(np.ones((60, 2)), users, beyond.GaussianNoise.zcdp(0.5))
+    assert f"off by at most {at_most(result.worst_case_error)} m/s" in result.public_sentence("m/s")
 
 
-def test_digits_follow_the_error_and_never_flatter():
+def test_digits_depend_on_the_error_and_are_rounded_to_the_safe_side():
     assert in_words(49.87654, (44.12, 55.61), 1.641) == ["49.9", "44.1", "55.7"]
     assert in_words(12345.6, (11111.0, 14000.1), 230) == ["12,350", "11,110", "14,010"]
     assert in_words(2.5, (2.5, 2.5), 0) == ["2.5", "2.5", "2.5"]
@@ -103,9 +103,9 @@ def test_digits_follow_the_error_and_never_flatter():
         assert error <= float(at_most(error).replace(",", "")) <= 1.1 * error + fuzz
 
 
-def test_readers_read_their_own_words(opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
-    text = made.public_sentence("min", users="patients", records="visits")
+def test_users_and_records_are_named_as_the_reader_chooses(opendp):
+    result = release.private_mean(USERS, VALUES, **TABLE, budget=1)
+    text = result.public_sentence("min", users="patients", records="visits")
     assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min. ")
     assert "whatever the visits are" in text
     assert "Noise protects the values of the visits of each of the patients: " in text
@@ -115,7 +115,7 @@ def test_readers_read_their_own_words(opendp):
     assert "Noise protects the values and the number of the visits of each of the patients" in text
 
 
-def test_where_all_users_have_equal_weight_it_says_so(opendp):
+def test_the_sentence_says_if_all_users_have_equal_weight(opendp):
     each = release.private_mean(np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp")
     text = each.public_sentence(users="patients")
     assert text.startswith("The mean of one value of each of 60 patients is 26.0 (values beyond")
@@ -127,20 +127,22 @@ def test_where_all_users_have_equal_weight_it_says_so(opendp):
     )
 
 
-def test_of_one_user_it_speaks_in_the_singular(opendp):
-    """If the words are the default ones: of others it does not know the singular."""
+def test_the_sentence_is_in_the_singular_for_one_user(opendp):
+    """Only with the default words: it does not know the singular of other words."""
     starts = {1: "The mean of one value of one user is", 3: "The mean of 3 records of one user is"}
     for n, start in starts.items():
-        made = release.private_mean(["a"] * n, VALUES[:n], **TABLE, budget=1)
-        text = made.public_sentence()
+        result = release.private_mean(["a"] * n, VALUES[:n], **TABLE, budget=1)
+        text = result.public_sentence()
         assert text.startswith(start)
         assert f"whatever the {'record is' if n == 1 else 'records are'}; with" in text
         assert "of the one user: had those been entirely different, no outcome" in text
-    assert made.public_sentence(users="patients").startswith("The mean of 3 records of 1 patients")
+    assert result.public_sentence(users="patients").startswith(
+        "The mean of 3 records of 1 patients"
+    )
 
 
 @pytest.mark.parametrize("name", ["unit", "users", "records"])
-def test_words_are_text(name, opendp):
-    made = release.private_mean(USERS, VALUES, **TABLE, budget=1)
+def test_words_must_be_text(name, opendp):
+    result = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     with pytest.raises(TypeError, match=f"`{name}` must be text, got {name} of type int"):
-        made.public_sentence(**{name: 3})
+        result.public_sentence(**{name: 3})

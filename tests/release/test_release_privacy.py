@@ -1,4 +1,4 @@
-"""The release of sums: what OpenDP is handed, and what is said of it."""
+"""The release of sums: the totals passed to OpenDP, and the certificate of the release."""
 
 import sys
 from fractions import Fraction
@@ -18,13 +18,13 @@ LAW = beyond.GaussianNoise.zcdp(0.3)
 
 
 @pytest.mark.parametrize("eps", [*BUDGETS, LAW])
-def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_width(opendp, eps):
+def test_opendp_gets_whole_numbers_and_those_of_neighbours_differ_by_at_most_the_width(opendp, eps):
     reached = 0.0
     for users, first, second in audit.hard_pairs(160, rng=17):
         for pair in zip(first, second, strict=True):
             for sums in pair:
                 release.release_mean(sums, users, eps, objective="bound")
-            one, other = opendp.asked[-2:]
+            one, other = opendp.requests[-2:]
             seen = (one.total, one.moved, other.total, other.moved)
             assert {type(x) for x in seen} == {int}
             budget = eps if eps is LAW else Fraction(eps)
@@ -36,37 +36,37 @@ def test_release_hands_whole_numbers_to_opendp_and_neighbours_differ_by_the_widt
 
 @pytest.mark.parametrize("centre", [None, 2.0])
 @pytest.mark.parametrize("objective", ["bound", "mse"])
-def test_certificate_of_a_release_counts_its_rounding(opendp, centre, objective):
+def test_the_certificate_of_a_release_includes_rounding(opendp, centre, objective):
     sums = 0.98765 * SUMS
     for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None), (LAW, None)):
         options = {"objective": objective, "centre": centre, "total_width": given}
-        made = release.release_mean(sums, USERS, eps, **options, project=False)
+        result = release.release_mean(sums, USERS, eps, **options, project=False)
         width = beyond.threshold(USERS, eps, objective) if given is None else given
         exact = beyond.clipped_mean(sums, USERS, width, eps, centre=centre, rng=audit.Recorder())
-        clipping = beyond.centred_clipping(USERS, made.total_width, centre)
+        clipping = beyond.centred_clipping(USERS, result.total_width, centre)
         certificate = beyond.worst_case_error(USERS, clipping, eps)
         share = 1 / LAW.sigma if eps is LAW else eps
-        step = made.noise_scale * share / max(opendp.asked[-1].moved, 1)
-        assert made.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
-        assert abs(made.mean - float(exact.value)) <= made.rounding
-        counted = made.worst_case_bound - certificate
-        assert counted == pytest.approx(made.rounding, abs=6 * step + 1e-9 * certificate)
-        assert 0 <= made.rounding <= 6 * step + 1e-9 * certificate
+        step = result.noise_scale * share / max(opendp.requests[-1].moved, 1)
+        assert result.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
+        assert abs(result.mean - float(exact.value)) <= result.rounding
+        counted = result.worst_case_bound - certificate
+        assert counted == pytest.approx(result.rounding, abs=6 * step + 1e-9 * certificate)
+        assert 0 <= result.rounding <= 6 * step + 1e-9 * certificate
 
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("law", [1e9, beyond.GaussianNoise(1e-9)])
-def test_certificates_of_sums_and_of_their_records_are_the_same_to_the_last_digit(opendp, law):
-    """So are the releases where all values are levels; and without bias both errors are one."""
+def test_releases_of_sums_and_of_their_records_have_identical_certificates(opendp, law):
+    """The releases are identical, too, if all values are levels; without bias both errors agree."""
     records, counts, sums = ([1, 2, 2], [0.0, 5.0, 2.5]), [1, 2], [0.0, 7.5]
     users = ud.Contributions(counts, 10)
     for eps in (law, 0.7):
         table = release.private_mean(*records, lower=0, upper=10, budget=eps)
-        made = release.release_mean(sums, users, eps)
+        result = release.release_mean(sums, users, eps)
         data = dict(zip(("user", "value"), records, strict=True))
-        told = as_measurement("user", "value", data=data, lower=0, upper=10, budget=eps)(data)
+        measured = as_measurement("user", "value", data=data, lower=0, upper=10, budget=eps)(data)
         refused = {"outside": "refuse", "missing": "refuse"}
-        assert table.public() == made.public() == told.public() | refused
+        assert table.public() == result.public() == measured.public() | refused
     noise = beyond.optimal_error(users, law)
     table = release.private_mean(*records, lower=0, upper=10, budget=law)
     assert table.worst_case_bound - noise == pytest.approx(table.rounding, rel=0.01)
@@ -74,41 +74,43 @@ def test_certificates_of_sums_and_of_their_records_are_the_same_to_the_last_digi
     assert unprojected.worst_case_error == unprojected.worst_case_bound >= table.worst_case_error
 
 
-def test_sums_are_clipped_as_whole_numbers(opendp):
-    """The ends of windows lie between two floats: clipped as floats, a sum would pass them."""
+def test_sums_are_clipped_in_whole_numbers(opendp):
+    """Ends of windows lie between two floats: a sum clipped as a float could exceed them."""
     users = ud.Contributions([2**15 + 1], 1)
     for centre in np.random.default_rng(19).uniform(size=100):
         for sums in ([0.0], [2**15 + 1.0]):
             release.release_mean(sums, users, budget=2, centre=centre, total_width=10.0**5)
-        (moved, _, low), (*_, high) = opendp.asked[-2:]
+        (moved, _, low), (*_, high) = opendp.requests[-2:]
         assert max(abs(low), abs(high)) > 2**53
         assert high - low <= moved
 
 
-def test_a_certificate_that_fails_has_spent_nothing(opendp, monkeypatch):
+def test_no_noise_is_drawn_if_the_certificate_fails(opendp, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
     monkeypatch.setattr("userdp.release._mean.centred_bias", fail)
     with pytest.raises(ValueError, match="failed with a ZeroDivisionError"):
         release.release_mean(SUMS, USERS, 1)
-    assert opendp.asked == []
+    assert opendp.requests == []
 
 
-def test_release_stays_between_the_bounds_unless_told():
-    """At this budget the noise leaves them 99 times in a hundred."""
+def test_a_release_is_projected_by_default():
+    """At this budget the noise exceeds the bounds in 99 % of all cases."""
     one = ud.Contributions([1], 5)
     for options in ({}, {"project": True}, {"project": False}):
-        made = [release.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)]
+        result = [
+            release.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)
+        ]
         projected = options.get("project", True)
-        assert all(0 <= mechanism.mean <= 5 for mechanism in made) == projected
-        assert {mechanism.mean in {0, 5} for mechanism in made} >= {projected}
+        assert all(0 <= mechanism.mean <= 5 for mechanism in result) == projected
+        assert {mechanism.mean in {0, 5} for mechanism in result} >= {projected}
         theory = beyond.projected_error(one, 5, 0.01) if projected else 500
-        assert made[0].worst_case_error == pytest.approx(theory)
+        assert result[0].worst_case_error == pytest.approx(theory)
         assert theory == 500 or 2.4 < theory < 2.5
 
 
-def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
+def test_opendp_accounts_for_at_most_the_budget_and_almost_all_of_it():
     rng = np.random.default_rng(18)
     for _ in range(1000):
         moved = int(2.0 ** rng.uniform(0, 54))
@@ -122,11 +124,11 @@ def test_opendp_accounts_for_no_more_than_the_budget_and_hardly_less():
 
 
 @pytest.mark.parametrize("eps", [0.1, Fraction(1, 3), "0.7", 1, 2.0**-40])
-def test_release_says_what_it_spent_and_enables_what_it_needs_of_opendp(eps):
+def test_a_release_states_what_it_spent_and_enables_the_features_of_opendp(eps):
     dp.disable_features("contrib")
-    made = release.release_mean(SUMS, USERS, eps, total_width=10)
-    assert Fraction(eps) * (1 - Fraction(1, 10**12)) <= Fraction(made.eps) <= Fraction(eps)
-    assert made.eps == 1 or eps != 1
+    result = release.release_mean(SUMS, USERS, eps, total_width=10)
+    assert Fraction(eps) * (1 - Fraction(1, 10**12)) <= Fraction(result.eps) <= Fraction(eps)
+    assert result.eps == 1 or eps != 1
 
 
 def frame_of_a_sweep(_):
@@ -137,7 +139,7 @@ def relation():
     return duckdb.sql("SELECT 1 AS user")
 
 
-# Here in this process, where mutants are; tests/release/test_extras.py has all calls.
+# In this process, so that mutation tests reach the code; test_extras.py tests all calls.
 EXTRAS = {
     "OpenDP": ("release", "opendp", lambda _: release.release_mean(SUMS, USERS, 1)),
     "Ibis": ("tables", "ibis", lambda path: release.user_counts("user", data=path)),
@@ -148,7 +150,9 @@ EXTRAS = {
 
 
 @pytest.mark.parametrize(("extra", "library", "call"), EXTRAS.values(), ids=EXTRAS)
-def test_a_library_that_goes_missing_is_told(extra, library, call, monkeypatch, tmp_path):
+def test_the_message_for_a_missing_library_names_the_extra(
+    extra, library, call, monkeypatch, tmp_path
+):
     for name in (library, f"{library}.prelude"):
         monkeypatch.setitem(sys.modules, name, None)
     (tmp_path / "records.csv").write_text("user,value\n1,2\n")

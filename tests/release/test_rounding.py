@@ -1,7 +1,7 @@
-"""What is said of privacy and of errors is never better than the truth, to the last digit.
+"""Stated budgets, factors and errors are never better than the true ones, to the last digit.
 
-Against exact values: fractions, and partial sums of the exponential series, which lie below it. A
-text is read as Python reads a float; of a budget that a float holds, its shortest text is exact.
+They are compared with exact values: fractions, and partial sums of the exponential series, which
+are lower bounds. A text is read as Python reads a float; the shortest text of a float is exact.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ BUDGETS = [
 
 @pytest.fixture(scope="module")
 def results():
-    """One result of every kind, with a budget to be replaced."""
+    """One result of every kind, whose budget the tests replace."""
     table = {
         "user": np.repeat(np.arange(30), 3),
         "value": np.full(90, 26.0),
@@ -55,9 +55,9 @@ PROTECTED = {"protected counts": "the values and the number of the records"}
 
 
 def below_exp(x):
-    """A fraction below e^x, by a part in 2^100 at most: terms of the series, which are positive.
+    """A fraction below e^x, within a relative 2^-100: a partial sum of the exponential series.
 
-    In whole numbers of 2^-400, each cut off downwards.
+    The terms are positive, and each is rounded down to a multiple of 2^-400.
     """
     numerator, denominator = Fraction(x).as_integer_ratio()
     term = total = 1 << 400
@@ -75,19 +75,19 @@ def number_in(pattern, text):
 
 
 def check_budget(text, budget):
-    """It is at least the budget, and by less than a unit of its sixth digit."""
+    """Check that a text is at least the budget, and exceeds it by less than a relative 1e-5."""
     assert float(text) >= budget
     assert Fraction(text) < Fraction(budget) * (1 + Fraction(1, 10**5))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_factor_and_budget_in_words_is_at_least_the_true_one(kind, results):
-    made = results[kind]
-    currency = "eps" if made.rho is None else "rho"
+def test_every_stated_factor_and_budget_is_at_least_the_true_one(kind, results):
+    result = results[kind]
+    currency = "eps" if result.rho is None else "rho"
     for i, budget in enumerate(map(float, BUDGETS)):
-        one = dataclasses.replace(made, **{currency: budget})
-        # The parts of a sentence and of a table that speak of privacy; of some, the whole.
+        one = dataclasses.replace(result, **{currency: budget})
+        # The parts of the sentence and of the table on privacy; for some budgets, all of the text.
         protected = PROTECTED.get(kind, "the values of the records")
         sentence = _wording.privacy(one, WORDS, protected)
         tables = [_wording.spent(one)]
@@ -113,13 +113,13 @@ def check_factor(text, budget):
         assert stated - 1 < Fraction(111, 100) * (true - 1)
 
 
-def test_what_opendp_accounts_is_at_least_what_its_noise_spends(monkeypatch):
-    """In fractions: the sensitivity over the scale, and half the square of that."""
-    asked = []
+def test_opendp_accounts_for_at_least_what_its_noise_spends(monkeypatch):
+    """In exact fractions: the sensitivity over the scale, and half the square of that."""
+    scales = []
 
     def watched(make):
         def watching(*space, scale):
-            asked.append(scale)
+            scales.append(scale)
             return make(*space, scale=scale)
 
         return watching
@@ -131,25 +131,25 @@ def test_what_opendp_accounts_is_at_least_what_its_noise_spends(monkeypatch):
     for budget in 2.0 ** rng.uniform(-40, 10, 200):
         moved = int(2.0 ** rng.uniform(0, 15))
         noise = _noise.discrete_laplace(moved, Fraction(budget))
-        assert moved / Fraction(asked[-1]) <= Fraction(noise.map(moved)) <= Fraction(budget)
+        assert moved / Fraction(scales[-1]) <= Fraction(noise.map(moved)) <= Fraction(budget)
         law = beyond.GaussianNoise.zcdp(budget)
         noise = _noise.discrete_gaussian(moved, law)
-        assert (moved / Fraction(asked[-1])) ** 2 / 2 <= Fraction(noise.map(moved))
+        assert (moved / Fraction(scales[-1])) ** 2 / 2 <= Fraction(noise.map(moved))
         assert Fraction(noise.map(moved)) <= law.spends <= Fraction(budget)
 
 
 def test_every_delta_is_at_least_the_true_one(results):
-    """Of Laplace noise 1 - e^(asked - spent); against the series, which is below e^(gap)."""
-    made = results["private mean"]
+    """For Laplace noise it is 1 - e^(eps - budget), computed with the series for e^gap."""
+    result = results["private mean"]
     rng = np.random.default_rng(7)
     for budget in map(float, BUDGETS):
-        asked = budget * rng.choice([1, 1 - 2.0**-52, rng.random(), 1 - 1e-9])
-        gap = Fraction(budget) - Fraction(asked)
-        one = dataclasses.replace(made, eps=budget)
+        eps = budget * rng.choice([1, 1 - 2.0**-52, rng.random(), 1 - 1e-9])
+        gap = Fraction(budget) - Fraction(eps)
+        one = dataclasses.replace(result, eps=budget)
         law = beyond.LaplaceNoise(budget)
-        for delta in (one.delta(asked), law.delta(asked)):
+        for delta in (one.delta(eps), law.delta(eps)):
             assert 0 <= delta <= 1
-            if gap > 60:  # the series would be long, and e^-60 is nothing here
+            if gap > 60:  # the series would be long, and e^-60 is negligible
                 assert delta == 1
             else:
                 least = 1 - 1 / below_exp(gap)
@@ -161,7 +161,7 @@ def test_every_delta_is_at_least_the_true_one(results):
 SIZES = np.concatenate([10.0 ** RNG.uniform(-12, 12, 500), [0.1, 1.6, 999.9999999, 1000.0, 0.25]])
 
 
-def test_errors_are_rounded_upwards_and_ends_outwards():
+def test_errors_are_rounded_up_and_ends_of_intervals_outwards():
     for error in map(float, SIZES):
         for text, digits in ((at_most(error), 2), (upwards(error, 4), 4), (upwards(error), 6)):
             stated = float(text.replace(",", ""))
@@ -175,8 +175,8 @@ def test_a_plan_rounds_budgets_and_guarantees_upwards_and_its_floor_downwards():
     prospects = release.plan(counts, lower=0, upper=65, eps=[0.0123456, 0.3, 1.00001])
     ((_, shown),) = prospects._shown()
     wide = release.plan(counts, lower=0, upper=65e6, eps=[0.0123456, 0.3, 1.00001])
-    for made, lines in ((prospects, shown), (wide, wide._shown()[0][1])):
-        for row, (eps, _, _, bound, l1, floor) in zip(made.rows, lines, strict=True):
+    for result, lines in ((prospects, shown), (wide, wide._shown()[0][1])):
+        for row, (eps, _, _, bound, l1, floor) in zip(result.rows, lines, strict=True):
             numbers = [float(text.replace(",", "")) for text in (eps, bound, l1, floor)]
             assert numbers[0] >= row.eps
             assert numbers[1] >= row.bound
@@ -186,24 +186,24 @@ def test_a_plan_rounds_budgets_and_guarantees_upwards_and_its_floor_downwards():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "several"])
-def test_a_result_states_no_smaller_error_and_no_narrower_interval_than_it_has(kind, results):
-    made = results[kind]
-    words = repr(made)
+def test_a_result_rounds_its_error_up_and_its_interval_outwards(kind, results):
+    result = results[kind]
+    words = repr(result)
     stated = float(
         number_in(r"worst dataset +(?:at most )?([\d.e+-]+) on average", words.replace("\n", " "))
     )
-    assert stated >= made.worst_case_error
+    assert stated >= result.worst_case_error
     if "95 % interval" in words:
         low, high = number_in(r"95 % interval +(\S+) to (\S+)", words)
-        assert float(low) <= made.interval()[0] <= made.interval()[1] <= float(high)
+        assert float(low) <= result.interval()[0] <= result.interval()[1] <= float(high)
 
 
-def test_several_means_state_no_smaller_error_and_no_narrower_interval_than_they_have(results):
-    made = results["several"]
-    (one,), ((low, high),) = made.means, made.interval()
-    found = [re.split(" {2,}", repr(made).splitlines()[1])[2:4]]
+def test_several_means_round_their_errors_up_and_their_intervals_outwards(results):
+    result = results["several"]
+    (one,), ((low, high),) = result.means, result.interval()
+    found = [re.split(" {2,}", repr(result).splitlines()[1])[2:4]]
     pattern = r"mean error at most (\S+); 95 % interval: (\S+) to (\S+)\)"
-    stated, *ends = number_in(pattern, made.public_sentence())
+    stated, *ends = number_in(pattern, result.public_sentence())
     found.append([" to ".join(ends), stated])
     for interval, error in found:
         lowest, highest = map(float, interval.split(" to "))

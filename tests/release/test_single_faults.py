@@ -1,7 +1,7 @@
-"""Each fault alone in its table: on either side, at either end, in every block and every holder.
+"""A single fault per table: on either side, at either end, in every block and every holder.
 
-A check of one side only passes where a table has faults of both sides, and a check of one block
-where another block has a fault as well.
+A check of only one side would pass a test whose table has faults on both sides, and a check of only
+one block a test whose table has faults in several blocks.
 """
 
 from math import inf, nan, nextafter
@@ -22,8 +22,8 @@ from userdp.release._tally import TallyInMemory
 LOWER, UPPER = 0.1, 6.6
 USERS, VALUES = ["a", "b", "b", "a", "c"], [1.0, 2.5, 6.0, 0.25, 4.0]
 
-# What a row may have instead of its user and value, which argument is refused, and the row that
-# counts in its place with a rule: no row, if it is dropped.
+# For each fault: the argument that is refused, the bad entry, and for each rule the value that
+# replaces the entry (None if the row is dropped).
 FAULTS = {
     "just below": ("value", nextafter(LOWER, -inf), {"clamp": LOWER, "drop": None}),
     "just above": ("value", nextafter(UPPER, inf), {"clamp": UPPER, "drop": None}),
@@ -44,7 +44,7 @@ CASES = [
     for holder in HOLDERS
     for fault in FAULTS
     for end in (FIRST, LAST)
-    # Tables take longer: each fault at one of the ends; and where a query finds it, fewer faults.
+    # Tables take longer, so test each fault at one end only; in engines, test fewer faults.
     if holder not in TABLES or (end == FIRST) == ("above" in fault or fault == "no user")
     if not holder.startswith((*ENGINES,)) or fault in ("just below", "just above", "no value")
 ]
@@ -70,13 +70,13 @@ def held(holder, users, values, folder):
 
 def total_of(opendp, columns, **rules):
     how = {"lower": LOWER, "upper": UPPER, "budget": 1, "total_width": 100, "project": False}
-    made = release.private_mean(**columns, **how, **rules)
-    return opendp.asked[-1].total, made.n_records, made.n_users
+    result = release.private_mean(**columns, **how, **rules)
+    return opendp.requests[-1].total, result.n_records, result.n_users
 
 
 @pytest.mark.filterwarnings("ignore:`eps` is not stated")
 @pytest.mark.parametrize(("holder", "fault", "end"), CASES)
-def test_a_fault_alone_is_refused_or_treated_by_its_rule(holder, fault, end, opendp, tmp_path):
+def test_a_single_fault_is_refused_or_treated_by_its_rule(holder, fault, end, opendp, tmp_path):
     argument, bad, rules = FAULTS[fault]
     users, values = [*USERS], [*VALUES]
     column = users if argument == "user" else values
@@ -85,7 +85,7 @@ def test_a_fault_alone_is_refused_or_treated_by_its_rule(holder, fault, end, ope
     outside = argument == "value" and bad is not None
     with pytest.raises(ValueError, match=f"^`{argument}` must"):
         total_of(opendp, columns)
-    assert opendp.asked == []
+    assert opendp.requests == []
     for rule, instead in rules.items():
         users, values = [*USERS], [*VALUES]
         values[end] = instead
@@ -93,14 +93,14 @@ def test_a_fault_alone_is_refused_or_treated_by_its_rule(holder, fault, end, ope
             del users[end], values[end]
         found = total_of(opendp, columns, **{"outside" if outside else "missing": rule})
         expected = total_of(opendp, {"user": users, "value": values})
-        # A row at the centre counts as exactly 0, a value there to the nearest level.
+        # A row without a value counts as exactly 0, a value at the centre is rounded to a level.
         slack = 1 if rule == "centre" else 0
         assert found[1:] == expected[1:]
         assert abs(found[0] - expected[0]) <= slack
 
 
 @pytest.mark.parametrize(("holder", "odd", "end"), ODD_CASES)
-def test_an_odd_user_alone_is_refused(holder, odd, end, opendp, tmp_path):
+def test_a_single_odd_user_is_refused(holder, odd, end, opendp, tmp_path):
     users = [1.0, 2.0, 2.0, 1.0, 3.0]
     users[end] = ODD[odd]
     with pytest.raises(TypeError, match=r"^`user` must hold ids"):
@@ -108,16 +108,16 @@ def test_an_odd_user_alone_is_refused(holder, odd, end, opendp, tmp_path):
 
 
 # Blocks, at their true sizes
-KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "nobody": None}
+KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "no user": None}
 FOUND = {"below": "outside", "above": "outside", "missing": "without_value"}
-FOUND["nobody"] = "without_user"
+FOUND["no user"] = "without_user"
 GRID = read_grid(0, 1)
 WIDE = Window(0, 2, -(2**62), 2**62)
 
 
 @pytest.fixture(scope="module")
 def rows():
-    """Two users in turn, over a block and a part of another: codes and values, all in order."""
+    """Codes of two alternating users, and values, for one block and a part of another."""
     n = 2**22 + 2**15 + 3
     return np.tile(np.array([0, 1], np.int8), n // 2 + 1)[:n], np.full(n, 0.5)
 
@@ -127,10 +127,10 @@ IN_MEMORY = [0, 2**15 - 1, 2**15, 2**22 - 1, 2**22, 2**22 + 2**15, 2**22 + 2**15
 
 @pytest.mark.parametrize("place", IN_MEMORY)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_alone_is_found_in_every_block_of_arrays(kind, place, rows):
+def test_a_single_fault_is_found_in_every_block_of_arrays(kind, place, rows):
     codes, values = rows[0], rows[1]
     kept = codes[place], values[place]
-    if kind == "nobody":
+    if kind == "no user":
         codes[place] = -1
     else:
         values[place] = KINDS[kind]
@@ -149,10 +149,10 @@ IN_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
 @pytest.mark.slow
 @pytest.mark.parametrize("place", IN_DUCKDB)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_alone_is_found_in_every_block_of_duckdb(kind, place):
+def test_a_single_fault_is_found_in_every_block_of_duckdb(kind, place):
     n = IN_DUCKDB[-1] + 1
-    user = f"if(i = {place} and {kind == 'nobody'}, null, i % 2)"
-    value = f"if(i = {place} and {kind != 'nobody'}, {KINDS[kind]}::double, 0.5)".replace(
+    user = f"if(i = {place} and {kind == 'no user'}, null, i % 2)"
+    value = f"if(i = {place} and {kind != 'no user'}, {KINDS[kind]}::double, 0.5)".replace(
         "nan::", "'nan'::"
     ).replace("None::", "0.5::")
     query = f"SELECT {user} AS user, {value} AS value FROM range({n}) AS r(i)"
@@ -166,9 +166,9 @@ def check_one_fault(tally, kind, n, drop):
     survey = tally.survey()
     found = {name: getattr(survey, name) for name in {*FOUND.values(), "invalid_floats"}}
     assert found == dict.fromkeys(found, 0) | {FOUND[kind]: 1}
-    gone = drop or kind == "nobody"
+    gone = drop or kind == "no user"
     assert survey.counts.sum() == n - gone
-    instead = {"below": 0, "above": 2**40, "missing": 0, "nobody": 0}[kind]
+    instead = {"below": 0, "above": 2**40, "missing": 0, "no user": 0}[kind]
     total = (n - 1) * 2**39 + (0 if gone else instead)
     assert tally.clipped_total(WIDE) == total >> 2
 

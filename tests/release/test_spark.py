@@ -37,8 +37,10 @@ NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no 
 def is_java_17():
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
-    said = java and subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    return bool(said) and '"17.' in said.stderr
+    version = java and subprocess.run(
+        [java, "-version"], capture_output=True, text=True, check=False
+    )
+    return bool(version) and '"17.' in version.stderr
 
 
 JAVA = is_java_17()
@@ -47,7 +49,7 @@ MISSING = NEEDED if find_spec("pyspark") else "no Spark: run `make extras` first
 pytestmark = [
     pytest.mark.skipif(not REQUIRED and not (find_spec("pyspark") and JAVA), reason=MISSING),
     pytest.mark.filterwarnings(
-        # What Ibis, Spark and Py4J do behind the scenes with pandas, DuckDB and their sockets.
+        # Caused by Ibis, Spark and Py4J in their use of pandas, DuckDB and sockets.
         "ignore:The copy keyword is deprecated:DeprecationWarning:pyspark",
         "ignore:The 'future.infer_string':DeprecationWarning:ibis",
         "ignore:unclosed <socket:ResourceWarning",
@@ -69,7 +71,7 @@ KINDS = {
 
 
 def columns(dirty):
-    """One row a record: users and values of several types; missing and outside ones, if dirty."""
+    """One row per record: users and values of several types; if dirty, missing and outside ones."""
     import pyarrow as pa
 
     rng = np.random.default_rng(20250271)
@@ -80,7 +82,7 @@ def columns(dirty):
         values[7:12] = [None] * 5
         values[12:15] = [nan] * 3
         values[15:21] = [UPPER + 1] * 4 + [float("inf"), -1e300]
-        values[3] = UPPER + 1  # in a row without a user: missing, not outside
+        values[3] = UPPER + 1  # its row has no user, so it counts as missing, not as outside
     near = [None if v is None or v != v else min(max(v, -5), 9) for v in values]
     whole = [None if v is None else ceil(v) for v in near]
     cents = [None if v is None else Decimal(round(100 * v)).scaleb(-2) for v in near]
@@ -109,7 +111,7 @@ def spark(tmp_path_factory):
     session.sparkContext.setLogLevel("OFF")
     yield ibis.pyspark.connect(session)
     session.stop()
-    gc.collect()  # its sockets are closed here, not in the midst of another test
+    gc.collect()  # close its sockets now, not during another test
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +125,8 @@ def sources(request, spark, tmp_path_factory):
     return KINDS[kind], dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
 
 
-def answers(sources, question):
-    """The one answer of all engines; of a refusal its words."""
+def common_result(sources, question):
+    """The result on which all engines agree; for a refusal its message."""
     given = []
     for engine in ENGINES:
         try:
@@ -137,7 +139,7 @@ def answers(sources, question):
 
 PAIRS = [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")]
 CLAMP, CENTRE, DROP = {"outside": "clamp"}, {"missing": "centre"}, {"missing": "drop"}
-ROUGH = {"upper": UPPER + 0.5}  # room for values rounded to whole numbers, or to float32
+ROUGH = {"upper": UPPER + 0.5}  # allows values rounded to whole numbers or to float32
 RNG = np.random.default_rng(20250272)
 DIGITS = [{"lower": LOWER + RNG.random(), "upper": UPPER - RNG.random()} for _ in range(4)]
 RELEASES = [
@@ -152,34 +154,36 @@ RELEASES = [
 def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
     rows, _, *dirt = sources[0]
     options = {"lower": LOWER, "upper": UPPER, "budget": 0.7} | options
-    made = answers(sources, lambda data: release.private_mean(user, value, data=data, **options))
+    made = common_result(
+        sources, lambda data: release.private_mean(user, value, data=data, **options)
+    )
     if any(dirt) and "missing" not in options:
         assert "`value` must not be missing" in made
         return
     dropped = {"centre": 0, "drop": dirt[0] + dirt[1]}.get(options.get("missing"), 0)
     dropped += dirt[2] * (options.get("outside") == "drop")
     assert made.n_records == rows - dropped
-    assert len(opendp.asked) == 3
-    assert len(set(opendp.asked)) == 1
+    assert len(opendp.requests) == 3
+    assert len(set(opendp.requests)) == 1
 
 
 @pytest.mark.parametrize("sources", ["dirty"], indirect=True)
 @pytest.mark.parametrize("eps", [0.7, 1e-9])
 def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, monkeypatch):
-    """Split between the third largest count and the next, whether or not that is better."""
+    """Always split below the third largest count, even if that is not better."""
     monkeypatch.setattr(
         "userdp.release._mean.best_split",
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
     options = {"lower": LOWER, "upper": UPPER, "budget": eps, "objective": "l1"} | DROP | CLAMP
-    made = answers(
+    made = common_result(
         sources, lambda data: release.private_mean("text", "double", data=data, **options)
     )
     heavy, light = made.parts
     assert heavy.fewest > 9
     assert light.n_users > 90
-    assert len(opendp.asked) == 6
-    assert len(set(opendp.asked[::2])) == len(set(opendp.asked[1::2])) == 1
+    assert len(opendp.requests) == 6
+    assert len(set(opendp.requests[::2])) == len(set(opendp.requests[1::2])) == 1
     whole = release.private_mean(
         "text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options
     )
@@ -190,8 +194,8 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
 def test_every_engine_makes_the_same_means_of_groups(sources, opendp, strategy):
     values = {"double": (LOWER, UPPER), "cents": (LOWER, UPPER)}
-    names = [-1, *range(9)]  # nobody has values that are rounded to -1
-    made = answers(
+    names = [-1, *range(9)]  # no value is rounded to -1
+    made = common_result(
         sources,
         lambda data: release.private_means(
             "text", values, data=data, group="whole", groups=names, strategy=strategy, budget=3
@@ -199,7 +203,7 @@ def test_every_engine_makes_the_same_means_of_groups(sources, opendp, strategy):
     )
     assert {one["strategy"] for one in made["means"]} == {strategy, "empty"}
     n_asked = 1 if strategy == "joint" else sum(one["n_records"] > 0 for one in made["means"])
-    assert opendp.asked[:n_asked] * 3 == opendp.asked
+    assert opendp.requests[:n_asked] * 3 == opendp.requests
 
 
 every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)
@@ -207,16 +211,16 @@ BOUNDS = {"lower": LOWER, "upper": UPPER}
 
 
 @every_source
-def test_other_answers_are_the_same(sources, opendp):
+def test_other_results_are_the_same_on_every_engine(sources, opendp):
     columns, options = ("text", "double"), {"eps": 1, "cap": 7, "reach": 2.0, **BOUNDS, **CLAMP}
-    tally = answers(sources, lambda data: protected_tally(*columns, data=data, **BOUNDS))
+    tally = common_result(sources, lambda data: protected_tally(*columns, data=data, **BOUNDS))
     assert tally == sources[0]
-    answers(
+    common_result(
         sources,
         lambda data: release.private_mean_protected_counts(*columns, data=data, **options, **DROP),
     )
     for user in ("integer", "text"):
-        found = answers(
+        found = common_result(
             sources, lambda data, user=user: release.user_counts(user, data=data).tolist()
         )
         assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
@@ -224,7 +228,7 @@ def test_other_answers_are_the_same(sources, opendp):
 
 @pytest.mark.parametrize(("kind", "edge"), [("float32", 2**24), ("float64", 2**53)])
 def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path):
-    """Spark reads no halves, so that its floats of 32 bits have a limit of their own."""
+    """Spark cannot read 16-bit floats, so its 32-bit floats keep their own limit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -246,19 +250,21 @@ def dropping(data):
 
 @every_source
 @pytest.mark.parametrize("engine", ENGINES[1:])
-def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
+def test_only_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
     from ibis.expr.types import Expr
 
     shapes, fetch = [], Expr.to_pyarrow
 
     def spy(expression, *arguments, **options):
-        answer = fetch(expression, *arguments, **options)
-        shapes.append((len(answer), len(answer.columns)) if hasattr(answer, "columns") else (1, 1))
-        return answer
+        fetched = fetch(expression, *arguments, **options)
+        shapes.append(
+            (len(fetched), len(fetched.columns)) if hasattr(fetched, "columns") else (1, 1)
+        )
+        return fetched
 
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
     for name in ("execute", "to_pyarrow_batches"):
-        monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("another way out"))
+        monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("data leave the engine"))
     result = dropping(sources[1][engine])
     (sizes, numbers), total = shapes
     assert (numbers, total) == (6, (1, 1))
@@ -267,8 +273,8 @@ def test_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
 
 
 @every_source
-def test_spark_reads_a_table_once_and_gathers_partial_sums_only(sources, spark, monkeypatch):
-    """No window, no sort, and what meets on one partition has been added up before."""
+def test_spark_reads_a_table_once_and_shuffles_only_partial_sums(sources, spark, monkeypatch):
+    """There is no window and no sort, and rows are added up before they are shuffled."""
     from ibis.expr.types import Expr
 
     plans, fetch, keep = [], Expr.to_pyarrow, Spark.keep
@@ -290,7 +296,7 @@ def test_spark_reads_a_table_once_and_gathers_partial_sums_only(sources, spark, 
 
 
 @pytest.mark.parametrize("sources", ["clean"], indirect=True)
-def test_nothing_stays_in_spark(sources, spark):
+def test_no_table_is_left_in_spark(sources, spark):
     before = spark.list_tables()
     dropping(sources[1]["Spark"])
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
@@ -299,7 +305,7 @@ def test_nothing_stays_in_spark(sources, spark):
 
 
 def test_sums_of_one_user_beyond_64_bits_are_exact_in_spark(spark):
-    """Of 2^23 records and one at the top level: Spark's own sum of these would wrap."""
+    """For 2^23 + 1 records at the top level, Spark's own sum would overflow."""
     n, grid = 2**23 + 1, Grid(0.0, 1.0, 40)
     table = spark.sql(f"SELECT 'a' AS user, CAST(1 AS DOUBLE) AS value FROM range({n})")
     with read_tally("user", "value", table, Rules(grid)) as tally:
@@ -307,7 +313,7 @@ def test_sums_of_one_user_beyond_64_bits_are_exact_in_spark(spark):
 
 
 def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
-    """Only the first two lines rest on the noise, which takes no seed."""
+    """Only the first two lines depend on the noise, which has no seed."""
     trips = functions_of("at-scale", pd=pd).make_trips(20_000, np.random.default_rng(20250271))
     trips.to_parquet(tmp_path / "trips.parquet")
     command = [sys.executable, str(RECIPE), "trips.parquet"]
@@ -321,7 +327,7 @@ def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
 
 @pytest.fixture
 def session(spark):
-    """A session with functions and settings of its own, and a small table."""
+    """A session with its own functions and settings, and a small table."""
     import ibis
 
     connection = ibis.pyspark.connect(spark._session.newSession())
@@ -332,8 +338,8 @@ def session(spark):
     return connection
 
 
-def everything_asked(connection):
-    """Return all that a release may ask, for users that are text, floats and whole numbers."""
+def all_queries(connection):
+    """Run all queries of releases, for users that are text, floats and whole numbers."""
     window, found = Window(2**19, 2, -5, 5), []
     for user, value in (("text", "double"), ("double", "whole"), ("whole", "double")):
         with read_tally(user, value, connection.table("small"), Rules(Grid(0.0, 6.0, 20))) as tally:
@@ -354,17 +360,17 @@ def register(connection, name):
     connection._session.udf.register(name, lambda *_: 1.0, DoubleType())
 
 
-def own_functions(connection):
-    """Return the names of Spark's own functions that are words."""
+def built_in_functions(connection):
+    """Return the names of Spark's built-in functions that are words."""
     rows = connection.raw_sql("SHOW SYSTEM FUNCTIONS").collect()
     return {name for (name,) in rows if name.isidentifier()}
 
 
-def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
-    """The last one registered with a name counts, also if it is the name of one of Spark's own."""
+def test_functions_that_replace_built_in_functions_of_spark_are_refused(session):
+    """Spark uses the function registered last with a name, even the name of a built-in function."""
     import ibis
 
-    assert everything_asked(session)
+    assert all_queries(session)
     for name in sorted(Spark.functions):
         connection = ibis.pyspark.connect(session._session.newSession())
         connection.raw_sql(
@@ -372,19 +378,19 @@ def test_functions_that_stand_in_for_spark_s_own_are_refused(session):
         )
         register(connection, name.upper())
         with pytest.raises(ValueError, match=f"are not replaced, got others named {name}[.]"):
-            everything_asked(connection)
+            all_queries(connection)
 
 
 def called_in(sent):
-    """Return what is followed by a bracket in queries, if Spark has a function of that name."""
+    """Return the words before brackets in queries, which include all called functions."""
     return {name.lower() for name in re.findall(r"\b(\w+)\(", " ".join(sent))}
 
 
-def test_no_other_function_of_spark_is_called(session, monkeypatch):
-    """Neither by its name, nor by an operator that Spark makes a call of, as it does of BETWEEN."""
+def test_all_functions_of_spark_that_queries_call_are_known(session, monkeypatch):
+    """Whether by name, or by an operator that Spark converts to a call, such as BETWEEN."""
     sent, real = [], type(session).raw_sql
 
-    def overhear(connection, query, **kwargs):
+    def record_query(connection, query, **kwargs):
         sent.append(str(query))
         return real(connection, query, **kwargs)
 
@@ -392,16 +398,16 @@ def test_no_other_function_of_spark_is_called(session, monkeypatch):
         sent.append(session.compile(question))
         return ask(question)
 
-    monkeypatch.setattr(type(session), "raw_sql", overhear)
+    monkeypatch.setattr(type(session), "raw_sql", record_query)
     monkeypatch.setattr(engines, "run_query", ask)
     monkeypatch.setattr(grouped_engines, "run_query", ask)
-    before = everything_asked(session)
-    own = own_functions(session)
-    called = called_in(sent) & own - {"decimal"}  # which is a type there
+    before = all_queries(session)
+    built_in = built_in_functions(session)
+    called = called_in(sent) & built_in - {"decimal"}  # which is a type there
     assert called | {"between"} == Spark.functions
-    for name in own - Spark.functions:
+    for name in built_in - Spark.functions:
         register(session, name)
-    assert everything_asked(session) == before
+    assert all_queries(session) == before
 
 
 SETTINGS = {
@@ -423,14 +429,14 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_settings_of_a_session_change_no_answer(session, setting):
-    before = everything_asked(session)
+def test_settings_of_a_session_change_no_result(session, setting):
+    before = all_queries(session)
     session.raw_sql(f"SET {setting} = {SETTINGS[setting]}")
-    assert everything_asked(session) == before
+    assert all_queries(session) == before
 
 
 def test_a_collation_of_spark_merges_no_users(session):
-    """Ibis has no type for a column with a collation, or users are compared by their bytes."""
+    """Ibis has no type for columns with a collation, or users are compared by their bytes."""
     session.raw_sql(
         "CREATE TEMPORARY VIEW collated AS "
         "SELECT text COLLATE UTF8_LCASE AS text, double FROM small WHERE text IS NOT NULL"

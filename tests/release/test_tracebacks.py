@@ -1,9 +1,9 @@
-"""An error of the release package keeps no data alive: not in the frames of its traceback either.
+"""An error of the release package keeps no data alive, not even in the frames of its traceback.
 
 Debuggers, error trackers and notebooks show the local variables of all frames of a traceback, and
-`sys.last_exc` keeps them. Whoever calls a release holds the data anyway; the package's frames
-also hold sums, counts and totals without noise. So no frame of the package is left on a traceback
-but one: that of `discreet`, without the arguments.
+`sys.last_exc` keeps them. The caller of a release has the data anyway, but the package's frames
+also hold sums, counts and totals without noise. So the only frame of the package that is left on a
+traceback is that of `discreet`, without the arguments.
 """
 
 import inspect
@@ -18,7 +18,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from kinds import TABLES, parquet, rows_of
-from test_no_data_quoted import FUNCTIONS, NAMED, TABLE, usual
+from test_no_data_quoted import FUNCTIONS, NAMED, TABLE, good_arguments
 
 import userdp as ud
 from userdp import beyond, release
@@ -27,19 +27,19 @@ from userdp.release._quiet import quietly
 
 PACKAGE = str(Path(ud.__file__).parent)
 LEFT = {"function", "parameters", "refusal"}
-"""Local variables of the frame that is left: a function, its signature and the error itself."""
+"""Local variables of that frame: a function, its signature and the error itself."""
 
 
 def errors_on(error):
-    """Return an error with all that hang on it."""
+    """Return an error with all its causes and contexts."""
     others = [error.__cause__, error.__context__] if error else []
     return [error, *(one for other in others if other for one in errors_on(other))]
 
 
 def frames_of(error):
-    """Return the frames on the tracebacks of an error, with all that called them, by the package.
+    """Return the package's frames on the tracebacks of an error, and among their callers.
 
-    A frame of a traceback leads to its callers, so those are looked at as well.
+    A frame of a traceback refers to its callers, so they are included.
     """
     found = []
     for one in errors_on(error):
@@ -54,7 +54,7 @@ def frames_of(error):
     return found
 
 
-def check_nothing_hangs_on(error):
+def check_no_data_reachable_from(error):
     frames = frames_of(error)
     assert [frame.f_code.co_qualname for frame in frames] == ["discreet.<locals>.guarded"]
     assert {*frames[0].f_locals} == LEFT
@@ -63,28 +63,28 @@ def check_nothing_hangs_on(error):
 
 @contextmanager
 def refused(kind=(TypeError, ValueError)):
-    """Expect an error on which nothing hangs."""
+    """Expect an error from which no data can be reached."""
     with pytest.raises(kind) as caught:
         yield
-    check_nothing_hangs_on(caught.value)
+    check_no_data_reachable_from(caught.value)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_frame_hangs_on_a_refusal_of_any_argument(name):
+def test_no_frame_is_reachable_from_a_refusal_of_any_argument(name):
     function = FUNCTIONS[name]()
-    good = usual(name, function)
+    good = good_arguments(name, function)
     bad = [np.array(["secret", 77.125], object), pd.DataFrame({"secret": [77.125]})]
     for parameter in {*inspect.signature(function).parameters} - {"ax"}:
         for value in bad:
             try:
                 function(**good | {parameter: value})
             except Exception as error:
-                check_nothing_hangs_on(error)
-    with refused(TypeError):  # of some the arguments above are all accepted
+                check_no_data_reachable_from(error)
+    with refused(TypeError):  # some functions accept all the arguments above
         function(**good, secret=77.125)
 
 
-# One release of each kind, and how it may end after it has read the data.
+# One release of each kind, and errors that can end it after it has read the data.
 SUMS, USERS = [40.0, 7.125, 3.0], ud.Contributions([4, 2, 1], 10)
 PLACE = {"lower": 0, "upper": 10}
 BY_ROWS = ["a", "a", "b"], [1.0, 2.0, 3.0]
@@ -112,8 +112,8 @@ every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILUR
 
 @every_failure
 @pytest.mark.parametrize("name", RELEASES)
-def test_no_total_hangs_on_an_error_at_the_draw(name, failure, monkeypatch):
-    """The noise comes last: by then totals are local variables of several frames."""
+def test_no_total_is_reachable_from_an_error_at_the_draw(name, failure, monkeypatch):
+    """Noise is drawn last, when totals are local variables of several frames."""
 
     def fail(*_):
         try:
@@ -130,8 +130,8 @@ def test_no_total_hangs_on_an_error_at_the_draw(name, failure, monkeypatch):
 
 
 @every_failure
-def test_no_total_hangs_on_an_error_in_a_measurement(failure, monkeypatch):
-    """OpenDP calls the function and keeps the words of its error; its own frames are not ours."""
+def test_no_total_is_reachable_from_an_error_in_a_measurement(failure, monkeypatch):
+    """OpenDP calls the function and keeps its error message; OpenDP's own frames do not matter."""
     seen, real = [], _mean._release_table
 
     def fail(*_):
@@ -149,19 +149,19 @@ def test_no_total_hangs_on_an_error_in_a_measurement(failure, monkeypatch):
     measurement = release.as_measurement(**NAMED, **PLACE, budget=1)
     with pytest.raises(Exception):  # noqa: B017, PT011 (OpenDP has its own)
         measurement(TABLE)
-    check_nothing_hangs_on(*seen)
+    check_no_data_reachable_from(*seen)
 
 
 @pytest.mark.parametrize("rule", ["missing", "outside"])
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_no_total_hangs_on_the_warning_of_dropped_rows(table, rule, tmp_path):
-    """Which is an error under `python -W error`, and comes when the totals are known."""
+def test_no_total_is_reachable_from_the_warning_of_dropped_rows(table, rule, tmp_path):
+    """It is an error under `python -W error`, and is issued when the totals are known."""
     data = table(rows_of(["a", "a", "b"], [1.0, 2.0, 3.0]), tmp_path)
     with warnings.catch_warnings(action="error"), refused(UserWarning):
         release.private_mean("user", "value", data=data, **PLACE, budget=1, **{rule: "drop"})
 
 
-# Rows that are refused, or that an engine stumbles over: their words may quote data.
+# Rows that are refused, or on which an engine fails: error messages may quote data.
 ODD = {
     "values outside": rows_of(["a", "b"], [1.0, 77.125]),
     "values missing": rows_of(["a", "b"], [1.0, None]),
@@ -173,7 +173,7 @@ ODD = {
 
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("table", ["pandas", "polars", "Arrow", "Ibis", "Parquet", "CSV"])
-def test_no_row_hangs_on_its_refusal(table, kind, tmp_path):
+def test_no_row_is_reachable_from_its_refusal(table, kind, tmp_path):
     data = TABLES[table](ODD[kind], tmp_path)
     if (table, kind) == ("CSV", "users that are odd"):
         pytest.skip("an id in a CSV file is text")
@@ -183,7 +183,7 @@ def test_no_row_hangs_on_its_refusal(table, kind, tmp_path):
         release.private_mean_protected_counts("user", "value", data=data, **PLACE, eps=1, cap=1)
 
 
-def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_path):
+def test_no_row_is_reachable_if_an_engine_fails_or_is_stopped(monkeypatch, tmp_path):
     query = "select 'a' as user, error('secret')::double as value"
     failing = ibis.duckdb.connect().sql(query)
     with refused(ValueError):
@@ -202,7 +202,7 @@ def test_no_row_hangs_on_an_engine_that_fails_or_is_stopped(monkeypatch, tmp_pat
 
 
 @pytest.mark.parametrize("library", ["opendp.prelude", "ibis", "pyarrow"])
-def test_no_row_hangs_on_a_library_that_is_missing(library, monkeypatch, tmp_path):
+def test_no_row_is_reachable_if_a_library_is_missing(library, monkeypatch, tmp_path):
     path = parquet(rows_of(*BY_ROWS), tmp_path)
     data = {"opendp.prelude": TABLE, "ibis": path, "pyarrow": pl.DataFrame(TABLE)}[library]
     monkeypatch.setitem(sys.modules, library, None)
@@ -210,8 +210,8 @@ def test_no_row_hangs_on_a_library_that_is_missing(library, monkeypatch, tmp_pat
         release.private_mean("user", "value", data=data, **PLACE, budget=1)
 
 
-def test_no_total_hangs_on_noise_that_cannot_be_made(monkeypatch):
-    """A refusal inside of a refusal: the entries call each other."""
+def test_no_total_is_reachable_if_noise_cannot_be_made(monkeypatch):
+    """A refusal within a refusal, as the entry points call each other."""
 
     def fail(*_, **__):
         raise ZeroDivisionError("77.125")

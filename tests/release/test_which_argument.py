@@ -1,4 +1,4 @@
-"""A refusal names the argument at fault, of users and of values alike, whatever holds them."""
+"""A refusal names the argument at fault, `user` or `value`, for every kind of data."""
 
 import datetime as dt
 
@@ -22,7 +22,7 @@ def refused(kind, words, user, value, **how):
         release.private_mean(user, value, budget=1, **RANGE, **how)
 
 
-def test_columns_of_a_frame_may_differ_by_case_only(opendp):
+def test_columns_of_a_frame_may_differ_only_by_case(opendp):
     frame = {"user": [1, 2], "value": [3.0, 4.0], "VALUE": [5.0, 6.0]}
     for name in ("value", "VALUE"):
         assert release.private_mean("user", name, data=frame, budget=1, **RANGE).n_users == 2
@@ -30,8 +30,8 @@ def test_columns_of_a_frame_may_differ_by_case_only(opendp):
     refused(ValueError, MORE_THAN_ONE, "user", "VALUE", data=twice)
 
 
-def test_a_column_of_values_that_a_part_of_a_dataset_lacks(tmp_path, opendp):
-    """Arrow would fill it with nulls."""
+def test_a_column_of_values_that_is_missing_in_a_part_of_a_dataset(tmp_path, opendp):
+    """Arrow would fill the missing part with nulls."""
     for name, columns in {"a": ["user", "value"], "b": ["user"]}.items():
         pq.write_table(pa.table({column: [1] for column in columns}), tmp_path / f"{name}.parquet")
     whole = ds.dataset([tmp_path / "a.parquet", tmp_path / "b.parquet"])
@@ -49,7 +49,7 @@ def test_entries_of_arrays(opendp):
     refused(TypeError, "`user` must hold ids, got user with an entry of type datetime", [late], [1])
 
 
-def test_the_type_that_duckdb_may_have_made_of_objects_is_told():
+def test_the_type_that_duckdb_may_have_made_from_objects_is_named():
     relation = duckdb.sql("select 'a'::blob as who, 1.0 as what")
     table = ibis.memtable(pa.table({"who": [b"a"], "what": [1.0]}))
     for data, kind in ((relation, "BLOB"), (table, "binary")):
@@ -59,6 +59,6 @@ def test_the_type_that_duckdb_may_have_made_of_objects_is_told():
             release.user_counts("who", data=data)
 
 
-def test_of_several_budgets_the_type_is_told():
+def test_the_type_of_a_list_of_budgets_is_named():
     with pytest.raises(ValueError, match="got eps of type list and shape"):
         release.plan([1, 2], lower=0, upper=1, eps=[1, "x"])

@@ -1,15 +1,15 @@
-"""Releases with settings from the whole range that is permitted, drawn log-uniformly and seeded.
+"""Releases with settings from the whole permitted range, drawn log-uniformly with a seed.
 
-Noise that is missing or too small for some budgets, bounds, caps or numbers of users only is found
-where such settings are drawn. Nothing here asks the package how much noise is right. For each draw
-of public settings there are several tables, neighbours of the first. For each table the test
-records what OpenDP is asked for, and answers in its place:
+They find noise that is missing or too small only for some budgets, bounds, caps or numbers of
+users. No test relies on the package to know how much noise is right. For each draw of public
+settings there are several tables, neighbours of the first. For each table a fake OpenDP records the
+requests for noise, and returns outputs:
 
-- the scale pays for the distance between the totals of neighbours, in exact arithmetic: of Laplace
-  noise, distance / scale is at most eps; and the largest distance needs all of that noise;
-- in the unit of the values, the largest distance is the sensitivity by its definition;
-- the answer that belongs to a neighbour yields the neighbour's release: a release depends on the
-  values through OpenDP's answers only.
+- the scale is large enough for the distance between the totals of neighbours, in exact arithmetic:
+  for Laplace noise, distance / scale is at most eps; the largest distance needs all of that noise;
+- in the unit of the values, the largest distance is the sensitivity by definition;
+- with the output for a neighbour, the release is that of the neighbour: it depends on the values
+  only through OpenDP's outputs.
 """
 
 from fractions import Fraction
@@ -32,56 +32,56 @@ from userdp.release._sources import read_tally
 pytestmark = pytest.mark.filterwarnings("ignore:.*protects little")
 
 N_DRAWS = 40
-"""Draws of settings for each kind of release. A fault in a tenth of the (logarithmic) range of one
-setting would be missed with a chance below 2 %; the draws are the same in every run."""
+"""Number of draws of settings for each kind of release. A fault in a tenth of the (logarithmic)
+range of one setting is missed with probability below 2 %; draws are the same in every run."""
 
 CLOSE = 2.0**-38
 """Relative error of sums in floats: they have 53 bits, of which up to 12 are spent on offsets."""
 
 
-class Answering:
-    """In the place of OpenDP's noise: returns the total itself, or the answers that are set."""
+class FakeOpenDP:
+    """In the place of OpenDP's noise: returns the total itself, or the outputs that are set."""
 
     def __init__(self, monkeypatch):
-        self.answers, self.asked = None, []
+        self.outputs, self.requests = None, []
         for name in ("make_laplace", "make_gaussian"):
             make = partial(self.make, getattr(opendp.measurements, name))
             monkeypatch.setattr(opendp.measurements, name, make)
 
     def make(self, real, *space, scale):
         def draw(total):
-            self.asked.append((scale, total))
-            return total if self.answers is None else self.answers[len(self.asked) - 1]
+            self.requests.append((scale, total))
+            return total if self.outputs is None else self.outputs[len(self.requests) - 1]
 
         draw.map = real(*space, scale=scale).map
         return draw
 
-    def release(self, call, answers=None):
-        """Return what is released, and the scales and totals that OpenDP was asked for."""
-        self.answers, self.asked = answers, []
-        made = call()
-        scales, totals = zip(*self.asked, strict=True)
-        return made, scales, totals
+    def release(self, call, outputs=None):
+        """Return the release, and the scales and totals that were requested of OpenDP."""
+        self.outputs, self.requests = outputs, []
+        result = call()
+        scales, totals = zip(*self.requests, strict=True)
+        return result, scales, totals
 
 
 @pytest.fixture
-def door(monkeypatch):
-    return Answering(monkeypatch)
+def fake_opendp(monkeypatch):
+    return FakeOpenDP(monkeypatch)
 
 
 # Settings
-def spread(rng, least, most):
-    """Return a number drawn log-uniformly; now and then it is one of the ends."""
-    low, high = np.log([least, most])
-    return min(max(float(np.exp(rng.uniform(low - 0.5, high + 0.5))), least), most)
+def spread(rng, smallest, largest):
+    """Return a number drawn log-uniformly, sometimes one of the ends."""
+    low, high = np.log([smallest, largest])
+    return min(max(float(np.exp(rng.uniform(low - 0.5, high + 0.5))), smallest), largest)
 
 
-def whole(rng, least, most):
-    return round(spread(rng, least, most))
+def whole(rng, smallest, largest):
+    return round(spread(rng, smallest, largest))
 
 
 class Public(NamedTuple):
-    """Settings of a release. In each group of users all have the same number of records."""
+    """Settings of a release. All users of a group have the same number of records."""
 
     sizes: list[int]
     n_users: list[int]
@@ -116,9 +116,9 @@ def groups_of_users(rng, most_users, most_records):
 
 
 def public_of(rng, *, users=10**5, records=2**42, from_zero=False, gaussian=True):
-    """Return settings, each from its whole range."""
+    """Return settings, each drawn from its whole range."""
     width = spread(rng, 1.1e-280, 0.9e270)
-    # Far from zero, floats tell fewer values of a range apart.
+    # Far from zero, floats distinguish fewer values in a range.
     lower = 0.0 if from_zero else float(rng.choice([0.0, -width / 2, -width, 1000 * width]))
     upper = lower + width
     share = rng.choice([None, 0.0, 1.0, rng.uniform()])
@@ -130,7 +130,7 @@ def public_of(rng, *, users=10**5, records=2**42, from_zero=False, gaussian=True
 
 
 def options_of(rng, public):
-    """Return the options of a mean; without a width, the objective decides."""
+    """Return the options of a mean; without a width, the objective determines it."""
     largest_sum = public.width * public.sizes[-1]
     return {
         "budget": public.budget,
@@ -141,9 +141,9 @@ def options_of(rng, public):
     }
 
 
-# Tables: one number per user, which all of its records are
+# Tables with one value per user, which all of the user's records have
 class Users(NamedTuple):
-    """Of each user the group, and where between the bounds its values lie, from 0 to 1."""
+    """For each user the group, and the position of the values between the bounds, from 0 to 1."""
 
     groups: np.ndarray
     shares: np.ndarray
@@ -154,7 +154,7 @@ class Users(NamedTuple):
 
 
 def neighbours_of(rng, public):
-    """Return a table, and for each group one in which its first user is at the other end."""
+    """Return a table, and for each group one in which its first user has moved to the other end."""
     groups = np.repeat(np.arange(len(public.sizes)), public.n_users)
     shares = rng.choice([0.0, 0.25, 0.5, 1.0], groups.size)
     firsts = np.cumsum([0, *public.n_users[:-1]])
@@ -164,7 +164,7 @@ def neighbours_of(rng, public):
 
 
 def in_memory(public, users, monkeypatch):
-    """Return arrays of one row per user; its tally then gets the number of records of its group."""
+    """Return arrays with one row per user, whose tally is given the group's number of records."""
 
     def read(*arguments):
         tally = read_tally(*arguments)
@@ -182,8 +182,8 @@ def in_memory(public, users, monkeypatch):
 def in_duckdb(public, users, monkeypatch):
     """Return a table with one row per user of the first group, two of the second, and so on.
 
-    The query of the tally is the real one. Its result is changed before it is stored: from the
-    number of rows follows the number of records.
+    The tally uses the actual query. Its result is changed before it is stored: the number of rows
+    is replaced by the group's number of records.
     """
 
     def stretched(*question):
@@ -212,9 +212,9 @@ every_holder = pytest.mark.parametrize(
 )
 
 
-# What is demanded of every mean
-def pays_for(budget, distance, scale):
-    """Whether noise of a scale hides a distance of totals, by the definition of its law."""
+# Requirements on every mean
+def covers(budget, distance, scale):
+    """Whether noise of a scale covers a distance of totals, by the definition of its law."""
     if not distance:
         return True
     if isinstance(budget, beyond.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
@@ -233,7 +233,7 @@ def clipped(number, reach):
 
 
 def sensitivity_of(public, size, centre, total_width):
-    """Return how far one user of so many records moves the total of clipped sums: exactly."""
+    """Return exactly how far one user with `size` records can move the total of clipped sums."""
     ends = (Fraction(end) - Fraction(centre) for end in (public.lower, public.upper))
     low, high = (clipped(size * end, Fraction(total_width) / 2) for end in ends)
     return high - low
@@ -249,52 +249,52 @@ def threshold_of(public):
     return public.width * public.sizes[::-1][group] if group < len(above) else 0.0
 
 
-def check_spent(public, made, scales):
-    """All of a budget is spent if there is noise; by a Gaussian law a little less."""
+def check_spent(public, result, scales):
+    """Check that the whole budget is spent if there is noise, slightly less with a Gaussian law."""
     if isinstance(public.budget, beyond.GaussianNoise):
-        assert made.eps is None
-        assert (made.rho > 0) == any(scales)
-        assert made.rho <= public.budget.spends
+        assert result.eps is None
+        assert (result.rho > 0) == any(scales)
+        assert result.rho <= public.budget.spends
     else:
-        assert made.rho is None
-        assert made.eps <= public.budget
-        assert made.eps == pytest.approx(public.budget if any(scales) else 0, rel=1e-9)
+        assert result.rho is None
+        assert result.eps <= public.budget
+        assert result.eps == pytest.approx(public.budget if any(scales) else 0, rel=1e-9)
 
 
-def check_mean(door, public, options, calls):
+def check_mean(fake_opendp, public, options, calls):
     """Audit a release of one table and of its neighbours, one for each group of users."""
-    (made, scales, totals), *others = [door.release(call) for call in calls]
-    assert made.parts or len(scales) == 1
-    check_spent(public, made, scales)
+    (result, scales, totals), *others = [fake_opendp.release(call) for call in calls]
+    assert result.parts or len(scales) == 1
+    check_spent(public, result, scales)
     if options["total_width"] is None and options["objective"] == "bound":
-        assert made.total_width == pytest.approx(threshold_of(public), rel=1e-9)
-    fewest = [part.fewest for part in made.parts] or [0]
+        assert result.total_width == pytest.approx(threshold_of(public), rel=1e-9)
+    fewest = [part.fewest for part in result.parts] or [0]
     moves = [[] for _ in scales]
     for size, (other, its_scales, its_totals) in zip(public.sizes, others, strict=True):
         assert its_scales == scales
         moved = [abs(x - y) for x, y in zip(totals, its_totals, strict=True)]
-        part = next(place for place, least in enumerate(fewest) if size >= least)
+        part = next(place for place, smallest in enumerate(fewest) if size >= smallest)
         assert not any(moved[:part] + moved[part + 1 :]), "a user moves the total of others"
-        assert pays_for(public.budget, moved[part], scales[part])
-        moves[part].append((moved[part], other.mean - made.mean, size))
-    widths = [part.total_width for part in made.parts] or [made.total_width]
+        assert covers(public.budget, moved[part], scales[part])
+        moves[part].append((moved[part], other.mean - result.mean, size))
+    widths = [part.total_width for part in result.parts] or [result.total_width]
     for moved, scale, width in zip(moves, scales, widths, strict=True):
         largest, furthest, _ = max(moved)
         assert scale <= least_scale(public.budget, largest * (1 + CLOSE) + 2 * bool(scale))
-        # In the unit of the values: rounded to levels, to steps, and to floats.
-        step = furthest / largest if largest else made.rounding
+        # In the unit of the values, rounded to levels, steps and floats.
+        step = furthest / largest if largest else result.rounding
         for _, found, size in moved:
-            exact = float(sensitivity_of(public, size, made.centre, width)) / public.total
+            exact = float(sensitivity_of(public, size, result.centre, width)) / public.total
             levels = 2.0**-39 * public.width * size / public.total
             assert found == pytest.approx(exact, abs=4 * step + levels + public.float_error)
-        if largest > 2**20 and not made.parts and furthest > 1e6 * public.float_error:
-            assert made.noise_scale == pytest.approx(scale * step, rel=1e-4)
-    instead, *_ = door.release(calls[0], answers=its_totals)
-    assert instead == other
+        if largest > 2**20 and not result.parts and furthest > 1e6 * public.float_error:
+            assert result.noise_scale == pytest.approx(scale * step, rel=1e-4)
+    replayed, *_ = fake_opendp.release(calls[0], outputs=its_totals)
+    assert replayed == other
 
 
 @every_holder
-def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
+def test_means_of_tables(holder, n_draws, users, fake_opendp, monkeypatch):
     rng = np.random.default_rng(20)
     for _ in range(n_draws):
         public = public_of(rng, users=users)
@@ -306,10 +306,10 @@ def test_means_of_tables(holder, n_draws, users, door, monkeypatch):
                 **columns, lower=public.lower, upper=public.upper, **options
             )
 
-        check_mean(door, public, options, [partial(mechanism, table) for table in tables])
+        check_mean(fake_opendp, public, options, [partial(mechanism, table) for table in tables])
 
 
-def test_means_of_sums(door):
+def test_means_of_sums(fake_opendp):
     rng = np.random.default_rng(21)
     for _ in range(N_DRAWS):
         public = public_of(rng, records=2**52, from_zero=True)
@@ -317,10 +317,10 @@ def test_means_of_sums(door):
         people = ud.Contributions(public.counts, public.upper)
         sums = [public.counts * table.values(public) for table in tables]
         calls = [partial(release.release_mean, some, people, **options) for some in sums]
-        check_mean(door, public, options, calls)
+        check_mean(fake_opendp, public, options, calls)
 
 
-def test_measurements(door, monkeypatch):
+def test_measurements(fake_opendp, monkeypatch):
     rng = np.random.default_rng(22)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=10**4)
@@ -329,12 +329,12 @@ def test_measurements(door, monkeypatch):
         options |= {"lower": public.lower, "upper": public.upper}
         measurement = as_measurement("user", "value", data=frames[0], **options)
         assert measurement.map(1) <= getattr(public.budget, "spends", public.budget)
-        check_mean(door, public, options, [partial(measurement, frame) for frame in frames])
+        check_mean(fake_opendp, public, options, [partial(measurement, frame) for frame in frames])
 
 
-# Counts that are protected as well: then neighbours may also differ in them.
+# With protected counts, neighbours may also differ in their counts.
 @every_holder
-def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
+def test_means_with_protected_counts(holder, n_draws, users, fake_opendp, monkeypatch):
     rng, reached = np.random.default_rng(23), 0
     for _ in range(n_draws):
         public = public_of(rng, users=users, records=2**20, gaussian=False)
@@ -349,20 +349,20 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
             return release.private_mean_protected_counts(**columns, **names)
 
         firsts, (base, *tables) = neighbours_of(rng, public)
-        # The last user who moves is also left out, or has the records of another group.
+        # The last user who moves can also be left out, or get another group's number of records.
         gone = Users(*(np.delete(column, firsts[-1]) for column in base))
         groups = np.where(np.arange(base.groups.size) == firsts[-1], 0, base.groups)
         others = [*tables, gone, Users(groups, tables[-1].shares)]
-        made, scales, totals = door.release(partial(mechanism, base))
+        result, scales, totals = fake_opendp.release(partial(mechanism, base))
         assert len(scales) == 2
-        assert made.sum_scale == pytest.approx(2 * cap * made.reach / eps, rel=1e-9)
-        assert made.weight_scale == pytest.approx(2 * cap / eps, rel=1e-9)
-        assert [made.noisy_sum, made.noisy_weight] == [totals[0] * made.step, totals[1]]
-        furthest = max(made.centre - public.lower, public.upper - made.centre)
+        assert result.sum_scale == pytest.approx(2 * cap * result.reach / eps, rel=1e-9)
+        assert result.weight_scale == pytest.approx(2 * cap / eps, rel=1e-9)
+        assert [result.noisy_sum, result.noisy_weight] == [totals[0] * result.step, totals[1]]
+        furthest = max(result.centre - public.lower, public.upper - result.centre)
         expected = furthest if reach is None else min(reach, furthest)
-        assert made.reach == pytest.approx(expected, abs=2 * made.step)
+        assert result.reach == pytest.approx(expected, abs=2 * result.step)
         for number, table in enumerate(others):
-            other, its_scales, its_totals = door.release(partial(mechanism, table))
+            other, its_scales, its_totals = fake_opendp.release(partial(mechanism, table))
             assert its_scales == scales
             moved = [abs(x - y) for x, y in zip(totals, its_totals, strict=True)]
             pairs = zip(moved, scales, strict=True)
@@ -371,41 +371,43 @@ def test_means_with_protected_counts(holder, n_draws, users, door, monkeypatch):
             reached = max(reached, price / Fraction(eps))
             if number < len(tables):
                 weight = min(public.sizes[number], cap)
-                exact = float(sensitivity_of(public, 1, made.centre, 2 * made.reach)) * weight
-                found = other.noisy_sum - made.noisy_sum
-                assert found == pytest.approx(exact, abs=3 * weight * made.step, rel=1e-12)
-        instead, *_ = door.release(partial(mechanism, base), answers=its_totals)
-        assert instead == other
+                exact = float(sensitivity_of(public, 1, result.centre, 2 * result.reach)) * weight
+                found = other.noisy_sum - result.noisy_sum
+                assert found == pytest.approx(exact, abs=3 * weight * result.step, rel=1e-12)
+        replayed, *_ = fake_opendp.release(partial(mechanism, base), outputs=its_totals)
+        assert replayed == other
     assert reached > 1 - 1e-6
 
 
-def test_means_of_vectors(door):
+def test_means_of_vectors(fake_opendp):
     rng = np.random.default_rng(24)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=2000, records=2**40, from_zero=True)
         law = beyond.GaussianNoise(spread(rng, 2.0**-10, 2.0**40))
         d = whole(rng, 1, 100)
         people = ud.Contributions(public.counts, public.upper)
-        ways = rng.normal(size=(people.n_users, d))
-        ways *= (1 - 1e-12) / np.linalg.norm(ways, axis=1, keepdims=True)
-        base = ways * (public.counts * public.upper / 2)[:, None]
-        made, (scale,), (total,) = door.release(partial(release_mean_in_ball, base, people, law))
-        assert made.rho <= law.spends
+        directions = rng.normal(size=(people.n_users, d))
+        directions *= (1 - 1e-12) / np.linalg.norm(directions, axis=1, keepdims=True)
+        base = directions * (public.counts * public.upper / 2)[:, None]
+        result, (scale,), (total,) = fake_opendp.release(
+            partial(release_mean_in_ball, base, people, law)
+        )
+        assert result.rho <= law.spends
         longest = 0
         for size, first in zip(public.sizes, np.cumsum([0, *public.n_users[:-1]]), strict=True):
             sums = base.copy()
             sums[first] *= -1
             call = partial(release_mean_in_ball, sums, people, law)
-            other, (its_scale,), (its_total,) = door.release(call)
+            other, (its_scale,), (its_total,) = fake_opendp.release(call)
             assert its_scale == scale
             square = sum((x - y) ** 2 for x, y in zip(total, its_total, strict=True))
             assert square * Fraction(law.sigma) ** 2 <= Fraction(scale) ** 2
             longest = max(longest, sqrt(square))
-            exact = 2 * min(size * public.upper / 2, made.radius) / public.total
-            found = hypot(*(other.mean - made.mean))
+            exact = 2 * min(size * public.upper / 2, result.radius) / public.total
+            found = hypot(*(other.mean - result.mean))
             slack = (4 + 4 * sqrt(d)) * (found / sqrt(square) if square else 0.0)
             assert found == pytest.approx(exact, abs=slack, rel=1e-9)
         assert scale <= hypot((longest + 4 + 4 * sqrt(d)) * law.sigma, 4) * (1 + 1e-9)
         call = partial(release_mean_in_ball, base, people, law)
-        instead, *_ = door.release(call, answers=[its_total])
-        assert instead.public() == other.public()
+        replayed, *_ = fake_opendp.release(call, outputs=[its_total])
+        assert replayed.public() == other.public()

@@ -1,4 +1,4 @@
-"""The sources of the book: stored outputs, figures with all they need, names that exist."""
+"""The sources of the book: stored outputs, complete figures, and names that exist."""
 
 import base64
 import re
@@ -16,11 +16,11 @@ from userdp.beyond import privacy_loss
 
 CHAPTERS = sorted(BOOK.glob("*.ipynb"))
 PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]
-UNNUMBERED = {"index", "explorer"}  # pages whose picture is live, with a caption of its own
+UNNUMBERED = {"index", "explorer"}  # pages whose picture is live and has its own caption
 KINDS = {"text/plain", "application/papermill.record/text/plain"}
 KINDS |= {"text/html", "text/markdown", "image/png"}
 RUNS = r"<\s*(?:script|iframe|object|embed|svg|math|img|link|form|a)\b|\bon\w+\s*=|script:|//|\{raw"
-LONGEST_LINE = 88  # what a page shows without a scroll bar
+LONGEST_LINE = 88  # characters that a page shows without a scroll bar
 
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 every_page = pytest.mark.parametrize("path", [*CHAPTERS, *PROSE], ids=lambda path: path.stem)
@@ -46,7 +46,7 @@ def images(cell):
 
 @every_chapter
 def test_every_cell_was_executed_in_order_and_its_output_stored(path):
-    """And can be copied. nbval does not compare cells without an execution count."""
+    """nbval skips cells without an execution count. All code is visible and can be copied."""
     cells = code_cells(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     assert any(cell.outputs for cell in cells)
@@ -66,8 +66,8 @@ def is_folded(cell):
 
 
 @pytest.mark.parametrize("name", PATH)
-def test_a_page_of_the_path_is_read_unfolding_nothing(name):
-    """It has three folds of code at most, beside that of its picture, and no two in a row."""
+def test_a_page_of_the_path_has_few_folds(name):
+    """At most three folds of code, besides that of its picture, and no two in a row."""
     cells = read(BOOK / f"{name}.ipynb").cells
     folds = [is_folded(cell) for cell in cells]
     live = [cell for cell in cells if "live" in cell.metadata.get("tags", [])]
@@ -76,8 +76,8 @@ def test_a_page_of_the_path_is_read_unfolding_nothing(name):
 
 
 @every_chapter
-def test_every_fold_says_what_is_in_it_as_no_other_of_its_page_does(path):
-    """Open as closed. One that draws a figure is named after it when the page is built."""
+def test_every_fold_has_a_title_of_its_own(path):
+    """The title is the same when open. A fold that draws a figure gets its title in the build."""
     settings = [cell.metadata.get("mystnb", {}) for cell in code_cells(path) if is_folded(cell)]
     prompts = ("code_prompt_show", "code_prompt_hide")
     names = [[s.get(x) for x in prompts] for s in settings if "figure" not in s]
@@ -88,8 +88,8 @@ def test_every_fold_says_what_is_in_it_as_no_other_of_its_page_does(path):
 
 
 @every_chapter
-def test_what_is_stored_is_clean_and_of_kinds_that_do_not_run(path):
-    """That it is what the cell makes is compared when the chapter is executed."""
+def test_stored_outputs_are_clean_and_contain_no_active_content(path):
+    """Executing the chapter compares the outputs themselves."""
     notebook = read(path)
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert notebook.metadata.language_info == {"name": "python"}
@@ -128,18 +128,18 @@ SETTINGS = [
     r"(?:level|probability of) \d+ %|\d+ % interval",
     r"<a href=\"#eps=[^<]*</a>",
 ]
-"""A budget or a level that somebody has chosen, and with it a cell."""
+"""Budgets and levels that are settings, also of a cell."""
 TITLES = [
     r"(?:Theorem|Lemma|Proposition|Corollary|Definition|Section|Figure) \d+\.\d+",
     r"(?:arXiv|Python|Coq|MathComp|MathComp-Analysis|CC BY) \(?\d+\.\d+",
     r"https?://[^\s)]+",
 ]
-"""Numbers in names of statements, versions, licences and places."""
+"""Numbers in names of statements, versions, licences and addresses."""
 MEASURED = r"(?<![\w./])\d[\d,]*(?:\.\d+|/\d+| ?(?:%|per ?cent))(?![\w/])"
 
 
 def typed_numbers(text):
-    """Decimals, fractions and percentages outside of formulas, code, settings and titles."""
+    """Decimals, fractions and percentages outside formulas, code, settings and titles."""
     code = r"\$\$.*?\$\$(?: \([\w-]+\))?|\$[^$]+\$|```.*?```|`[^`]*`"
     text = re.sub(code, "", text, flags=re.S)
     return re.findall(MEASURED, re.sub("|".join([*SETTINGS, *TITLES]), "", text))
@@ -154,7 +154,7 @@ def beside_figures(path):
 
 @every_page
 def test_no_measured_number_is_typed(path):
-    """What is measured comes from cells; a formula may have numbers, and so may code."""
+    """Measured numbers come from cells; formulas and code may contain numbers."""
     assert typed_numbers(markdown(path)) == []
     if path.suffix == ".ipynb":
         assert typed_numbers(beside_figures(path)) == []
@@ -203,14 +203,14 @@ def test_reference_page_lists_everything_that_is_exported():
     }
 
 
-def test_picture_of_the_readme_is_the_landing_pages():
+def test_the_picture_of_the_readme_is_that_of_the_landing_page():
     *_, stored = [image for cell in code_cells(BOOK / "index.ipynb") for image in images(cell)]
     assert base64.b64decode(stored) == (BOOK / "_static" / "landing.png").read_bytes()
     assert "book/_static/landing.png" in (ROOT / "README.md").read_text()
 
 
 def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
-    """As Coq printed it outside its section; `make -C proofs` compares what it prints now."""
+    """As Coq printed it outside its section; `make -C proofs` compares this with its output."""
     files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("closed.txt")]
     printed = [name for text in files for name in re.findall(r"^(\w+)\n     : ", text, re.M)]
     assert sorted(printed) == sorted(name for _, name in proofs.marked())
@@ -224,7 +224,7 @@ def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
 
 def test_each_definition_between_marks_is_shown():
     shown = sources.units("proofs/defined.txt") | sources.units("proofs/reals/defined.txt")
-    """With all that it says; `make -C proofs` compares what Coq prints now."""
+    """As Coq printed it; `make -C proofs` compares this with its output."""
     files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("*.v")]
     between = "\n".join(text for file in files for _, text in proofs.BLOCK.findall(file))
     defined = re.findall(r"^(?:Definition|Fixpoint|Inductive|Record) (\w+)", between, re.M)
@@ -240,7 +240,7 @@ def test_each_definition_between_marks_is_shown():
 
 
 def test_the_table_of_what_coq_checked_is_complete():
-    """It names every statement that the ledger does, and each of its rows is read."""
+    """It names every statement of the ledger, and each of its rows is parsed."""
     named = {row["label"] for row in ledger()}
     named = {x for x in named if re.match("(thm|lem|prop|prp|cor)-", x)} | {"lem-printed"}
     assert named == {x for x in proofs.statements() if not x.startswith("err-")}
@@ -262,7 +262,7 @@ def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
         proofs.entry("thm-lemma")
 
 
-def test_a_theorem_has_a_place_on_the_page_of_its_file():
+def test_a_theorem_is_a_unit_on_the_page_of_its_file():
     for file, name in proofs.marked():
         first, last = sources.units(f"proofs/{file}")[name]
         lines = (proofs.PROOFS / file).read_text("utf-8").splitlines()[first - 1 : last]
@@ -271,8 +271,8 @@ def test_a_theorem_has_a_place_on_the_page_of_its_file():
         assert not any(line.startswith(("(* end", "Proof")) for line in lines)
 
 
-def test_a_long_proof_says_its_idea():
-    """More than forty lines begin with a comment; in no more than three lines."""
+def test_a_long_proof_states_its_idea():
+    """A proof of more than forty lines begins with a comment of at most about three lines."""
     found = 0
     for path in sorted(proofs.PROOFS.rglob("*.v")):
         for proof in re.findall(r"^Proof\.\n((?s:.*?))^Qed\.", path.read_text("utf-8"), re.M):

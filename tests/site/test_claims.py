@@ -33,13 +33,13 @@ def labels(name):
 
 
 def test_every_numbered_statement_has_a_row_and_no_two_rows_are_the_same():
-    """What the book adds does not stand under the paper's own number, with another verdict."""
+    """In addition, no result of the book is listed under a number of the paper."""
     for entries in ([row["id"] for row in ROWS], [row["says"] for row in ROWS]):
         assert len(entries) == len(set(entries))
     assert set(NUMBERED) <= {row["id"] for row in ROWS}
     *paper, beyond = yaml.safe_load((BOOK / "claims.yml").read_text("utf-8"))
-    places = {row["where"] for part in paper for row in part["rows"]}
-    assert not places & {row["where"] for row in beyond["rows"]}
+    paper_places = {row["where"] for part in paper for row in part["rows"]}
+    assert not paper_places & {row["where"] for row in beyond["rows"]}
 
 
 @every_row
@@ -54,21 +54,21 @@ def test_row_is_complete(row):
 
 
 @every_row
-def test_a_row_is_proved_in_coq_if_its_statement_or_its_erratum_is(row):
-    """As a whole: what Coq has checked in part is proved by hand."""
+def test_a_row_is_proved_in_coq_iff_its_statement_or_its_erratum_is(row):
+    """A statement of which Coq has checked only a part counts as proved by hand."""
     errata = re.findall(r"\(#(err-[\w-]+)\)", row.get("why", ""))
     found = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in (row["label"], *errata)]
     assert ("checked" in found) == (row.get("known") == "proved in Coq")
 
 
 @every_row
-def test_what_is_measured_or_read_is_no_theorem(row):
+def test_measured_or_quoted_claims_are_not_theorems(row):
     stated = re.match(r"(thm|lem|prop|prp|cor)-", row["label"])
     assert not stated or row["known"].startswith("proved")
 
 
 @every_row
-def test_what_a_row_names_exists(row):
+def test_everything_named_in_a_row_exists(row):
     assert row["label"] in labels(row["page"])
     for name in row["functions"]:
         resolve_name(f"userdp.{name}")
@@ -79,7 +79,7 @@ def test_what_a_row_names_exists(row):
 
 
 def test_the_reference_begins_with_a_line_for_each_numbered_statement():
-    """With a function, a page and a test."""
+    """Each line has a function, a page and a test."""
     assert "\n{{ numbered }}\n" in (BOOK / "reference.md").read_text("utf-8")
     _, _, *lines = sources.numbered().splitlines()
     entry = r"\| {ref}`[^`]+ <claim-(.+)>` \| [^|]+( \| ({[\w:]+}`[^`|]+`(, )?)+){3} \|"
@@ -90,4 +90,6 @@ def test_every_theorem_of_the_book_has_a_row():
     every = set().union(*(labels(name) for name in pages())) - {None}
     stated = {label for label in every if re.match(r"(thm|lem|prop|prp|cor|def)-", label)}
     assert len(stated) > 15
-    assert stated - {row["label"] for row in ROWS} == {"lem-printed"}  # kept to show what is wrong
+    assert stated - {row["label"] for row in ROWS} == {
+        "lem-printed"
+    }  # quoted as an erroneous lemma

@@ -1,4 +1,4 @@
-"""The examples of the README and of CONTRIBUTING.md work as they stand."""
+"""The examples in README.md and CONTRIBUTING.md work without changes."""
 
 import os
 import re
@@ -19,7 +19,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if "spark" not in code]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
-# Left out of a copy of the repository: what is made, linked or large.
+# Not copied with the repository, because they are generated, linked or large.
 LEFT_OUT = [
     ".git",
     ".venv",
@@ -32,7 +32,7 @@ LEFT_OUT = [
     ".hypothesis",
 ]
 
-# What JupyterLab leaves in a notebook.
+# Metadata that JupyterLab adds to a notebook.
 EDITOR = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "version": "3.11.2", "file_extension": ".py"},
@@ -40,14 +40,14 @@ EDITOR = {
 
 
 def block(language, containing):
-    """The only block of CONTRIBUTING.md in a language that contains some words."""
+    """The only block of CONTRIBUTING.md in this language that contains this text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
     (found,) = [code for code in blocks if containing in code]
     return found
 
 
 def insert(path, below, code):
-    """Put code below the only line that is this one."""
+    """Insert code below the only line equal to `below`."""
     text = path.read_text("utf-8")
     assert text.count(f"\n{below}\n") == 1
     path.write_text(text.replace(f"\n{below}\n", f"\n{below}\n{code}"), "utf-8")
@@ -59,7 +59,7 @@ def append(path, code):
 
 
 def chapter():
-    """The chapter of CONTRIBUTING.md as JupyterLab would save it, run once, long ago."""
+    """The chapter of CONTRIBUTING.md as JupyterLab would save it after an earlier run."""
     prose = nbformat.v4.new_markdown_cell(block("markdown", "# Capped sums").rstrip("\n"))
     code = nbformat.v4.new_code_cell(block("python", "geometric_collection").rstrip("\n"))
     code.metadata = {"editable": True, "slideshow": {"slide_type": ""}, "scrolled": True}
@@ -78,7 +78,7 @@ def contribution(tmp_path):
     first = "from userdp.beyond.errors import centred_clipping as centred_clipping"
     insert(exported, first, block("python", "as capped_mean"))
     ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--select=I", "--fix", exported]
-    subprocess.run(ruff, check=True)  # to where it belongs, whatever stands there
+    subprocess.run(ruff, check=True)  # sort the imports
     above = ".. autofunction:: clipped_mean_error"
     insert(copy / "book/reference.md", above, block("rst", "capped_mean"))
     insert(copy / "tests/test_bad_input.py", "REFUSED = [", block("python", '"cap", ['))
@@ -90,7 +90,7 @@ def contribution(tmp_path):
 
 
 def run(command, copy):
-    """Run a command in the copy, with this environment, which is not to be made again."""
+    """Run a command in the copy, with the present environment, which `make` must not rebuild."""
     ready = "--assume-old .venv/ready --assume-old .venv/tests"
     settings = {"PYTHONPATH": str(copy), "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache")}
     return subprocess.run(
@@ -104,8 +104,8 @@ def run(command, copy):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` makes what is called here")
-def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contribution):
+@pytest.mark.skipif(not (ROOT / ".venv").exists(), reason="`make test` creates .venv first")
+def test_the_worked_example_passes_and_with_half_the_noise_fails_with_its_message(contribution):
     for command in block("sh", "tests/beyond/test_capped_mean.py").splitlines():
         done = run(command, contribution)
         assert done.returncode == 0, done.stdout
@@ -119,7 +119,7 @@ def test_the_worked_example_is_green_and_with_half_the_noise_red_in_words(contri
     assert "AssertionError: too little noise: a release spends 1, eps is 0.5" in done.stdout
 
 
-def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch, capsys):
+def test_the_code_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(6)
     users = np.repeat(np.arange(100), 1 + rng.zipf(1.8, 100) % 50)
     data = pd.DataFrame({"user": users, "value": rng.uniform(0, 65, users.size)})
@@ -132,10 +132,10 @@ def test_the_blocks_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch,
     names = {}
     for code in BLOCKS:
         exec(code, names)
-    made = names["made"]
-    assert made.n_records == len(data)
+    result = names["made"]
+    assert result.n_records == len(data)
     shown = capsys.readouterr().out
     assert names["monthly"].means[-1].n_records == 0
     by_month = names["monthly"].public_sentence("km/h")
-    for text in (repr(made), made.public_sentence("km/h"), made.public_json(), by_month):
+    for text in (repr(result), result.public_sentence("km/h"), result.public_json(), by_month):
         assert text in shown

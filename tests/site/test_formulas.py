@@ -1,4 +1,4 @@
-"""Formulas as the build sets them: what MathJax or its fonts do not know ends the build."""
+"""Formulas as typeset by the build, which fails if MathJax or its fonts do not support them."""
 
 import pytest
 from sphinx.errors import ExtensionError
@@ -6,13 +6,13 @@ from sphinx.errors import ExtensionError
 from tools.ext.formulas import typeset, used_characters
 
 
-def test_a_formula_has_glyphs_and_is_read_aloud():
-    made = typeset(r"m_\ell\le\mathbb{R}", display=False)
-    glyphs, aloud = made.split("<mjx-assistive-mml")
+def test_a_formula_has_glyphs_and_text_for_screen_readers():
+    html = typeset(r"m_\ell\le\mathbb{R}", display=False)
+    glyphs, aloud = html.split("<mjx-assistive-mml")
     assert 'aria-hidden="true"' in glyphs
     assert "<mi>m</mi>" in aloud
     assert "<mi>\u2113</mi>" in aloud
-    assert "data-" not in made
+    assert "data-" not in html
     assert "≤" in used_characters["N"]
     assert "\u211d" in used_characters["DS"]
 
@@ -31,7 +31,7 @@ def test_a_search_within_the_page_finds_a_formula_in_one_line(tex, text):
 
 
 @pytest.mark.parametrize("tex", [r"\unknown x", r"\frac{1", r"x_", "ж"])
-def test_what_is_not_understood_ends_the_build(tex):
+def test_unsupported_tex_fails_the_build(tex):
     with pytest.raises(ExtensionError, match=r"does not understand|lack"):
         typeset(tex, display=True)
 
@@ -39,5 +39,5 @@ def test_what_is_not_understood_ends_the_build(tex):
 @pytest.mark.parametrize(
     "tex", [r"\widehat{abcd}", r"\overbrace{x+y}", r"\mathcal{M}\mathfrak{g}", r"\xrightarrow{n}"]
 )
-def test_glyphs_beyond_the_first_font_are_at_hand(tex):
+def test_glyphs_of_other_fonts_are_available(tex):
     assert "<mjx-utext" not in typeset(tex, display=True)

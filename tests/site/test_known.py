@@ -1,4 +1,4 @@
-"""What was known: each work is in the bibliography, marked, and cited where its idea is used."""
+"""Prior work: each work is in the bibliography, marked, and cited where its idea is used."""
 
 import re
 
@@ -11,7 +11,7 @@ NAMED = re.compile(r"\{(?:prf:ref|eq)\}`([\w-]+)`")
 DEPTH = re.compile(r"\{cite:t\}`(\w+)`, \*(abstract|cited)\*")
 TEXT = (BOOK / "known.md").read_text("utf-8")
 ROWS = [line for line in TEXT.splitlines() if line.startswith("|") and DEPTH.search(line)]
-# Their sources are named in the tables only.
+# The sources of these pages are named only in tables.
 ELSEWHERE = {"frontier", "lower-bound", "variance"}
 
 
@@ -23,28 +23,28 @@ def cited(text):
     return {key for keys in CITED.findall(text) for key in keys.split(",")}
 
 
-def places(labels):
-    """The pages that state what has these labels."""
+def pages_stating(labels):
+    """The pages with the statements or equations of these labels."""
     pattern = "|".join(map(re.escape, labels))
     pattern = rf"^(?::label: (?:{pattern})|\$\$ \((?:{pattern})\))$"
     return {name for name in pages() if re.search(pattern, prose(name), re.M)}
 
 
-def test_the_bibliography_has_what_is_cited_and_nothing_else():
+def test_the_bibliography_has_exactly_the_cited_works():
     entries = re.findall(r"^@\w+\{(\w+),", (BOOK / "references.bib").read_text("utf-8"), re.M)
     assert len(entries) == len(set(entries))
     assert set(entries) == set().union(*(cited(prose(name)) for name in pages()))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: re.search(r"`(\w+)`, \*", row)[1])
-def test_each_work_is_marked_and_cited_where_a_statement_builds_on_it(row):
-    works, stated = cited(row), places(NAMED.findall(row))
+def test_each_work_is_marked_and_cited_on_pages_that_build_on_it(row):
+    works, stated = cited(row), pages_stating(NAMED.findall(row))
     assert stated, "no page has a statement of this row"
     assert works == {key for key, _ in DEPTH.findall(row)}, "say how far the work could be read"
     if stated.isdisjoint(ELSEWHERE):
         assert works <= set().union(*(cited(prose(name)) for name in stated))
 
 
-def test_the_page_says_of_every_work_how_far_it_could_be_read():
+def test_the_page_says_for_every_work_how_far_it_could_be_read():
     assert len(ROWS) > 15
     assert cited(TEXT) == {key for key, _ in DEPTH.findall(TEXT)}

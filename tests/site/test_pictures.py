@@ -1,4 +1,4 @@
-"""The checker of pictures sees each kind of fault in a small figure, and none in a sound one."""
+"""The checker of pictures finds each kind of fault in a small figure, and none in a correct one."""
 
 import base64
 import io
@@ -24,7 +24,7 @@ ABOUT = {
 
 
 def table():
-    """Two errors for two collections; written with six digits, and read."""
+    """Two errors for two collections, written with six digits and read again."""
     parts = [
         {"collection": name, "eps": EPS, "opt": k / EPS**0.5, "opt_se": EPS / 9, "Laplace": k / EPS}
         for name, k in (("geometric", 10), ("extreme", 7))
@@ -34,7 +34,7 @@ def table():
 
 
 def draw(change):
-    """A figure with two panels, two curves and a band in each, which `change` may change."""
+    """A figure of two panels, each with two curves and a band; `change` may modify it."""
     parts = [("geometric", 10 / EPS**0.5, 10 / EPS), ("extreme", 7 / EPS**0.5, 7 / EPS)]
     fig, axes = plt.subplots(2, 1)
     for ax, (name, opt, laplace) in zip(axes, parts, strict=True):
@@ -130,16 +130,16 @@ FAULTS = {
 }
 
 
-def test_a_sound_figure_has_no_fault():
+def test_a_correct_figure_has_no_fault():
     assert found(lambda *_: None) == []
 
 
 @pytest.mark.parametrize("change", FAULTS)
-def test_a_fault_is_told_in_a_sentence(change):
+def test_a_fault_is_described_in_a_sentence(change):
     assert found(change)[0].startswith(FAULTS[change])
 
 
-def test_a_unit_is_that_of_the_column():
+def test_the_unit_of_an_axis_must_be_that_of_the_column():
     def rename(*axes):
         for ax in axes:
             ax.set_ylabel("error (m/s)")
@@ -148,12 +148,12 @@ def test_a_unit_is_that_of_the_column():
     assert found(rename)[0] == expected
 
 
-def test_a_name_that_no_table_has_is_a_fault():
+def test_a_label_without_a_column_or_row_is_a_fault():
     (sentence, *_) = found(lambda ax, _: ax.lines[0].set_label("the best"))
     assert sentence == "the line labelled 'the best' names no column and no row of data/errors.csv"
 
 
-def test_a_ratio_is_to_the_column_that_the_axis_names():
+def test_a_ratio_is_relative_to_the_column_that_the_axis_names():
     def divide(*axes, by="Laplace"):
         for ax in axes:
             ax.collections[0].remove()
@@ -167,7 +167,7 @@ def test_a_ratio_is_to_the_column_that_the_axis_names():
 
 
 @pytest.mark.parametrize(("level", "sound"), [(7.4, False), (7, True)], ids=["off", "stored"])
-def test_a_level_that_names_rows_is_in_them(level, sound):
+def test_a_level_labelled_by_rows_must_be_in_them(level, sound):
     at_one = table()
     at_one.frame.loc[len(at_one.frame)] = ["extreme", 1, 7, 0.1, 7]
     sentences = found(lambda _, ax: ax.axhline(level, label="extreme"), lambda: at_one)
@@ -176,7 +176,7 @@ def test_a_level_that_names_rows_is_in_them(level, sound):
 
 @pytest.fixture
 def bars():
-    """A bar for each of three methods, with its name at the tick."""
+    """A table and axes for three bars, one per method, named at the ticks."""
     frame = pd.DataFrame({"method": ["one", "two", "three"], "error": [3.0, 1.0, 2.0]})
     fig, ax = plt.subplots()
     yield pictures.Table("bars", frame, {"method": ("", ""), "error": ("", "km/h")}), ax
@@ -194,7 +194,7 @@ def bars():
     ],
     ids=["as stored", "from below", "another length", "names swapped", "names reversed"],
 )
-def test_bars_have_the_names_of_their_rows(bars, names, lengths, sound):
+def test_bars_must_have_the_names_of_their_rows(bars, names, lengths, sound):
     stored, ax = bars
     ax.barh(range(3), lengths, label="error")
     ax.set_yticks(range(3), names)
@@ -204,7 +204,7 @@ def test_bars_have_the_names_of_their_rows(bars, names, lengths, sound):
 
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["as stored", "swapped"])
-def test_strokes_are_where_the_column_of_their_row_is_1(swapped):
+def test_strokes_must_be_where_the_column_of_their_row_is_1(swapped):
     frame = pd.DataFrame({"n": [0, 1, 2, 3], "nobody": [1, 0, 0, 1], "one person": [0, 1, 1, 1]})
     stored = pictures.Table("codes", frame, dict.fromkeys(frame, ("", "1")))
     fig, ax = plt.subplots()
@@ -213,12 +213,14 @@ def test_strokes_are_where_the_column_of_their_row_is_1(swapped):
     ax.set_yticks([0, -1], ["one person", "nobody"] if swapped else ["nobody", "one person"])
     sentences = list(pictures.faults(recorder.describe(fig), [stored]))
     plt.close(fig)
-    said = [f"the strokes of {x!r} are not where its column is 1" for x in ("one person", "nobody")]
-    assert sentences == said * swapped
+    faults = [
+        f"the strokes of {x!r} are not where its column is 1" for x in ("one person", "nobody")
+    ]
+    assert sentences == faults * swapped
 
 
-def test_a_row_may_have_the_name_of_a_column_in_its_own():
-    """And points that no line joins may be in rows of several settings."""
+def test_a_label_may_name_a_row_if_the_title_names_the_column():
+    """In addition, points that no line joins may come from rows of several settings."""
     frame = pd.DataFrame({"rule": ["OPT-worst-case", "other"], "setting": ["a", "b"]})
     frame = pd.concat([frame, frame.assign(setting="c")], ignore_index=True)
     frame = frame.assign(eps=[1, 1, 2, 2], worst_case=[1.0, 2, 3, 4], average=[5.0, 6, 7, 8])
@@ -244,8 +246,8 @@ JUMPS = {
 
 
 @pytest.mark.parametrize(("eps", "error", "sound"), JUMPS.values(), ids=JUMPS)
-def test_a_jump_is_upright_or_a_gap(eps, error, sound):
-    """Points alone may be on one side."""
+def test_a_jump_must_be_vertical_or_a_gap(eps, error, sound):
+    """Points without a line may be on one side only."""
     budgets, errors = BOTH_SIDES
     frame = pd.DataFrame({"eps": budgets, "rank": [2, 2, 2, 1, 1], "error": errors})
     about = {"eps": ("", "1"), "rank": ("", "1"), "error": ("", "km/h")}
@@ -255,9 +257,9 @@ def test_a_jump_is_upright_or_a_gap(eps, error, sound):
     ax.set(xlabel="budget (no unit)", ylabel="error (km/h)")
     figure = json.loads(json.dumps(recorder.describe(fig)))
     plt.close(fig)
-    said = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
+    fault = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
     found = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
-    assert found == said * (not sound)
+    assert found == fault * (not sound)
 
 
 def picture(color):
@@ -268,13 +270,13 @@ def picture(color):
     return {"image/png": base64.b64encode(file.getvalue()).decode()}
 
 
-def test_another_colour_is_seen_in_the_picture_alone():
+def test_a_changed_colour_is_found_by_comparing_pictures():
     first = picture("C0")
     assert pictures.differing([first, first], [first, picture("C2")]) == [2]
     assert pictures.differing([first], [picture("C0")]) == []
 
 
-def test_what_becomes_a_picture_is_recorded(monkeypatch):
+def test_figures_are_recorded_when_they_are_drawn(monkeypatch):
     canvas = recorder.FigureCanvasBase
     monkeypatch.setattr(canvas, "print_figure", canvas.print_figure)
     recorder.start()
@@ -284,7 +286,7 @@ def test_what_becomes_a_picture_is_recorded(monkeypatch):
     assert json.loads(recorder.take()) == []
 
 
-def test_a_figure_offers_the_tables_up_to_the_next_figure():
+def test_a_figure_is_compared_with_the_tables_up_to_the_next_figure():
     text = "{download}`One (CSV) <data/one.csv>`, {download}`two <data/two.csv>`"
     prose = SimpleNamespace(cell_type="markdown", source=text)
     image = SimpleNamespace(cell_type="code", get=lambda *_: [{"data": {"image/png": ""}}])
@@ -294,7 +296,7 @@ def test_a_figure_offers_the_tables_up_to_the_next_figure():
 
 
 def test_every_picture_of_the_book_is_in_a_chapter_that_is_executed():
-    """And offers a table, so that the check is not of nothing."""
+    """In addition, it offers a table, with which it can be compared."""
     shown = 0
     for name in pages():
         for number, cell in enumerate(page(name).cells):

@@ -1,4 +1,4 @@
-"""Every table has a record that leads to what exists, and its columns are described."""
+"""Every table has a valid record, and its columns are described."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ def test_every_table_has_a_record_and_every_figure_a_table():
 
 
 @pytest.mark.parametrize("table", WRITTEN)
-def test_a_seed_is_that_of_the_page(table):
+def test_a_recorded_seed_is_that_of_the_page(table):
     record = RECORDS[table]
     cells = page(record["page"]).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
@@ -35,7 +35,7 @@ def test_a_seed_is_that_of_the_page(table):
 
 
 @pytest.mark.parametrize("table", KEPT)
-def test_what_is_kept_is_what_the_script_wrote(table):
+def test_a_stored_table_is_the_one_that_the_script_wrote(table):
     content = (recorded.DATA / f"{table}.csv").read_bytes()
     assert RECORDS[table]["sha256"] == hashlib.sha256(content).hexdigest()
     assert f"{table}.csv" in (ROOT / RECORDS[table]["script"]).read_text("utf-8")
@@ -68,8 +68,8 @@ def test_the_data_package_is_that_of_this_version_of_the_book():
     assert [licence["name"] for licence in package["licenses"]] == ["CC-BY-4.0"]
 
 
-def unlike_its_description(file, fields):
-    """Return what the columns of a table and their descriptions do not agree on."""
+def mismatch_with_description(file, fields):
+    """Return how the columns of a table and their descriptions disagree, or None."""
     with (recorded.DATA / file).open(encoding="utf-8", newline="") as table:
         header, *rows = csv.reader(table)
     if header != (described := [field["name"] for field in fields]):
@@ -79,7 +79,7 @@ def unlike_its_description(file, fields):
         if len(field["description"]) <= 5:
             return f"{where} has no description"
         if ("unit" in field) == (field["type"] == "string"):
-            return f"{where}: numbers have a unit, and only they"
+            return f"{where}: only numbers have a unit"
         kinds = [kind for kind, read in TYPES.items() if all(is_a(read, v) for v in values if v)]
         if field["type"] != kinds[0]:
             return f"{where} is of type {kinds[0]}, not {field['type']}"
@@ -96,7 +96,7 @@ def is_a(read, value):
 
 @pytest.mark.parametrize("file", TABLES)
 def test_every_column_is_described_with_its_type_and_unit(file):
-    assert unlike_its_description(file, recorded.fields(file.removesuffix(".csv"))) is None
+    assert mismatch_with_description(file, recorded.fields(file.removesuffix(".csv"))) is None
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,19 @@ def test_every_column_is_described_with_its_type_and_unit(file):
         ({"description": ""}, "has no description"),
         ({"type": "integer"}, "is of type number, not integer"),
         ({"type": "string", "unit": None}, "is of type number, not string"),
-        ({"unit": None}, "numbers have a unit"),
+        ({"unit": None}, "only numbers have a unit"),
     ],
     ids=["name", "description", "integer", "text", "unit"],
 )
-def test_a_description_that_does_not_fit_is_found(change, fault):
+def test_a_wrong_description_is_found(change, fault):
     first, *others = recorded.fields("figure-2")
     (eps,) = (field for field in [first, *others] if field["name"] == "eps")
     changed = {name: value for name, value in (eps | change).items() if value is not None}
     fields = [changed if field is eps else field for field in [first, *others]]
-    assert fault in unlike_its_description("figure-2.csv", fields)
+    assert fault in mismatch_with_description("figure-2.csv", fields)
 
 
-def test_the_archive_holds_the_folder_of_data_and_is_the_same_whenever_it_is_made(tmp_path):
+def test_the_archive_holds_the_data_folder_and_is_reproducible(tmp_path):
     archives = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()

@@ -1,7 +1,7 @@
-"""A reader who changes the settings of a chapter sees its numbers change, and no error.
+"""If a reader changes the settings of a chapter, it runs without an error.
 
-What may be changed stands in open cells with the tag `settings`. Each chapter that has one is
-executed as changed here, in an empty folder, and every picture is drawn.
+Settings are in open cells with the tag `settings`. Each chapter with such cells is executed with
+the changes below, in an empty folder, and every picture is drawn.
 """
 
 import re
@@ -137,20 +137,20 @@ def settings_of(name):
 
 
 def draw_and_close():
-    """Draw all figures, as a page does where a reader executes it."""
+    """Draw all figures, as a page does when a reader executes it."""
     for number in plt.get_fignums():
         plt.figure(number).canvas.draw()
     plt.close("all")
 
 
-def test_every_chapter_with_settings_is_edited_here_and_shows_them():
+def test_every_chapter_with_settings_is_listed_here_and_shows_them():
     assert {name for name in pages() if settings_of(name)} == {*EDITS}
     for cell in (cell for name in EDITS for cell in settings_of(name)):
         assert cell.metadata.tags == ["settings"], "open, for readers to change"
 
 
 def copy_data_of(name, folder):
-    """Copy the data that a chapter's code names: it may read what other pages or scripts wrote."""
+    """Copy the data that a chapter's code names: other pages or scripts may have written them."""
     code = "\n".join(cell.source for cell in code_cells(name))
     (folder / "data" / "floors").mkdir(parents=True)
     for name_of_file in re.findall(r"[\w-]+\.(?:csv|jsonl)", code):
@@ -166,8 +166,8 @@ def test_a_chapter_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", draw_and_close)
     for old, new in EDITS[name][edit].items():
-        (place,) = [cell.id for cell in settings_of(name) if old in source[cell.id]]
-        source[place] = source[place].replace(old, new)
+        (changed,) = [cell.id for cell in settings_of(name) if old in source[cell.id]]
+        source[changed] = source[changed].replace(old, new)
     scope = {"__name__": "__main__"}
     with mpl.rc_context():
         for cell, code in source.items():

@@ -1,4 +1,4 @@
-"""How tables are written, and what goes with them; and that mechanisms can be told apart."""
+"""How tables are written, with their records; and that mechanisms can be told apart."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ def data(tmp_path, monkeypatch):
     return tmp_path / "data"
 
 
-def test_six_digits_are_written_no_negative_zero_and_an_index_if_it_has_a_name(data):
+def test_tables_have_six_digits_no_negative_zero_and_an_index_if_named(data):
     write_table(FRAME, "t-1", made_by=ud.akmv)
     assert (data / "t-1.csv").read_text() == "mechanism,error,share\na,2,0\nb,3,0.333333\n"
     write_table(FRAME[["error"]], "t", made_by=ud.akmv, index="n")
@@ -31,10 +31,10 @@ def test_six_digits_are_written_no_negative_zero_and_an_index_if_it_has_a_name(d
     ("value", "reference", "written"),
     [
         *((-8.4e-17, -4.6, 0), (0.9e-12, 1, 0), (1.1e-12, 1, 1.1e-12), (1e-9, 0, 1e-9)),
-        (5e-22, 1e-20, 5e-22),  # small, but not beside what it is relative to
+        (5e-22, 1e-20, 5e-22),  # small, but not relative to its reference
     ],
 )
-def test_noise_is_what_is_small_beside_its_reference(data, value, reference, written):
+def test_rounding_noise_is_set_to_zero_relative_to_its_reference(data, value, reference, written):
     frame = pd.DataFrame({"mean": [reference], "standard_error": [value]})
     for noise in ("mean", reference, [reference]):
         write_table(frame, "t", made_by=ud.akmv, noise={"standard_error": noise})
@@ -44,11 +44,11 @@ def test_noise_is_what_is_small_beside_its_reference(data, value, reference, wri
     assert pd.read_csv(data / "t.csv").density[0] == value
 
 
-NO_MAKERS = "must hold functions or classes"
+NOT_MAKERS = "must hold functions or classes"
 
 
-NO_COLUMNS = r"`noise` must name columns, got \['x'\]"
-UNFIT = {
+NOT_COLUMNS = r"`noise` must name columns, got \['x'\]"
+INVALID = {
     "a path for a name": ("`name` must be lower-case letters", {"name": "../t"}),
     "trials without a seed": (
         "`seed` must be given with trials, got trials=10",
@@ -62,12 +62,12 @@ UNFIT = {
         r"must name columns, or curves in a column, got \['A'",
         {"made_by": {"A": ud.akmv}},
     ),
-    "a maker's name": (NO_MAKERS, {"made_by": "akmv"}),
-    "a number for a maker": (NO_MAKERS, {"made_by": 3}),
-    "a lambda for a maker": (NO_MAKERS, {"made_by": lambda x: x}),
-    "nothing for a maker": (NO_MAKERS, {"made_by": [None]}),
-    "noise of no column": (NO_COLUMNS, {"noise": {"x": "error"}}),
-    "noise beside no column": (NO_COLUMNS, {"noise": {"error": "x"}}),
+    "a maker's name": (NOT_MAKERS, {"made_by": "akmv"}),
+    "a number for a maker": (NOT_MAKERS, {"made_by": 3}),
+    "a lambda for a maker": (NOT_MAKERS, {"made_by": lambda x: x}),
+    "nothing for a maker": (NOT_MAKERS, {"made_by": [None]}),
+    "noise of no column": (NOT_COLUMNS, {"noise": {"x": "error"}}),
+    "noise beside no column": (NOT_COLUMNS, {"noise": {"error": "x"}}),
     "noise beside nothing": (
         r"`noise` must say what \['a_se'\] are relative to",
         {"frame": FRAME.assign(a_se=1)},
@@ -83,15 +83,15 @@ UNFIT = {
 }
 
 
-@pytest.mark.parametrize(("words", "changed"), UNFIT.values(), ids=UNFIT)
-def test_what_does_not_fit_is_refused(words, changed, data):
-    with pytest.raises(TypeError if words == NO_MAKERS else ValueError, match=words):
+@pytest.mark.parametrize(("words", "changed"), INVALID.values(), ids=INVALID)
+def test_invalid_arguments_are_refused(words, changed, data):
+    with pytest.raises(TypeError if words == NOT_MAKERS else ValueError, match=words):
         write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))
     assert not data.exists()
 
 
 def test_no_two_mechanisms_look_alike():
-    """The guarantee of one has its colour; in grey, too, marker and line tell them apart."""
+    """A guarantee has the colour of its mechanism; markers and lines differ even in grey."""
     looks = [look for name, look in LOOKS.items() if name != "guarantee"]
     assert len({to_hex(look["color"]) for look in looks}) == len(looks)
     for what in ("marker", "linestyle"):
@@ -99,8 +99,8 @@ def test_no_two_mechanisms_look_alike():
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_each_line_can_be_told_from_the_white_it_is_drawn_on(name):
-    """WCAG 2.1 asks for a contrast of 3 to 1 for graphics."""
+def test_each_line_has_enough_contrast_to_white(name):
+    """WCAG 2.1 requires a contrast of 3 to 1 for graphics."""
     linear = [
         x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
         for x in to_rgb(LOOKS[name]["color"])
@@ -112,7 +112,7 @@ def on_a_page(frame):
     return BeautifulSoup(TABLE.sub(tidied, frame.to_html(border=1)), "html.parser")
 
 
-def test_on_a_page_rows_are_not_numbered_but_keep_numbers_that_have_a_name():
+def test_on_a_page_tables_have_no_row_numbers_but_keep_a_named_index():
     frame = pd.DataFrame({"eps": [0.1, 0.5], "air_time": [3, 4], "kind": ["a", "b"]})
     page = on_a_page(frame)
     assert [head.text for head in page.select("thead th")] == ["ε", "air time", "kind"]
@@ -123,7 +123,7 @@ def test_on_a_page_rows_are_not_numbered_but_keep_numbers_that_have_a_name():
     assert on_a_page(frame.rename_axis("bus")).tbody.th.text == "0"
 
 
-def test_on_a_page_a_function_keeps_its_name_and_levels_keep_their_places():
+def test_on_a_page_names_of_functions_are_kept_and_index_levels_are_repeated():
     table = pd.DataFrame({"error": [1.5, 2.5]}, index=["opt_worst_case, bound", "duality_gap"])
     heads = [head.text for head in on_a_page(table).select("tbody th")]
     assert heads == ["opt_worst_case, bound", "duality gap"]

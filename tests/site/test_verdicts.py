@@ -1,10 +1,10 @@
-"""Each verdict of the ledger follows from what is evaluated here, not from a label.
+"""Each verdict of the ledger follows from an evaluation here, not only from a label.
 
-A statement that is `wrong as printed` is evaluated as it is printed, on an example where it
-differs from the definition; of one that is `repaired`, the statement is true and a step of its
-printed argument is false. A statement that `holds, imprecise` is true in one reading, and false or
-empty in the one that its words have. Two readings of an `ambiguous` one disagree. So a row whose
-verdict is changed in the ledger alone has no evidence for it.
+A statement that is `wrong as printed` is evaluated as printed, on an example where it differs from
+the definition. If a statement is `repaired`, it is true, but a step of its printed argument is
+false. A statement that `holds, imprecise` is true in one reading, but false or empty in its literal
+reading. An `ambiguous` statement has two readings that disagree. So a verdict that is changed only
+in the ledger lacks its evidence.
 """
 
 from fractions import Fraction
@@ -39,7 +39,7 @@ def bias():
 
 
 def worst_dataset():
-    """All samples at U, of one user whose samples are all replaced by U."""
+    """All samples at U, for one user whose samples are all clipped to U."""
     one, to_the_top = ud.Contributions([1], ONE), ud.Clipping([ONE], [ONE])
     at_the_top = abs(oracle.project(ONE, ONE, ONE) - ONE)
     return (
@@ -50,7 +50,7 @@ def worst_dataset():
 
 
 def multipliers():
-    """The violation of (9) to (11), which should be none: of the printed ones, and the repaired."""
+    """The violation of (9) to (11), which should be 0, by printed and by repaired multipliers."""
     users = ud.Contributions([4, 2, 1], ONE)
     printed = ud.kkt_certificate(users, 1, ud.printed_solution(users, 1))
     repaired = ud.kkt_certificate(users, 1, ud.optimal_solution(users, 1))
@@ -58,7 +58,7 @@ def multipliers():
 
 
 def equation_12():
-    """The bias of a user divided by its count once too often, and a minimum in the noise."""
+    """(12) divides a user's bias by the count once too often, and has a minimum in the noise."""
     users, eps = ud.Contributions([2, 1], ONE), Fraction(2)
     T = oracle.kth_largest_sum([2, 1], ONE, eps)
     printed = sum(max(ONE - T / m, 0) for m in (2, 1)) / (2 * users.total)
@@ -73,17 +73,17 @@ WRONG = {
     "multipliers": multipliers,
     "eq-12": equation_12,
 }
-"""What the paper prints, what the definition says, and what the package computes."""
+"""Functions that return the printed value, the exact value and the package's value."""
 
 
 @pytest.mark.parametrize("row", WRONG)
-def test_what_is_printed_differs_from_the_definition_and_the_correction_does_not(row):
+def test_the_printed_value_is_wrong_and_the_correction_is_exact(row):
     printed, exact, corrected = WRONG[row]()
     assert printed != exact == corrected
 
 
 def lowering():
-    """The step lowers no noise if another user ties; but no interval off centre does better."""
+    """The step does not lower the noise in a tie, but no interval off centre is better."""
     before = ud.Clipping([Fraction(1, 4)] * 2, [ONE, ONE])
     after = ud.Clipping([Fraction(1, 4)] * 2, [Fraction(3, 4), ONE])
     step = ud.sensitivity(PAIR, after) < ud.sensitivity(PAIR, before)
@@ -92,7 +92,7 @@ def lowering():
 
 
 def falling():
-    """The noise rises from eps = 1 to 2, from none; the error does not."""
+    """The noise rises from 0 between eps = 1 and 2, but the error does not."""
     users = ud.Contributions([1], ONE)
     noise = [ud.threshold(users, eps) / eps for eps in (Fraction(1), Fraction(2))]
     errors = [oracle.smallest_error([1], ONE, eps) for eps in (Fraction(1), Fraction(2))]
@@ -100,22 +100,22 @@ def falling():
 
 
 def precise():
-    """The printed lemma is no precise characterisation, and the repaired one is."""
+    """The printed lemma is not a precise characterisation, but the repaired one is."""
     printed, exact, repaired = lemma()
     return printed == exact, repaired == exact
 
 
 REPAIRED = {"proof-III.2": lowering, "monotone-optimum": falling, "characterisation": precise}
-"""Whether the printed step holds, and whether the statement does."""
+"""Functions that return whether the printed step holds, and whether the statement holds."""
 
 
 @pytest.mark.parametrize("row", REPAIRED)
-def test_of_what_is_repaired_a_step_fails_and_the_statement_holds(row):
+def test_in_repaired_statements_a_step_fails_and_the_statement_holds(row):
     assert REPAIRED[row]() == (False, True)
 
 
 def test_on_a_half_open_range_no_neighbours_attain_the_sensitivity():
-    """A maximum over samples from (0, U], of which none is next to 0."""
+    """Samples from (0, U] come arbitrarily close to 0, but do not attain it."""
     users = ud.Contributions([2, 1], ONE)
     for least in (HALF, Fraction(1, 10**6), Fraction(1, 10**30)):
         moved = (users.max_count * (ONE - least)) / users.total
@@ -124,17 +124,17 @@ def test_on_a_half_open_range_no_neighbours_attain_the_sensitivity():
 
 
 def two_ranks():
-    """Ceil of 1 over, and of 2 over, the budget of the noise."""
+    """The ceiling of 1, or of 2, over the budget of the noise."""
     return ud.rank(2 * HALF), ud.rank(HALF)
 
 
 def two_gaussians():
-    """The standard deviation, with U = 65, if U/4 is the variance, and if it is that itself."""
+    """The standard deviation, with U = 65, if U/4 is the variance or the standard deviation."""
     return np.sqrt(65 / 4), 65 / 4
 
 
 def two_exponents():
-    """Half of the quantile's budget, or all of it, for each rank."""
+    """Half of the quantile's budget, or all of it, per rank."""
     return HALF / 2, HALF
 
 
@@ -153,13 +153,13 @@ AMBIGUOUS = {
 
 
 @pytest.mark.parametrize("row", AMBIGUOUS)
-def test_two_readings_of_what_is_ambiguous_differ(row):
+def test_two_readings_of_an_ambiguous_statement_differ(row):
     one, other = AMBIGUOUS[row]()
     assert one != other
 
 
-# Whose words say more than what holds: the tests that the ledger names show both.
-MORE_IS_SAID = {
+# Statements whose wording claims more than holds; the tests named in the ledger show both.
+OVERSTATED = {
     *("uniformly-better", "monotone-akmv", "akmv-like-laplace", "halved-budget"),
     *("other-distributions", "worst-case-dataset", "rem-resembles", "class-b-covers"),
     *("additive-noise", "dataset", "counts-public", "l1-error", "eq-8", "kkt-necessity"),
@@ -169,7 +169,7 @@ REPRODUCED = {"fig-1", "fig-2", "fig-3", "optimum-below-average"}
 VERDICTS = {
     **dict.fromkeys(WRONG, "wrong as printed"),
     **dict.fromkeys(REPAIRED, "repaired"),
-    **dict.fromkeys(MORE_IS_SAID, "holds, imprecise"),
+    **dict.fromkeys(OVERSTATED, "holds, imprecise"),
     **dict.fromkeys(AMBIGUOUS, "ambiguous"),
     **dict.fromkeys(REPRODUCED, "reproduced"),
     **dict.fromkeys({"akmv-heuristic", "usual-assumptions"}, "not examined"),
@@ -177,6 +177,6 @@ VERDICTS = {
 }
 
 
-def test_every_verdict_is_the_one_that_its_evidence_has():
+def test_every_verdict_agrees_with_its_evidence():
     found = {row["id"]: row["verdict"] for row in ledger()}
     assert found == dict.fromkeys(found, "holds") | VERDICTS

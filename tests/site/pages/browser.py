@@ -1,4 +1,4 @@
-"""The built book, and what tests of its pages share: served files, and which Chromium to use."""
+"""The built book, and what tests of its pages share: a server, and the path of Chromium."""
 
 import os
 import shutil
@@ -17,11 +17,11 @@ AXE = Path(__file__).resolve().parent / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = ["gpu", "quic", "sync", "background-networking", "component-update"]
 FLAGS = ["--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in WITHOUT)]
-MINUTE = 60_000  # ms, to wait for what must come: a busy machine is no fault of a page
+MINUTE = 60_000  # ms; a long timeout, because a busy machine is not a fault of a page
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
-# Pages of code are all made alike: here are two, which between them have words in every colour.
+# Pages of code are all built in the same way; these two together have code in every colour.
 CODE = ["code/userdp/worstcase", "code/tests/site/test_publishing"]
 PAGES = [*CHAPTERS, "404", "genindex", "prf-prf", "search", *CODE]
 
@@ -32,7 +32,7 @@ on_the_built_pages = pytest.mark.skipif(
 every_chapter = pytest.mark.parametrize("name", CHAPTERS)
 every_page = pytest.mark.parametrize("name", PAGES)
 
-TYPESET = "() => document.fonts.ready.then(() => true)"  # formulas stand there, and have letters
+TYPESET = "() => document.fonts.ready.then(() => true)"  # formulas are typeset, with their fonts
 PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 UNFOLD = """{
   for (const node of document.querySelectorAll('details')) node.open = true;

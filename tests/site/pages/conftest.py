@@ -1,4 +1,4 @@
-"""A browser, its tabs, and the built book to look at."""
+"""A browser, its tabs, and the served book."""
 
 import pytest
 from browser import BUILT, CHROMIUM, FLAGS, MINUTE, REQUIRED, served
@@ -6,13 +6,13 @@ from browser import BUILT, CHROMIUM, FLAGS, MINUTE, REQUIRED, served
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium, for one file: while it runs, this thread has an event loop that others may mind."""
+    """Chromium, for one file of tests: its event loop in this thread could disturb other tests."""
     if not CHROMIUM and not REQUIRED:
         pytest.skip("Chromium is not installed")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=MINUTE)
-    shown = ["--hide-scrollbars"]  # left out: they take their share of the width, as for readers
+    shown = ["--hide-scrollbars"]  # ignored: scroll bars take a part of the width, as for readers
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(
@@ -24,7 +24,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def context(browser):
-    """A wide window, in which nothing fades or glides."""
+    """A wide window without animations."""
     with browser.new_context(
         viewport={"width": 1400, "height": 900}, reduced_motion="reduce"
     ) as context:
@@ -40,19 +40,19 @@ def page(context):
 
 @pytest.fixture
 def errors(page):
-    """What goes wrong in the page, by and by."""
+    """Errors of the page, as they occur."""
     found = []
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on(
         "console",
-        lambda said: said.type == "error" and found.append(f"{said.text} {said.location}"),
+        lambda entry: entry.type == "error" and found.append(f"{entry.text} {entry.location}"),
     )
     return found
 
 
 @pytest.fixture
 def requests(page):
-    """What the page asks for, by and by."""
+    """Addresses that the page requests, as they occur."""
     found = []
     page.on("request", lambda request: found.append(request.url))
     return found

@@ -1,4 +1,4 @@
-"""Pages of code, the ways to them, and the ways back: from the reference to the ledger's claims."""
+"""Pages of code, links to them, and links from the reference to claims and chapters."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ def hrefs(html, pattern=""):
 
 
 @pytest.mark.parametrize("file", sources.FILES)
-def test_a_page_shows_the_file_with_every_unit_in_an_element_of_its_name(file):
+def test_a_page_shows_its_file_with_an_anchor_for_every_unit(file):
     lines = (ROOT / file).read_text("utf-8").splitlines(keepends=True)
     html = (BUILT / f"{sources.page(file)}.html").read_text()
     assert f"<h1>{file}</h1>" in html
@@ -40,7 +40,7 @@ def test_a_page_shows_the_file_with_every_unit_in_an_element_of_its_name(file):
     }
 
 
-def test_the_ledger_the_feet_of_chapters_and_names_of_files_lead_to_tests():
+def test_ledger_footers_of_chapters_and_file_names_link_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
     names = ("book/claims", "book/optimum", "CONTRIBUTING")
@@ -60,7 +60,7 @@ def entries():
 
 
 @pytest.mark.parametrize(("module", "name"), EXPORTED)
-def test_an_entry_leads_to_its_source_and_to_all_that_uses_it(module, name):
+def test_a_reference_entry_links_to_its_source_claims_and_chapters(module, name):
     file, unit = sources.definition(module, name)
     rows = [row for row in ROWS if module == "userdp" and name in row["functions"]]
     entry = entries()[f"{module}.{name}"]

@@ -1,4 +1,4 @@
-"""Formulas are text: they are copied as TeX, and a search within the page finds them."""
+"""Formulas are text: they are copied as TeX, and found by a search within the page."""
 
 import pytest
 from browser import TYPESET, on_the_built_pages
@@ -29,13 +29,13 @@ def test_a_paragraph_is_copied_with_the_tex_of_its_formulas(setup_page):
     assert formula.evaluate(COPY) == r"$m_\ell$"
 
 
-def test_a_formula_of_its_own_is_copied_between_lines(setup_page):
+def test_a_displayed_formula_is_copied_on_a_line_of_its_own(setup_page):
     around = setup_page.locator("section:has(> div.math)").first
     tex = around.locator("> div.math").first.get_attribute("data-tex")
     assert f"\n$${tex}$$\n" in around.evaluate(COPY)
 
 
-def test_prose_without_formulas_is_left_to_the_browser(setup_page):
+def test_text_without_formulas_is_copied_by_the_browser(setup_page):
     plain = setup_page.locator("article p:not(:has(.math))").first
     assert plain.evaluate(COPY) == ""
 

@@ -1,4 +1,4 @@
-"""What the download button of a chapter gives: a notebook that can be read without the book."""
+"""Chapters from the download button: notebooks that can be read without the book."""
 
 import re
 
@@ -41,7 +41,7 @@ def test_headings_have_the_numbers_of_the_book(download, name):
 
 
 @every_download
-def test_the_works_that_are_cited_are_listed_at_the_end(download, name):
+def test_cited_works_are_listed_at_the_end(download, name):
     stored = "\n".join(prose(page(name)))
     keys = {key for keys in re.findall(r"\{cite:\w+\}`([^`]+)`", stored) for key in keys.split(",")}
     listed = [line for line in prose(download)[-1].splitlines() if line.startswith("- ")]
@@ -50,7 +50,7 @@ def test_the_works_that_are_cited_are_listed_at_the_end(download, name):
 
 
 @every_download
-def test_no_code_needs_the_tools_of_the_book(download, name):
+def test_the_code_does_not_need_the_tools_of_the_book(download, name):
     code = [cell.source for cell in download.cells if cell.cell_type == "code"]
     assert not [source for source in code if "myst_nb" in source]
 

@@ -1,7 +1,7 @@
-"""The Explorer in a browser: the same numbers as userdp, also as drawn; keys, addresses, refusals.
+"""The Explorer in a browser: its numbers are those of userdp, also as drawn; keyboard, refusals.
 
-`book/_scripts/live/maths.js` mirrors functions of userdp. Both get the same random collections
-and budgets here: rank and threshold must be the same, all else agree to 1e-12.
+`book/_scripts/live/maths.js` mirrors functions of userdp. Both are given the same random
+collections and budgets: rank and threshold must be equal, all other results agree to 1e-12.
 """
 
 import re
@@ -25,7 +25,7 @@ SMALL = 1e-9  # km/h; below this, errors of rounding may be as large as the numb
 
 GRID = "clip.entries.GRID"
 
-# Locators look into what the Explorer draws, although that is a tree of its own.
+# Locators also search the Explorer's shadow tree.
 LOADED = "".join(
     f'<script defer src="live/{name}.js"></script>' for name in LIVE["clip-explorer"].split()
 )
@@ -46,14 +46,16 @@ def site(tmp_path_factory):
 
 
 def problems(grid):
-    """Those of the paper, a single user, ties, equal users, heavy tails; and budgets for each."""
+    """The paper's collections, one user, ties, equal users, heavy tails; with budgets for each."""
     rng = np.random.default_rng(20250228)
     collections = [GEOMETRIC.counts, EXTREME.counts, np.array([7])]
     for size in rng.integers(1, 60, 103):
         collections += [rng.integers(1, 5, size), np.full(size, rng.integers(1, 1000))]
         collections += [np.ceil(3 * rng.pareto(0.8, size) + 0.01).clip(1, 10**7).astype(int)]
     for counts in collections:
-        tie = 2 / rng.integers(1, counts.size + 1)  # within the snap around it, and just outside
+        tie = 2 / rng.integers(
+            1, counts.size + 1
+        )  # within the tolerance around it, and just outside
         ties = tie * np.array([1, 1 - 5e-10, 1 + 5e-10, 1 - 2e-9])
         yield counts.tolist(), [*rng.choice(grid, 3).tolist(), *ties.tolist()]
 
@@ -61,7 +63,7 @@ def problems(grid):
 def in_python(counts, eps):
     users = ud.Contributions(counts, upper=65)
     clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
-    felt = beyond.threshold(users, eps, "l1")  # its error: ud.optimal_error, without a search
+    felt = beyond.threshold(users, eps, "l1")  # its error without another search
     widths = [(T, "bound"), (100.0, "l1"), (felt, "l1"), (65.0 * users.max_count, "bound")]
     close = [*clipping.lower, *clipping.upper, ud.optimal_error(users, eps), felt]
     close += [beyond.symmetric_error(users, width, eps, objective) for width, objective in widths]
@@ -87,15 +89,15 @@ IN_THE_BROWSER = """(problems) => {
 }"""
 
 
-def test_mirror_gives_the_numbers_of_userdp(page, site):
+def test_the_scripts_give_the_numbers_of_userdp(page, site):
     page.goto(site)
-    asked = list(problems(page.evaluate(GRID)))
-    answers = page.evaluate(IN_THE_BROWSER, asked)
-    for (counts, budgets), numbers in zip(asked, answers, strict=True):
+    cases = list(problems(page.evaluate(GRID)))
+    results = page.evaluate(IN_THE_BROWSER, cases)
+    for (counts, budgets), numbers in zip(cases, results, strict=True):
         for eps, (same, near) in zip(budgets, numbers, strict=True):
             exact, close = in_python(counts, eps)
             assert exact == same, (counts, eps)
-            # What is zero may be missed by rounding.
+            # Zeros may be off by rounding.
             agree = np.abs(np.subtract(close, near)) <= CLOSE * np.maximum(near, SMALL)
             assert agree.all(), (counts, eps)
 
@@ -129,12 +131,12 @@ def check_tables(page, users, eps, objective):
 
 
 def value(page, picture, name, place):
-    """The value of a drawn coordinate, or of several, read off the axis' own labels."""
+    """The values of drawn coordinates, by the labels of the axis."""
     ticks = page.locator(f".{picture} .{name}-tick").evaluate_all(
         f"(all) => all.map((tick) => [tick.getAttribute('{name}'), tick.textContent])"
     )
     places, values = np.array([[float(x.replace(",", "")) for x in tick] for tick in ticks]).T
-    places -= 4 * (name == "y")  # labels stand that much below their line
+    places -= 4 * (name == "y")  # labels are this far below their line
     if picture == "errors":
         return np.exp(np.polyval(np.polyfit(places, np.log(values), 1), place))
     return np.polyval(np.polyfit(places, values, 1), place)
@@ -147,7 +149,7 @@ def drawn_dot(page, picture, mark):
 
 
 def check(page, users, eps, objective="bound"):
-    """Tables; and dots are drawn within a thousandth of their picture, curves to a hundredth."""
+    """Check tables, and positions of dots to 0.1 %, of curves to 1 %, of the picture's size."""
     check_tables(page, users, eps, objective)
     best = beyond.optimal_error(users, eps, objective)
     width = beyond.threshold(users, eps, objective)
@@ -172,7 +174,7 @@ def check(page, users, eps, objective="bound"):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_all_that_is_shown_is_of_userdp(page, site, errors, state):
+def test_everything_shown_is_computed_as_in_userdp(page, site, errors, state):
     page.goto(f"{site}#{state}")
     users, objective = STATES[state], "l1" if "l1" in state else "bound"
     eps = float(re.search(r"eps=([\d.]+)", state).group(1))
@@ -200,11 +202,11 @@ def shown_eps(page):
     return float(page.locator("#eps").first.input_value())
 
 
-def test_keys_and_typing_move_the_slider_and_all_with_it(page, site):
+def test_keys_and_typing_move_the_slider_and_update_everything(page, site):
     page.goto(f"{site}#eps=0.5")
     grid = page.evaluate(GRID)
-    place, slider = grid.index(0.5), page.locator("#slider")
-    for key, eps in {"ArrowRight": grid[place + 1], "Home": 0.01, "End": 10}.items():
+    index, slider = grid.index(0.5), page.locator("#slider")
+    for key, eps in {"ArrowRight": grid[index + 1], "Home": 0.01, "End": 10}.items():
         slider.press(key)
         assert shown_eps(page) == eps
         assert slider.get_attribute("aria-valuetext") == f"ε = {eps:g}"
@@ -218,7 +220,7 @@ def test_keys_and_typing_move_the_slider_and_all_with_it(page, site):
     page.wait_for_url(f"{site}#eps=0.1235&geometric=6")
 
 
-def test_state_is_in_the_address_and_comes_back_from_it(page, site):
+def test_the_state_is_stored_in_the_address_and_restored_from_it(page, site):
     page.goto(f"{site}#eps=0.3&counts=40x5,10&objective=l1")
     words = page.locator(".words").text_content()
     fields = ["eps", "kind", "counts", "objective"]
@@ -238,8 +240,8 @@ def test_state_is_in_the_address_and_comes_back_from_it(page, site):
         move()
         expect(page.locator("#eps")).to_have_value("0.1")
     expect(page.locator("#counts")).to_have_value("40x5,10")
-    # A fragment of another kind is left alone. Timers fire in their order: what the event set
-    # off, to write the address in 200 ms, is done.
+    # A fragment of another kind is not changed. Timers fire in order, so the one that the event
+    # started, which would write the address after 200 ms, has fired.
     page.evaluate(
         """new Promise((done) => {
           addEventListener("hashchange", () => setTimeout(done, 200));
@@ -250,7 +252,7 @@ def test_state_is_in_the_address_and_comes_back_from_it(page, site):
     assert shown_eps(page) == 0.1
 
 
-def test_a_collection_and_a_budget_are_chosen_by_the_mouse(page, site):
+def test_a_collection_and_a_budget_can_be_chosen_with_the_mouse(page, site):
     page.goto(site)
     for kind, counts in (
         ("extreme", EXTREME.counts),
@@ -278,9 +280,9 @@ def choose(page, table):
     page.locator("#file").set_input_files(file)
 
 
-def expect_counts(page, counts, said):
-    """What was read is shown and said."""
-    expect(page.locator(".given")).to_have_text(said)
+def expect_counts(page, counts, text):
+    """The counts that were read are shown, and described by this text."""
+    expect(page.locator(".given")).to_have_text(text)
     check_tables(page, ud.Contributions(counts, upper=65), 0.5, "bound")
 
 
@@ -307,18 +309,20 @@ SURE = {
 
 
 @pytest.mark.parametrize(("table", "column"), SURE.values(), ids=SURE)
-def test_a_single_column_or_a_known_heading_is_read_and_said(page, site, requests, table, column):
-    """Pasted, chosen or dropped; and nothing is sent."""
+def test_a_single_column_or_a_known_heading_is_read_and_reported(
+    page, site, requests, table, column
+):
+    """The table is pasted, chosen or dropped; and nothing is sent to a server."""
     page.goto(f"{site}#counts=1")
     seen, counts = len(requests), page.locator("#counts")
-    said = f"Read: 3 users with 82 samples, from column “{column}”."
+    text = f"Read: 3 users with 82 samples, from column “{column}”."
     counts.fill(table)
-    expect_counts(page, [40, 2, 40], said)
+    expect_counts(page, [40, 2, 40], text)
     counts.fill("1")
     expect_counts(page, [1], "Read: 1 user with 1 sample.")
     choose(page, table)
     expect(counts).to_have_value("40x2, 2x1")
-    expect_counts(page, [40, 2, 40], said)
+    expect_counts(page, [40, 2, 40], text)
     counts.fill("1")
     counts.evaluate(
         """(field, table) => {
@@ -328,7 +332,7 @@ def test_a_single_column_or_a_known_heading_is_read_and_said(page, site, request
         }""",
         table,
     )
-    expect_counts(page, [40, 2, 40], said)
+    expect_counts(page, [40, 2, 40], text)
     assert len(requests) == seen
 
 
@@ -340,8 +344,8 @@ def test_numbers_alone_are_counts(page, site):
     expect(page.locator("#way")).to_be_hidden()
 
 
-def test_it_asks_which_column_counts(page, site):
-    """As the last one need not: here it has kilometres."""
+def test_the_explorer_asks_which_column_has_the_counts(page, site):
+    """The last column may not have them: here it has kilometres."""
     page.goto(site)
     page.locator("#kind").select_option("counts")
     choose(page, "driver,trips,km\nann,40,812\nbob,2,31\ncy,7,120\ndan,7,99\n")
@@ -349,22 +353,22 @@ def test_it_asks_which_column_counts(page, site):
     expect_no_result(page)
     trips, km = "column “trips”: 40, 2, 7, …", "column “km”: 812, 31, 120, …"
     assert options(page) == ["choose…", trips, km]
-    page.locator("#slider").press("ArrowRight")  # which is no answer
+    page.locator("#slider").press("ArrowRight")  # does not answer the question
     page.locator("#slider").press("ArrowLeft")
     expect_no_result(page)
-    said = "Read: 4 users with {} samples, from column “{}”."
+    text = "Read: 4 users with {} samples, from column “{}”."
     page.locator("#way").select_option(trips)
     expect(page.locator("#counts")).to_have_value("40x1, 7x2, 2x1")
-    expect_counts(page, [40, 2, 7, 7], said.format(56, "trips"))
-    page.locator("#way").select_option(km)  # a reader may think better of it
-    expect_counts(page, [812, 31, 120, 99], said.format("1,062", "km"))
+    expect_counts(page, [40, 2, 7, 7], text.format(56, "trips"))
+    page.locator("#way").select_option(km)  # a reader may change the choice
+    expect_counts(page, [812, 31, 120, 99], text.format("1,062", "km"))
     page.locator("#counts").fill("3")
     expect(page.locator("#way")).to_be_hidden()
     expect_counts(page, [3], "Read: 1 user with 3 samples.")
 
 
-def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
-    """One row a sample: neither speeds nor a column of a known name are counts of users."""
+def test_rows_are_counted_by_a_first_column_with_repeated_entries(page, site):
+    """With one row per sample, neither speeds nor a column with a known name are counts."""
     page.goto(site)
     page.locator("#kind").select_option("counts")
     for heads in ("user,speed", "user,n"):
@@ -373,17 +377,17 @@ def test_rows_are_counted_by_a_first_column_that_repeats(page, site):
         expect_no_result(page)
         assert options(page)[1] == "rows, counted by “user”"
         page.locator("#way").select_option(options(page)[1])
-        said = "Read: 3 users with 6 samples, rows counted by “user”."
-        expect_counts(page, [3, 2, 1], said)
-    choose(page, "7,31\n7,28\n8,44\n")  # without a head, and with numbers for users
+        text = "Read: 3 users with 6 samples, rows counted by “user”."
+        expect_counts(page, [3, 2, 1], text)
+    choose(page, "7,31\n7,28\n8,44\n")  # without a heading, and with numbers as users
     page.locator("#way").select_option("rows, counted by “column 1”")
     expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “column 1”.")
     page.locator("#way").select_option("every number, one per user")
-    said = "Read: 6 users with 125 samples, one user per number."
-    expect_counts(page, [7, 31, 7, 28, 8, 44], said)
+    text = "Read: 6 users with 125 samples, one user per number."
+    expect_counts(page, [7, 31, 7, 28, 8, 44], text)
 
 
-def test_users_may_stand_in_a_later_column(page, site):
+def test_users_may_be_in_a_later_column(page, site):
     page.goto(site)
     page.locator("#kind").select_option("counts")
     choose(page, "time,user,speed\n08:01,ann,31.5\n08:02,bob,28\n08:03,ann,28.5\n")
@@ -391,7 +395,7 @@ def test_users_may_stand_in_a_later_column(page, site):
     expect_counts(page, [2, 1], "Read: 2 users with 3 samples, rows counted by “user”.")
 
 
-def test_after_a_refusal_no_old_result_stays(page, site):
+def test_after_a_refusal_no_old_result_is_shown(page, site):
     page.goto(site)
     page.locator("#kind").select_option("counts")
     choose(page, "user,n\nann,4\nbob,1\n")
@@ -401,7 +405,7 @@ def test_after_a_refusal_no_old_result_stays(page, site):
     expect(refusal).to_have_text("Line 3: “two” is not a number of samples.")
     expect_no_result(page)
     expect(page.locator(".given")).to_be_empty()
-    choose(page, "user,n\nann,4\nbob,2\n")  # the same file, mended
+    choose(page, "user,n\nann,4\nbob,2\n")  # the same file, corrected
     expect(refusal).to_be_empty()
     expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
     for field, wrong, right in (("#eps", "99", "0.5"), ("#upper", "0", "65")):
@@ -412,7 +416,7 @@ def test_after_a_refusal_no_old_result_stays(page, site):
         expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
 
 
-def test_a_column_that_is_refused_leaves_the_choice(page, site):
+def test_after_a_refused_column_another_can_be_chosen(page, site):
     page.goto(site)
     page.locator("#kind").select_option("counts")
     choose(page, "driver,trips,rides\nann,,40\nbob,2,3\n")
@@ -426,7 +430,7 @@ def test_a_column_that_is_refused_leaves_the_choice(page, site):
     expect_no_result(page)
 
 
-def test_a_question_is_reached_and_answered_by_keyboard_and_has_no_fault_for_axe(page, site):
+def test_a_question_can_be_answered_by_keyboard_and_passes_axe(page, site):
     page.goto(site)
     page.locator("#kind").select_option("counts")
     page.evaluate(AXE.read_text() + "; 0")
@@ -448,8 +452,8 @@ UNITS = {"minutes": ("200", "min", "(min)"), "none": ("200", "", "")}
 
 
 @pytest.mark.parametrize(("upper", "unit", "label"), UNITS.values(), ids=UNITS)
-def test_bound_and_unit_are_those_that_the_reader_sets(page, site, upper, unit, label):
-    """In all sentences, axes, tables and numbers, for those who listen too; and in the address."""
+def test_bound_and_unit_set_by_the_reader_are_used_everywhere(page, site, upper, unit, label):
+    """In all sentences, axes, tables, numbers and texts for screen readers, and in the address."""
     page.goto(f"{site}#eps=0.5&geometric=3")
     page.get_by_label("Samples from 0 to U").fill(upper)
     page.get_by_label("unit", exact=True).fill(unit)
@@ -458,10 +462,10 @@ def test_bound_and_unit_are_those_that_the_reader_sets(page, site, upper, unit, 
     page.wait_for_url(f"{site}#eps=0.5&geometric=3&upper={upper}&unit={unit}")
     page.reload()
     check(page, users, 0.5)
-    said = page.locator("clip-explorer").evaluate("({shadowRoot}) => shadowRoot.innerHTML")
-    said = said.partition("</style>")[2]
-    assert "km/h" not in said.replace("upper=65&amp;unit=km/h", "")  # where "start again" leads
-    assert "()" not in said
+    text = page.locator("clip-explorer").evaluate("({shadowRoot}) => shadowRoot.innerHTML")
+    text = text.partition("</style>")[2]
+    assert "km/h" not in text.replace("upper=65&amp;unit=km/h", "")  # where "start again" leads
+    assert "()" not in text
     labels = page.locator("svg text").all_text_contents()
     for name in ("sample value", "total width S of a user's intervals", "error"):
         assert f"{name} {label}".strip() in labels
@@ -477,8 +481,8 @@ BOUNDS = {"least": 0.001, "small": 0.01, "large": 250_000, "most": 1_000_000_000
 
 
 @pytest.mark.parametrize("upper", BOUNDS.values(), ids=BOUNDS)
-def test_labels_of_axes_have_room_for_any_bound(page, site, upper):
-    """Right of the name of the axis, which ends at 11 or so."""
+def test_labels_of_axes_fit_for_any_bound(page, site, upper):
+    """They are right of the name of the axis, which ends at about 11."""
     page.goto(f"{site}#upper={upper}")
     crowded = page.locator(".y-tick").evaluate_all(
         "(ticks) => ticks.filter((tick) => tick.getBBox().x < 11).map((tick) => tick.textContent)"
@@ -499,7 +503,7 @@ GARBAGE = {
 }
 
 
-def test_pasted_garbage_is_refused_with_a_reason(page, site):
+def test_invalid_tables_are_refused_with_a_reason(page, site):
     page.goto(f"{site}#counts=4,1")
     counts, refusal = page.locator("#counts"), page.locator(".refusal")
     for garbage, reason in GARBAGE.items():
@@ -507,7 +511,7 @@ def test_pasted_garbage_is_refused_with_a_reason(page, site):
         expect(refusal).to_contain_text(reason)
         expect(counts).to_have_attribute("aria-invalid", "true")
         expect_no_result(page)
-        page.locator("#slider").press("ArrowRight")  # which is no excuse for it
+        page.locator("#slider").press("ArrowRight")  # the refusal remains
         expect(refusal).to_contain_text(reason)
         expect_no_result(page)
         counts.fill("4\n2\t1")
@@ -531,7 +535,7 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_an_address_that_makes_no_sense_is_refused_with_a_reason(page, site, address):
+def test_an_invalid_address_is_refused_with_a_reason(page, site, address):
     page.goto(f"{site}#{address}")
     expect(page.locator(".refusal")).to_contain_text(ADDRESSES[address])
     expect_no_result(page)
@@ -541,9 +545,7 @@ def test_an_address_that_makes_no_sense_is_refused_with_a_reason(page, site, add
     check_tables(page, GEOMETRIC, shown_eps(page), "bound")
 
 
-def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scripts(
-    page, book, browser
-):
+def test_the_explorer_replaces_the_figure_except_in_print_and_without_scripts(page, book, browser):
     page.goto(f"{book}/book/explorer.html")
     figure, live = page.locator("clip-explorer img"), page.locator(".live")
     for media, shown, gone in (("screen", live, figure), ("print", figure, live)):
@@ -555,7 +557,7 @@ def test_figure_gives_way_to_the_explorer_and_returns_in_print_and_without_scrip
         assert plain.locator("clip-explorer img").bounding_box()["height"] > 100
 
 
-def test_it_works_on_a_page_that_is_opened_from_a_disk(page, errors):
+def test_the_explorer_works_on_a_page_opened_without_a_server(page, errors):
     page.goto((BUILT / "book" / "explorer.html").as_uri() + "#eps=0.5")
     check(page, GEOMETRIC, 0.5)
     page.locator("#slider").press("Home")
@@ -563,7 +565,7 @@ def test_it_works_on_a_page_that_is_opened_from_a_disk(page, errors):
     assert errors == []
 
 
-def test_small_instances_move_together_and_lead_to_the_explorer(page, book):
+def test_small_instances_change_together_and_link_to_the_explorer(page, book):
     page.goto(f"{book}/book/figure-1.html#eps=0.3")
     value = "(all) => all.map((control) => control.value)"
     assert set(page.locator("clip-explorer #eps").evaluate_all(value)) == {"0.3"}

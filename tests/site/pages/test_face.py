@@ -1,4 +1,4 @@
-"""The face of the pages comes with the book, formulas match it, and lines have a good length."""
+"""Typography: fonts are part of the book, formulas match them, and lines have a good length."""
 
 import re
 from itertools import pairwise
@@ -24,7 +24,7 @@ KINDS = {
 
 
 def characters():
-    """The characters that the styles say the fonts have."""
+    """The characters that the fonts have according to the style sheet."""
     for part in ", ".join(RANGES.findall(STYLES)).split(", "):
         first, _, last = part.removeprefix("U+").partition("-")
         yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
@@ -41,7 +41,7 @@ def test_fonts_and_their_licence_are_published():
 
 @every_chapter
 def test_the_fonts_have_every_character_of_a_page(name):
-    """But those of code, which have a face of their own; formulas are seen to when they are set."""
+    """Except in code, which has its own font, and in formulas, which the build checks."""
     page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser").body
     for part in page.select("mjx-container, script, style, pre, code, noscript"):
         part.extract()
@@ -49,7 +49,7 @@ def test_the_fonts_have_every_character_of_a_page(name):
 
 
 def drawn_with(page, selector):
-    """The fonts that the browser draws the text of an element with."""
+    """The fonts with which the browser draws the text of an element."""
     line = page.context.new_cdp_session(page)
     line.send("DOM.enable")
     line.send("CSS.enable")
@@ -60,7 +60,7 @@ def drawn_with(page, selector):
 
 
 @pytest.mark.parametrize("selector", KINDS.values(), ids=KINDS)
-def test_text_is_drawn_with_the_face_of_the_book(page, book, selector):
+def test_text_is_drawn_with_the_font_of_the_book(page, book, selector):
     page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'kkt'}.html")
     page.wait_for_function(TYPESET)
     drawn = drawn_with(page, selector)
@@ -68,7 +68,7 @@ def test_text_is_drawn_with_the_face_of_the_book(page, book, selector):
     assert all(name.startswith(FACE) and custom for name, custom in drawn), drawn
 
 
-def test_formulas_are_drawn_with_the_same_face_as_large_as_the_text(page, book):
+def test_formulas_have_the_font_and_size_of_the_text(page, book):
     page.goto(f"{book}/book/kkt.html")
     page.wait_for_function(TYPESET)
     size = "(node) => parseFloat(getComputedStyle(node).fontSize)"
@@ -80,7 +80,7 @@ def test_formulas_are_drawn_with_the_same_face_as_large_as_the_text(page, book):
     assert drawn_with(page, "article p mjx-mi") == {("mjx-stx-n", True)}
 
 
-# Where each character of a paragraph stands; a line is what has one height.
+# Numbers of characters in the lines of paragraphs: those at the same height form a line.
 LINES = """[...document.querySelectorAll('article section > p')].flatMap((paragraph) => {
   if (paragraph.querySelector('mjx-container, code') || paragraph.closest('.proof')) return [];
   const range = document.createRange(), lines = {};
@@ -96,7 +96,7 @@ LINES = """[...document.querySelectorAll('article section > p')].flatMap((paragr
 
 
 @pytest.mark.parametrize("width", [1000, 1400, 1900])
-def test_a_line_has_some_seventy_characters(page, book, width):
+def test_a_line_has_about_seventy_characters(page, book, width):
     page.goto(f"{book}/book/figure-2.html")
     page.wait_for_function(TYPESET)
     look(page, width, "light")
@@ -109,15 +109,17 @@ def test_a_line_has_some_seventy_characters(page, book, width):
 SHAPE = """[...document.querySelectorAll('article section > p')].map((node) => node.offsetHeight)"""
 
 
-def test_lines_stay_where_they_are_when_the_fonts_arrive(page, book):
-    """Nearly: a word may move to the next line, but the page is as long as before."""
+def test_the_length_of_a_page_does_not_change_when_fonts_load(page, book):
+    """Words may move to another line, but the height of the page hardly changes."""
     page.goto(f"{book}/book/setup.html")
     page.wait_for_function(TYPESET)
     after = page.evaluate(SHAPE)
     page.route("**/fonts/*", lambda route: route.abort())
     page.reload()
     page.wait_for_function(TYPESET)
-    assert ("DejaVu Serif", False) in drawn_with(page, KINDS["p"]), "a test for this fallback"
+    assert ("DejaVu Serif", False) in drawn_with(page, KINDS["p"]), (
+        "this test assumes this fallback"
+    )
     before = page.evaluate(SHAPE)
     assert sum(before) == pytest.approx(sum(after), rel=0.02)
 
@@ -128,13 +130,13 @@ MARKS = """[...document.querySelectorAll('.admonition-title')].flatMap((title) =
 
 
 @pytest.mark.parametrize("name", ["kkt", "akmv", "setup"])
-def test_boxes_have_heads_of_words_without_icons(page, book, name):
+def test_titles_of_boxes_have_no_icons(page, book, name):
     page.goto(f"{book}/book/{name}.html")
     assert page.locator(".admonition-title").count() > 3
     assert page.evaluate(MARKS) == []
 
 
-def test_no_title_of_a_statement_ends_in_two_brackets():
+def test_no_title_of_a_statement_ends_in_two_parentheses():
     titles = [
         title.get_text(" ", strip=True)
         for name in CHAPTERS
@@ -147,7 +149,7 @@ def test_no_title_of_a_statement_ends_in_two_brackets():
 
 
 @every_chapter
-def test_tables_have_no_numbers_of_rows_and_no_names_of_programs_for_heads(name):
+def test_tables_have_no_row_numbers_and_no_variable_names_as_heads(name):
     page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
     for table in page.select("table.dataframe"):
         heads = [head.get_text() for head in table.select("thead th")]
@@ -158,7 +160,7 @@ def test_tables_have_no_numbers_of_rows_and_no_names_of_programs_for_heads(name)
             assert steps - {1} or len(first) == 1, heads
 
 
-# Of the last column of each table, where its numbers end, and how wide they are.
+# For the last column of each table: the right ends of its numbers, and their widths.
 ENDS = """[...document.querySelectorAll('table.dataframe')].map((table) =>
   [...table.querySelectorAll('tbody tr > :last-child')].map((cell) => {
     const range = document.createRange();
@@ -168,7 +170,7 @@ ENDS = """[...document.querySelectorAll('table.dataframe')].map((table) =>
   }))"""
 
 
-def test_numbers_of_a_column_end_below_one_another(page, book):
+def test_numbers_of_a_column_are_aligned_at_the_right(page, book):
     page.goto(f"{book}/book/akmv.html")
     page.wait_for_function(TYPESET)
     columns = [[*zip(*cells, strict=True)] for cells in page.evaluate(ENDS)]
@@ -176,7 +178,7 @@ def test_numbers_of_a_column_end_below_one_another(page, book):
     assert all(len({*ends}) == 1 for ends, _ in columns)
 
 
-# As `{margin}` writes a note, before the first paragraph of a section.
+# A note as written by `{margin}`, before the first paragraph of a section.
 NOTE = """{
   const note = document.createElement("aside");
   const section = document.querySelectorAll("article section section")[1];
@@ -191,7 +193,7 @@ BESIDE = """(note) => {
 }"""
 
 
-def test_a_side_note_stands_beside_the_text_or_within_it_where_there_is_no_room(page, book):
+def test_a_side_note_is_beside_the_text_or_on_small_screens_within_it(page, book):
     page.goto(f"{book}/book/kkt.html")
     page.evaluate(NOTE)
     beside = {}

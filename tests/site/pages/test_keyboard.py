@@ -1,9 +1,9 @@
-"""What the Tab key reaches, and that one sees where it is."""
+"""Elements that the Tab key reaches, and visible focus."""
 
 import pytest
 from browser import AXE, TYPESET, look
 
-# Where the focus is, if it is in the header: the button's name, and whether it can be seen.
+# The focused button, if it is in the header: its name, and whether the focus is visible.
 FOCUSED = """() => {
   const node = document.activeElement;
   if (!node.closest(".bd-header-article")) return null;
@@ -21,7 +21,7 @@ ENTER = """() => {
 
 @pytest.mark.parametrize("width", [1400, 390], ids=["wide", "narrow"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_button_of_the_header_shows_that_it_has_the_focus(page, book, theme, width):
+def test_focus_is_visible_on_every_button_of_the_header(page, book, theme, width):
     page.goto(f"{book}/book/setup.html")
     look(page, width, theme)
     page.evaluate(ENTER)
@@ -35,7 +35,7 @@ def test_every_button_of_the_header_shows_that_it_has_the_focus(page, book, them
     assert [name for name, seen in shown.items() if not seen] == []
 
 
-# Formulas that Tab reaches, and those that need it: each by its place in the page.
+# Formulas that Tab reaches, and those that must be reached: by their position in the page.
 PLACES = """[...document.querySelectorAll("div.math, span.math")].flatMap((formula, place) =>
   [formula, ...formula.querySelectorAll(":not(a)")].some((node) => %s) ? [place] : [])"""
 STOPS = PLACES % "node.tabIndex === 0"
@@ -49,8 +49,8 @@ NAMELESS = """[...document.querySelectorAll(".math [tabindex='0']")]
 
 
 @pytest.mark.parametrize("name", ["setup", "optimum"])
-def test_formulas_are_no_tab_stops_unless_they_scroll(page, book, name):
-    """On a wide screen none does; on a phone two of the optimum's do, and none of the setup's."""
+def test_only_formulas_that_scroll_are_tab_stops(page, book, name):
+    """On a wide screen none scrolls; on a phone some do on the page optimum, but none on setup."""
     page.goto(f"{book}/book/{name}.html")
     page.wait_for_function(TYPESET)
     assert page.evaluate(STOPS) == page.evaluate(SCROLL) == []

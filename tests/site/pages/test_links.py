@@ -14,7 +14,7 @@ pytestmark = on_the_built_pages
 
 
 class Links:
-    """The names that a page gives, and where it leads."""
+    """The anchors of a page, and the targets of its links."""
 
     def __init__(self, path):
         page = BeautifulSoup(path.read_text(), "html.parser")
@@ -25,7 +25,7 @@ class Links:
 
 
 def resolves(target, path, pages):
-    """Whether a link of a page leads to something in the book; what leads outside is not asked."""
+    """Whether a link of a page resolves within the book; external links are not requested."""
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return True
@@ -34,7 +34,7 @@ def resolves(target, path, pages):
         return False
     if not parts.fragment or goal not in pages:
         return True
-    state = "=" in parts.fragment and pages[goal].live  # a state of what is live
+    state = "=" in parts.fragment and pages[goal].live  # a state of a live picture
     return state or unquote(parts.fragment) in pages[goal].names
 
 
@@ -51,8 +51,8 @@ def test_every_link_and_cross_reference_resolves():
 
 
 @every_chapter
-def test_every_table_tells_how_it_was_made(name):
-    """Beside each link to a table one to its record; at home on the page of records."""
+def test_every_table_links_to_the_record_of_how_it_was_made(name):
+    """Beside each link to a table is one to its record; the page `record` has the anchors."""
     links = Links(BUILT / f"{name}.html")
     tables = [Path(link).stem for link in links.targets if link.endswith(".csv")]
     records = [link.partition("#record-")[2] for link in links.targets if "#record-" in link]
@@ -68,14 +68,14 @@ OF_EACH_PROOF = {"proof", "proof-content"}
 
 
 @every_chapter
-def test_a_name_is_one_place_on_its_page(name):
+def test_anchors_are_unique_on_a_page(name):
     page = BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
     names = Counter(tag["id"] for tag in page.select("[id]"))
-    assert {place for place, times in names.items() if times > 1} <= OF_EACH_PROOF
+    assert {name for name, times in names.items() if times > 1} <= OF_EACH_PROOF
 
 
 def test_a_link_to_a_folded_cell_opens_it(page, book):
-    """From another page, and on the page itself; no other cell is opened."""
+    """From another page and on the same page; no other cell is opened."""
     unfolded = page.locator(".cell details[open]")
     page.goto(f"{book}/book/figure-2.html#cell-14")
     expect(unfolded).to_have_count(1)
@@ -84,7 +84,7 @@ def test_a_link_to_a_folded_cell_opens_it(page, book):
     expect(unfolded).to_have_count(2)
 
 
-SOUGHT = {
+EXPECTED_PAGES = {
     "differential privacy": "index",
     "install": "index",
     "how to install": "index",
@@ -113,16 +113,16 @@ SOUGHT = {
     "median": "frontier",
     "budget": "decide",
 }
-"""No page has all words of some of these questions: then the pages with most words come first."""
+"""If no page has all words of a question, those with most of the words come first."""
 
 
-@pytest.mark.parametrize("words", SOUGHT)
+@pytest.mark.parametrize("words", EXPECTED_PAGES)
 def test_search_finds_the_page_first(page, book, words):
     page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
     expect(page.locator(".search-summary, #search-summary")).to_contain_text("found")
     first = page.locator("#search-results li a").first.get_attribute("href")
-    place = SOUGHT[words]
-    assert re.split("[?#]", first)[0] == f"{place if place.isupper() else f'book/{place}'}.html"
+    name = EXPECTED_PAGES[words]
+    assert re.split("[?#]", first)[0] == f"{name if name.isupper() else f'book/{name}'}.html"
 
 
 @pytest.mark.parametrize("words", ["Theorem III.1", "figure 2", "clipping"])

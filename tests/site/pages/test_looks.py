@@ -26,22 +26,22 @@ from plotting import LOOKS as MECHANISMS
 
 from tools.ext.contents import BOOK
 
-# Every page in both widths and both themes; wide and dark, narrow and light on every second one.
+# Every page is tested in both widths and both themes; the combination alternates between pages.
 LOOKS = [[(1400, "light"), (390, "dark")], [(1400, "dark"), (390, "light")]]
 
-# Rules whose verdict depends on colours or on the width; the others need to be asked only once.
+# Rules of axe that depend on colours or on the width; the others are checked only once.
 BY_LOOK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 
 VIOLATIONS = """axe.run(document, {resultTypes: ['violations'], %s}).then(({violations}) =>
   violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 300)}`)))"""
-# Colours that fade are at their ends, and the theme has seen to tab stops: 300 ms after a change.
+# Transitions have ended, and the theme has set tab stops, which it does 300 ms after a change.
 SETTLED = """Promise.all([
   ...document.getAnimations().map(({finished}) => finished.catch(() => {})),
   new Promise((done) => setTimeout(done, 400)),
 ])"""
-# The drawing of formulas, and words of code beyond the first of each colour: most of a page's
-# elements, and nothing new to axe, which takes its time over each of them. What a screen reader is
-# told of a formula stays, as its text: to axe, the head of a column without text is a fault.
+# Remove glyphs of formulas, and words of code beyond the first of each colour. They are most of the
+# elements of a page, and slow axe down without adding information. Keep the text of formulas for
+# screen readers, because axe reports column heads without text.
 LIGHTEN = """{
   const seen = new Set();
   for (const node of document.querySelectorAll('mjx-container > *, pre span')) {
@@ -50,8 +50,8 @@ LIGHTEN = """{
     seen.add(node.className);
   }
 }"""
-# What is cut off, or scrolls and cannot be reached by keyboard. Text for screen readers and
-# searches is hidden on purpose.
+# Elements that are cut off, or that scroll but cannot be reached by keyboard. Text for screen
+# readers and for searches is hidden on purpose.
 HIDDEN = """[...document.querySelectorAll('.bd-article *, footer *')].filter((node) =>
     node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility() &&
     !node.closest('mjx-assistive-mml, .searchable, .visually-hidden'))
@@ -71,11 +71,11 @@ STRANDED = r"""[...document.querySelectorAll('.bd-article span.math')].filter((f
   mark.setEnd(after, 1);
   const {left, width} = mark.getBoundingClientRect();
   return width && left < formula.getBoundingClientRect().right - 2;
-}).map((formula) => `a mark stands on the next line: ${formula.textContent}`)"""
+}).map((formula) => `punctuation is on the next line: ${formula.textContent}`)"""
 HIGH = """[...document.querySelectorAll('.toggle-hidden > .admonition-title')].filter((title) =>
     title.checkVisibility() && title.parentElement.offsetHeight > title.offsetHeight + 2)
-  .map((title) => `a closed box is higher than its title: ${title.textContent}`)"""
-# What neither axe nor the browser complains of.
+  .map((title) => `a closed box is taller than its title: ${title.textContent}`)"""
+# Faults that neither axe nor the browser reports.
 FAULTS = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const raw = all('.bd-article .math').filter((node) => !node.querySelector('mjx-container'));
@@ -109,15 +109,15 @@ def sent(path):
 
 
 def at_home(route):
-    """Serve the page that names where it will be published as if that were here."""
-    answer = route.fetch()
-    body = re.sub('<base href="[^"]*">', '<base href="/">', answer.text())
-    route.fulfill(body=body, response=answer)
+    """Serve a page that names its published address as if it were published here."""
+    response = route.fetch()
+    body = re.sub('<base href="[^"]*">', '<base href="/">', response.text())
+    route.fulfill(body=body, response=response)
 
 
 @every_page
 def test_page_has_no_fault(page, book, errors, requests, name):
-    """Visit a page once, look at it in every way, and say all that is wrong with it."""
+    """Visit a page once, check it in several windows and themes, and report all faults."""
     if name == "404":
         page.route("**/404.html", at_home)
     found = []
@@ -126,17 +126,21 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"{book}/{name}.html")
         page.wait_for_function(TYPESET)
-        asked = [urlsplit(url).path.lstrip("/") for url in requests[known:] if url.startswith(book)]
-        if (weight := sum(map(sent, asked))) > HEAVIEST or len(asked) > MOST:
-            found.append(f"{weight} bytes in {len(asked)} requests at {width} pixels: {asked}")
-        if page.evaluate(SHIFT) > FURTHEST:  # because the fonts came late? now they are at hand
+        requested = [
+            urlsplit(url).path.lstrip("/") for url in requests[known:] if url.startswith(book)
+        ]
+        if (weight := sum(map(sent, requested))) > HEAVIEST or len(requested) > MOST:
+            found.append(
+                f"{weight} bytes in {len(requested)} requests at {width} pixels: {requested}"
+            )
+        if page.evaluate(SHIFT) > FURTHEST:  # perhaps the fonts loaded late; now they are cached
             page.goto(f"{book}/{name}.html")
             page.wait_for_function(TYPESET)
             if (shift := page.evaluate(SHIFT)) > FURTHEST:
                 found.append(f"moves by {shift} at {width} pixels")
     found += page.evaluate(HIGH)
     page.evaluate(UNFOLD)
-    page.add_style_tag(content="* { content-visibility: visible !important }")  # also below
+    page.add_style_tag(content="* { content-visibility: visible !important }")  # off screen as well
     found += page.evaluate(FAULTS)
     looks = LOOKS[PAGES.index(name) % 2]
     for width, theme in looks:
@@ -153,13 +157,13 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         page.evaluate(f"{SETTLED}.then(() => 0)")
         found += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS % rules)]
         rules = f"runOnly: {BY_LOOK}"
-    abroad = [url for url in requests if not url.startswith((book, "data:"))]
-    assert found + errors + abroad == []
+    external = [url for url in requests if not url.startswith((book, "data:"))]
+    assert found + errors + external == []
 
 
 @every_chapter
 def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, name):
-    """At 320 pixels, which is 1280 at a zoom of 400 %, and with text of twice the size."""
+    """At 320 pixels (1280 pixels at a zoom of 400 %), and with text of twice the size."""
     page.goto(f"{book}/{name}.html")
     page.wait_for_function(TYPESET)
     page.evaluate(UNFOLD)
@@ -172,12 +176,12 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
 
 @every_chapter
 def test_pictures_that_cells_draw_are_vector_graphics(name):
-    """As `make book` builds them; those of `make preview` are pixels."""
+    """In the build of `make book`; `make preview` makes bitmaps."""
     drawn = [image["src"] for image in parsed(name).select(".bd-article img[src*='_images/']")]
     assert [source for source in drawn if not source.endswith(".svg")] == []
 
 
-# How far each box's colours, of its edge and behind its title, are from a grey.
+# How far the colours of each box's edge and title background are from grey.
 TINTS = """[...document.querySelectorAll(".proof > .admonition-title")].map((title) => {
   const box = title.parentElement;
   const colours = [getComputedStyle(box).borderLeftColor, getComputedStyle(title).backgroundColor];
@@ -190,9 +194,7 @@ TINTS = """[...document.querySelectorAll(".proof > .admonition-title")].map((tit
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_statement_that_is_wrong_as_printed_is_grey_and_all_others_have_a_colour(
-    page, book, theme
-):
+def test_statements_that_are_wrong_as_printed_are_grey_and_all_others_coloured(page, book, theme):
     page.goto(f"{book}/book/lemma.html")
     look(page, 1400, theme)
     grey = {title: tint < 30 for title, tint in page.evaluate(TINTS)}
@@ -201,8 +203,8 @@ def test_a_statement_that_is_wrong_as_printed_is_grey_and_all_others_have_a_colo
     assert {*wrong.values()} == {True, False}
 
 
-def test_every_statement_that_is_called_wrong_is_marked_as_one():
-    """So that it is grey: on the page of its chapter, the class; in the browser, see above."""
+def test_every_statement_titled_wrong_has_the_class_of_wrong_ones():
+    """This class makes a statement grey, which the test above checks in the browser."""
     boxes = [box for name in CHAPTERS for box in parsed(name).select(".proof.admonition")]
     wrong = [box for box in boxes if "(wrong)" in box.select_one(".admonition-title, p").text]
     assert wrong
@@ -210,7 +212,7 @@ def test_every_statement_that_is_called_wrong_is_marked_as_one():
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_link_under_the_mouse_can_be_read(page, book, theme):
+def test_a_hovered_link_has_enough_contrast(page, book, theme):
     page.goto(f"{book}/book/index.html")
     look(page, 1400, theme)
     page.evaluate(AXE.read_text() + "; 0")
@@ -220,19 +222,19 @@ def test_a_link_under_the_mouse_can_be_read(page, book, theme):
 
 
 @pytest.mark.parametrize(("theme", "least", "most"), [("light", 250, 255), ("dark", 0, 40)])
-def test_a_figure_has_the_ground_of_its_page(page, book, theme, least, most):
+def test_a_figure_has_the_background_of_its_page(page, book, theme, least, most):
     page.goto(f"{book}/book/kkt.html")
     look(page, 1400, theme)
     drawn = page.locator("figure img:visible").first
     drawn.scroll_into_view_if_needed()
-    drawn.evaluate("(image) => image.decode()")  # it is loaded when it comes into sight
+    drawn.evaluate("(image) => image.decode()")  # images load when they are scrolled into view
     seen = Image.open(io.BytesIO(drawn.screenshot())).convert("L")
     assert least <= seen.getpixel((3, 3)) <= most
 
 
 @pytest.mark.parametrize(("theme", "least"), [("light", 2.3), ("dark", 4.5)])
-def test_every_colour_of_a_mechanism_can_be_seen_on_its_ground(page, theme, least):
-    """By its contrast to what white becomes, by the Web Content Accessibility Guidelines."""
+def test_every_colour_of_a_mechanism_has_enough_contrast_to_its_background(page, theme, least):
+    """Contrast to the colour that replaces white, by the Web Content Accessibility Guidelines."""
     colours = ["white", *(to_hex(mechanism["color"]) for mechanism in MECHANISMS.values())]
     stripes = Image.new("RGB", (20 * len(colours), 20))
     for i, colour in enumerate(colours):

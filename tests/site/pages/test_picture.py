@@ -1,7 +1,7 @@
-"""The picture that moves: every number is userdp's, in the script as drawn; keys, touch, print.
+"""The moving picture: its numbers are those of userdp, also as drawn; keyboard, touch, print.
 
-`book/_scripts/live/example.js` works out a state. It gets random collections, budgets, widths and
-draws here, and both examples of the book; what it draws is read off the axes' own labels.
+`book/_scripts/live/example.js` computes a state. It is tested with random collections, budgets,
+widths and draws, and with both examples of the book; drawn values are read by the axes' labels.
 """
 
 import re
@@ -58,14 +58,14 @@ WORK = """(problems) => problems.map(([samples, eps, width, share, slid, drawn])
 
 
 def problems():
-    """Of both examples, and of random ones: with ties, one user, equal counts, T = 0."""
+    """Problems from both examples, and random ones: with ties, one user, equal counts, T = 0."""
     rng = np.random.default_rng(20250301)
     many = [x.tolist() for x in picture.many_buses()]
     collections = [picture.SPEEDS, many, [[3.0]], [[1.0, 65.0]] * 4]
     for size in rng.integers(1, 20, 40):
         collections.append([rng.uniform(0, U, n).tolist() for n in rng.integers(1, 9, size)])
     for samples in collections:
-        # As in the examples: those who sent most come first.
+        # As in the examples, users with most samples come first.
         ordered = sorted(samples, key=len, reverse=True)
         users = ud.Contributions([len(x) for x in ordered], upper=U)
         for eps in (0.8, 0.25, 2, round(rng.uniform(0.05, 4), 3)):
@@ -100,7 +100,7 @@ def mean_of(samples, clipping=None):
 
 
 def slopes(users, width, eps):
-    """Of N phi's bias, to the right and to the left, by its own values nearby."""
+    """Slopes of the bias in N phi to the right and to the left, by differences."""
     step = 1e-6 * U
 
     def bias(S):
@@ -182,11 +182,11 @@ def check_akmv(found, users, sums, eps, drawn, N):
         assert value == near(capped + 2 * t / eps / N * draw["noise"], abs=1e-6)
 
 
-def test_every_number_of_a_state_is_of_userdp(page, site):
+def test_every_number_of_a_state_is_that_of_userdp(page, site):
     page.goto(f"{site}/optimum.html")
-    asked = list(problems())
-    assert len(asked) > 300
-    for problem, found in zip(asked, page.evaluate(WORK, asked), strict=True):
+    cases = list(problems())
+    assert len(cases) > 300
+    for problem, found in zip(cases, page.evaluate(WORK, cases), strict=True):
         check_numbers(found, *problem)
 
 
@@ -203,8 +203,8 @@ def test_both_pictures_have_the_same_examples_and_the_same_first_releases(page, 
     assert picture.MEAN + scale * first == pytest.approx(printed)
 
 
-def test_noise_is_laplace_and_the_same_for_everybody(page, site):
-    """After the first five: mean size 1, half of it within ln 2, both signs; from a fixed seed."""
+def test_noise_is_laplace_and_the_same_for_every_reader(page, site):
+    """After the first five: mean size 1, half below ln 2, both signs, and from a fixed seed."""
     page.goto(f"{site}/optimum.html")
     many = (
         "(() => {{ const next = clip.example.draws(); return Array.from({{length: {}}}, next) }})()"
@@ -220,11 +220,11 @@ def test_noise_is_laplace_and_the_same_for_everybody(page, site):
     assert page.evaluate(many.format(20_005))[5:] == drawn
 
 
-# --- What is drawn and said -----------------------------------------------------------------------
+# --- Drawing and sentence -------------------------------------------------------------------------
 
 
 def scale_of(page, labels):
-    """From a place in the picture to km/h, by the labels of the first axis that has these."""
+    """Return a function from positions in the picture to km/h, by the labels of an axis."""
     ticks = page.locator("svg text[text-anchor=middle].quiet").evaluate_all(
         "(all) => all.map((tick) => [tick.textContent, tick.x.baseVal[0].value])"
     )
@@ -249,7 +249,7 @@ STATES = {
 
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("state", STATES)
-def test_bars_and_intervals_are_drawn_where_userdp_has_them(page, site, errors, state, width):
+def test_bars_and_intervals_are_drawn_at_the_values_of_userdp(page, site, errors, state, width):
     users, eps = STATES[state]
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{site}/optimum.html#{state}")
@@ -295,14 +295,14 @@ def test_the_sentence_has_the_numbers_of_userdp_and_changes_with_the_budget(page
     )
 
 
-def test_at_width_zero_the_small_error_is_called_luck(page, site):
+def test_at_width_zero_a_small_error_is_attributed_to_luck(page, site):
     page.goto(f"{site}/optimum.html#eps=0.5")
     assert ud.threshold(picture.BUSES, 0.5) == 0
     expect(page.locator(".note")).to_contain_text("this is luck, because the guarantee is 32.5")
     assert "always 32.5" in sentence(page)
 
 
-def test_all_is_reached_by_keyboard(page, site):
+def test_all_controls_can_be_used_by_keyboard(page, site):
     page.goto(f"{site}/optimum.html")
     page.locator("h1").click()
     order = []
@@ -326,21 +326,21 @@ def test_all_is_reached_by_keyboard(page, site):
     assert page.locator("output[for=width]").text_content() == "4,144 km/h"
 
 
-def test_once_more_adds_a_release_and_stays_in_place(page, site):
+def test_the_button_for_another_release_adds_one_and_does_not_move(page, site):
     page.goto(f"{site}/optimum.html")
     button = page.get_by_role("button", name="Release once more")
-    place, marks = button.bounding_box(), page.locator("svg .release")
+    bounds, marks = button.bounding_box(), page.locator("svg .release")
     expect(marks).to_have_count(10)
     for times in range(1, 4):
         button.click()
         expect(marks).to_have_count(10 + 2 * times)
-    assert button.bounding_box() == place
+    assert button.bounding_box() == bounds
     for _ in range(40):
         button.click()
     expect(marks).to_have_count(60)
 
 
-def test_on_the_worst_data_the_bias_is_reached(page, site):
+def test_on_the_worst_data_the_bias_is_attained(page, site):
     page.goto(f"{site}/optimum.html")
     page.get_by_role("button", name="Show worst-case data").click()
     bias = ud.worst_case_bias(picture.BUSES, ud.optimal_clipping(picture.BUSES, 0.8))
@@ -370,7 +370,7 @@ def test_a_reader_guesses_the_width_with_the_mouse_and_then_sees_the_best(page, 
     assert 130 < width < 230
     error = float(ud.symmetric_error(picture.BUSES, width, 0.8))
     expect(page.locator(".sentence")).to_contain_text(f"has a worst-case error of {error:.1f}")
-    # The bracket of the first bus: its width is a quarter of the total.
+    # The bracket of the first bus; the bus's width is a quarter of the total width.
     span = page.locator("svg .span").first.bounding_box()
     page.mouse.move(span["x"] + span["width"], span["y"] + 5)
     page.mouse.down()
@@ -385,7 +385,7 @@ def test_a_reader_guesses_the_width_with_the_mouse_and_then_sees_the_best(page, 
     )
 
 
-def test_the_multipliers_are_read_off_the_slopes(page, site):
+def test_the_multipliers_are_the_slopes(page, site):
     page.goto(f"{site}/kkt.html")
     solution = ud.optimal_solution(picture.BUSES, 0.8)
     assert sum(solution.lambda_users) == pytest.approx(1 / 0.8)
@@ -403,10 +403,10 @@ def test_the_multipliers_are_read_off_the_slopes(page, site):
     expect(page.locator("output[for=width]")).to_have_text("65 km/h")
 
 
-def test_every_frame_of_a_glide_is_a_true_state(browser, site):
-    """The error that is written beside the dot is that of the width between the brackets.
+def test_every_frame_of_an_animation_is_a_valid_state(browser, site):
+    """The error beside the dot is that of the width between the brackets.
 
-    The page's clock stands still but where it is moved on, so that no frame is left out.
+    The test advances the page's clock itself, so that it sees every frame.
     """
     widths = []
     with browser.new_page(viewport={"width": 1000, "height": 900}) as page:
@@ -428,14 +428,14 @@ def test_every_frame_of_a_glide_is_a_true_state(browser, site):
     assert len({*widths}) > 5
 
 
-def test_nothing_glides_for_those_who_want_no_motion(page, site):
-    """The tabs of these tests want none."""
+def test_nothing_is_animated_if_the_reader_prefers_reduced_motion(page, site):
+    """The fixture `context` sets this preference."""
     page.goto(f"{site}/kkt.html#width=260")
     page.get_by_role("button", name="Back to the best").click()
     assert page.evaluate("document.querySelector('clip-picture').now.width") == 65
 
 
-def test_a_finger_moves_the_width_and_the_page_still_scrolls(browser, site):
+def test_touch_moves_the_width_and_the_page_still_scrolls(browser, site):
     with browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce"
     ) as context:
@@ -478,7 +478,7 @@ def test_axe_finds_no_fault_and_nothing_is_cut_off(page, site, errors, layer, th
     assert errors == []
 
 
-def test_it_works_from_a_disk(page, folder, errors):
+def test_the_picture_works_without_a_server(page, folder, errors):
     for layer in LAYERS:
         page.goto((folder / f"{layer}.html").as_uri())
         expect(page.locator(".live svg .sample").first).to_be_visible()
@@ -486,7 +486,7 @@ def test_it_works_from_a_disk(page, folder, errors):
     assert errors == []
 
 
-def test_the_address_chooses_a_state(page, site):
+def test_the_address_sets_the_state(page, site):
     page.goto(f"{site}/optimum.html#tab=many&eps=1&draws=12")
     expect(page.locator("output[for=eps]")).to_have_text("1")
     expect(page.locator("svg .release")).to_have_count(24)
@@ -500,7 +500,7 @@ def test_the_address_chooses_a_state(page, site):
         expect(page.locator("output[for=eps]")).to_have_text("0.8")
 
 
-def test_without_scripts_and_in_print_the_drawn_picture_is_there(page, browser, site):
+def test_without_scripts_and_in_print_the_static_picture_is_shown(page, browser, site):
     page.goto(f"{site}/optimum.html")
     drawn, live = page.get_by_text("drawn for print"), page.locator(".live")
     for media, shown, gone in (("screen", live, drawn), ("print", drawn, live)):
@@ -511,7 +511,7 @@ def test_without_scripts_and_in_print_the_drawn_picture_is_there(page, browser, 
     with browser.new_page(java_script_enabled=False) as plain:
         plain.goto(f"{site}/optimum.html")
         assert plain.get_by_text("drawn for print").bounding_box()["height"] > 10
-    # Also if the scripts do not arrive.
+    # Also if the scripts cannot be loaded.
     with browser.new_page() as cut:
         cut.route("**/live/*.js", lambda route: route.abort())
         cut.goto(f"{site}/optimum.html")
@@ -524,7 +524,7 @@ def test_without_scripts_and_in_print_the_drawn_picture_is_there(page, browser, 
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_page_of_the_book_has_its_layer_and_the_drawn_one_in_print(page, book, layer):
+def test_a_page_of_the_book_shows_its_layer_and_in_print_the_static_picture(page, book, layer):
     page.goto((BUILT / "book" / f"{layer}.html").as_uri())
     element = page.locator("clip-picture")
     expect(element).to_have_attribute("layer", layer)

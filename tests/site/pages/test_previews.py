@@ -1,10 +1,10 @@
-"""Previews of what links lead to: each kind, from the mouse and from the keyboard, in a browser."""
+"""Previews of link targets of each kind, opened with the mouse and with the keyboard."""
 
 import pytest
 from browser import AXE, BUILT, TYPESET
 from playwright.sync_api import expect
 
-# Timers fire in their order: what the mouse has started before, with a delay of 250 ms, is done.
+# Timers fire in order, so timers of 250 ms that the mouse started before have fired.
 DELAYED = "new Promise((done) => setTimeout(done, 250))"
 
 KINDS = {
@@ -21,13 +21,13 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def page(context):
-    """One tab for all: to load a chapter takes longer than what is done with it."""
+    """One tab for all tests, because loading a chapter takes longer than each test."""
     with context.new_page() as page:
         yield page
 
 
 def visit(page, address):
-    """Be on a page, with nothing open and nothing chosen."""
+    """Go to a page, with no preview open and no focus."""
     if page.url.partition("#")[0] != address:
         page.goto(address)
         page.wait_for_function(TYPESET)
@@ -50,7 +50,7 @@ def opened(page, target=None):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pointing_shows_what_a_link_leads_to(page, book, errors, kind):
+def test_hovering_shows_the_target_of_a_link(page, book, errors, kind):
     name, address, words = KINDS[kind]
     visit(page, f"{book}/book/{name}.html")
     box = opened(page, link(page, address))
@@ -58,16 +58,16 @@ def test_pointing_shows_what_a_link_leads_to(page, book, errors, kind):
     assert "\\(" not in box.text_content()
     images = box.locator("img").evaluate_all("(all) => all.map((image) => image.naturalWidth)")
     assert all(images)
-    place = box.bounding_box()
-    assert 0 <= place["x"] <= 1400 - place["width"]
-    assert 0 <= place["y"] <= 900 - place["height"]
-    # The theme looks for what scrolls, and gives it a tab stop, 300 ms after something new appears.
+    bounds = box.bounding_box()
+    assert 0 <= bounds["x"] <= 1400 - bounds["width"]
+    assert 0 <= bounds["y"] <= 900 - bounds["height"]
+    # The theme makes scrolling elements tab stops, 300 ms after a change.
     page.evaluate(f"{DELAYED}.then(() => {DELAYED})")
     assert box.locator("mjx-merror, [id], [href], [tabindex]").count() == 0
     assert errors == []
 
 
-def test_a_preview_stays_under_the_mouse_and_leaves_with_it(page, book):
+def test_a_preview_stays_open_under_the_mouse_and_closes_without_it(page, book):
     visit(page, f"{book}/book/figure-2.html")
     opened(page, link(page, "akmv-exact.html#thm-akmv-exact")).hover()
     page.evaluate(DELAYED)
@@ -95,7 +95,7 @@ def test_tab_opens_and_escape_closes(page, book):
     assert focused.get_attribute("aria-describedby") is None
 
 
-def test_other_links_have_no_preview_nor_those_to_other_pages_without_a_server(
+def test_other_links_have_no_preview_and_without_a_server_only_links_within_a_page_have_one(
     page, book, errors, requests
 ):
     here = (BUILT / "book" / "figure-2.html").as_uri()
@@ -110,6 +110,6 @@ def test_other_links_have_no_preview_nor_those_to_other_pages_without_a_server(
     page.locator(".prev-next-area a").first.hover()
     page.evaluate(DELAYED)
     expect(page.locator("#preview")).to_be_hidden()
-    # The icon is asked for when the browser likes.
+    # The browser may request the icon at any time.
     assert [url for url in requests[known:] if "favicon" not in url] == []
     assert errors == []

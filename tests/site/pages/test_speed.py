@@ -1,7 +1,7 @@
-"""Formulas cost a reader next to nothing, on a processor four times slower and a slow line, too.
+"""Formulas hardly slow a page down, even on a processor four times slower and a slow connection.
 
-Seconds depend on the machine. What is measured is a ratio, within one run: a page, against the same
-page without its formulas.
+Seconds depend on the machine, so the tests measure a ratio within one run: a page, compared with
+the same page without its formulas.
 """
 
 import re
@@ -16,19 +16,19 @@ PAINTED = """new Promise((done) => new PerformanceObserver((list) =>
   setTimeout(() => done(list.getEntries().at(-1).startTime), 1000))
   .observe({type: 'largest-contentful-paint', buffered: true}))"""
 FORMULA = re.compile(r"<mjx-container.*?</mjx-container>", re.S)
-RATIO = 2  # of two times that are nearly the same; a busy machine may disturb one of them
+RATIO = 2  # the two times are nearly equal, but a busy machine may disturb one of them
 
 
 def largest_paint(context, address, without=False):
-    """The best of three, in ms, each with nothing kept from the last."""
+    """The best of three runs, in ms, each with an empty cache."""
     times = []
     for _ in range(3):
         with context.browser.new_context(viewport={"width": 390, "height": 844}) as phone:
             page = phone.new_page()
-            line = phone.new_cdp_session(page)
-            line.send("Network.enable")
-            line.send("Network.emulateNetworkConditions", SLOW)
-            line.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+            connection = phone.new_cdp_session(page)
+            connection.send("Network.enable")
+            connection.send("Network.emulateNetworkConditions", SLOW)
+            connection.send("Emulation.setCPUThrottlingRate", {"rate": 4})
             if without:
                 bare = lambda route: route.fulfill(body=FORMULA.sub("x", route.fetch().text()))  # noqa: E731
                 page.route("**/book/*.html", bare)
@@ -44,21 +44,21 @@ def test_formulas_hardly_delay_a_page_on_a_slow_phone(context, book, name):
     assert largest_paint(context, address) < RATIO * bare
 
 
-def test_formulas_stand_in_the_page_before_any_script_runs():
+def test_formulas_are_in_the_page_before_any_script_runs():
     for path in sorted((BUILT / "book").glob("*.html")):
         text = path.read_text("utf-8")
         assert text.count('class="math notranslate') == text.count("<mjx-container"), path.name
         assert "MathJax.js" not in text
 
 
-def test_fonts_of_formulas_are_there_and_no_others():
-    """Each font that a glyph of some page asks for, in a file or in the styles themselves."""
+def test_exactly_the_fonts_of_formulas_are_published():
+    """They are the fonts that glyphs on any page use, in a file or within the style sheet."""
     styles = (BUILT / "_static" / "formulas.css").read_text("utf-8")
     faces = dict(re.findall(r'MJX-STX-(\w+); src: url\("([^"]+)"\)', styles))
-    asked = {"N", "ZERO"}
+    used = {"N", "ZERO"}
     for path in (BUILT / "book").glob("*.html"):
-        asked |= {*re.findall(r'<mjx-c class="mjx-c\w+ STX-(\w+)"', path.read_text("utf-8"))}
-    assert asked == {*faces}
+        used |= {*re.findall(r'<mjx-c class="mjx-c\w+ STX-(\w+)"', path.read_text("utf-8"))}
+    assert used == {*faces}
     files = {address for address in faces.values() if not address.startswith("data:")}
     assert files
     assert {(BUILT / "_static" / file).resolve() for file in files} == {
@@ -67,6 +67,6 @@ def test_fonts_of_formulas_are_there_and_no_others():
 
 
 def test_pages_load_neither_the_script_of_icons_nor_one_that_runs_cells():
-    """The first is 1.5 MB, and the font of icons has all that pages show."""
+    """The first has 1.5 MB, and the icon font has all icons of the pages."""
     assert (BUILT / "_static" / "scripts" / "fontawesome.js").stat().st_size < 200
     assert "thebe" not in (BUILT / "book" / "kkt.html").read_text("utf-8").lower()

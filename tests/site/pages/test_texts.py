@@ -1,4 +1,4 @@
-"""What the built pages say of themselves, how long they take to read, and how they are printed."""
+"""Descriptions, citations and reading times of the built pages, and their print version."""
 
 import re
 from html import unescape
@@ -32,7 +32,7 @@ pytestmark = on_the_built_pages
 
 
 @every_page
-def test_pages_say_what_they_are_about_and_of_which_version_with_an_icon(name):
+def test_pages_have_a_description_a_version_and_an_icon(name):
     here = BUILT / f"{name}.html"
     text = here.read_text()
     described = re.findall('<meta content="[^"]{40,}" name="description"', text)
@@ -44,7 +44,7 @@ def test_pages_say_what_they_are_about_and_of_which_version_with_an_icon(name):
 
 @every_chapter
 def test_pages_say_how_to_cite_them(name):
-    """To readers, and in tags to reference managers; the book by its title, a page in the book."""
+    """In a box and in tags for reference managers: the book by its title, a page as in the book."""
     text = (BUILT / f"{name}.html").read_text("utf-8")
     (box,) = BeautifulSoup(text, "html.parser").select("details.cite-page")
     ((key, entry),) = parse_string(box.pre.text, "bibtex").entries.items()
@@ -59,9 +59,7 @@ def test_pages_say_how_to_cite_them(name):
     assert unescape(tags["title"]) in box.p.text
 
 
-def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_about(
-    page, book, errors
-):
+def test_the_root_redirects_to_the_first_page_and_its_first_screen_is_complete(page, book, errors):
     assert (BUILT / "index.html").read_text().startswith("<!DOCTYPE html>")
     page.goto(f"{book}/")
     page.wait_for_url(f"{book}/{TOC['root']}.html")
@@ -71,7 +69,7 @@ def test_the_root_leads_to_the_first_page_whose_first_screen_says_what_it_is_abo
     assert errors == []
 
 
-def test_print_shows_the_page_alone_in_black_on_white(page, book):
+def test_print_shows_only_the_text_in_black_on_white(page, book):
     page.goto(f"{book}/book/optimum.html")
     look(page, 1400, "dark")
     theme = "document.documentElement.dataset.theme"
@@ -89,7 +87,7 @@ def test_print_shows_the_page_alone_in_black_on_white(page, book):
     page.wait_for_function(f"{theme} === 'dark'")
 
 
-def test_rows_are_chosen_and_opened_from_a_disk_too(page, book, errors):
+def test_rows_of_the_ledger_can_be_filtered_and_opened_without_a_server(page, book, errors):
     page.goto(f"{BUILT.as_uri()}/book/claims.html")
     rows, count = page.locator(".cell_output dl"), page.locator(".ledger-filter output")
     expect(rows).to_have_count(len(ledger()))
@@ -113,7 +111,7 @@ def test_rows_are_chosen_and_opened_from_a_disk_too(page, book, errors):
     assert errors == []
 
 
-# A book that reads in an afternoon: minutes a page, and the claim with its picture first.
+# Reading times of pages, and the claim with its picture first.
 NUMBERED = [c["file"] for part in TOC["parts"] if part.get("numbered") for c in part["chapters"]]
 
 
@@ -122,10 +120,10 @@ def read(name, proofs=True):
     return minutes(str(page.article), proofs)
 
 
-def test_the_front_door_says_how_long_each_way_takes():
-    """The argument up to Figure 1, at a first reading; the paper's path; the two others."""
-    front = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
-    understand, use, read_before = (card.text for card in front.select(".sd-card"))
+def test_the_first_page_states_how_long_each_path_takes():
+    """The argument up to Figure 1, at a first reading; the path through the paper; two others."""
+    first_page = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
+    understand, use, read_before = (card.text for card in first_page.select(".sd-card"))
     assert "forty-five minutes" in understand
     assert sum(read(name, proofs=False) for name in SPINE) == pytest.approx(45, rel=0.05)
     assert "two and a quarter hours" in understand
@@ -136,7 +134,7 @@ def test_the_front_door_says_how_long_each_way_takes():
     assert read("errata") == pytest.approx(10, abs=3)
 
 
-def test_each_page_of_the_path_says_how_long_it_takes(page, book):
+def test_a_page_states_its_reading_time(page, book):
     page.goto(f"{book}/book/kkt.html")
     whole, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
     words = f"About {whole} minutes; {argument} at a first reading."
@@ -144,11 +142,11 @@ def test_each_page_of_the_path_says_how_long_it_takes(page, book):
     expect(page.locator("p.minutes abbr")).to_have_attribute("title", WITHOUT)
 
 
-OTHERWISE = {"book/explorer", "book/decide"}
-"""A live picture; and a call and what it prints, for those who came for it."""
+OTHER_OPENINGS = {"book/explorer", "book/decide"}
+"""Pages that begin with a live picture, or with a call and its output."""
 
 
-@pytest.mark.parametrize("name", [name for name in NUMBERED if name not in OTHERWISE])
+@pytest.mark.parametrize("name", [name for name in NUMBERED if name not in OTHER_OPENINGS])
 def test_the_claim_and_its_picture_come_first(page, book, name):
     page.goto(f"{book}/{name}.html")
     page.wait_for_function(TYPESET)
@@ -158,7 +156,7 @@ def test_the_claim_and_its_picture_come_first(page, book, name):
     assert first.evaluate(BOTTOM) <= 1350
 
 
-def test_who_has_a_table_sees_a_call_and_what_it_prints_first(page, book):
+def test_the_page_for_tables_begins_with_a_call_and_its_output(page, book):
     page.goto(f"{book}/book/decide.html")
     page.wait_for_function(TYPESET)
     call, printed = page.locator(".bd-article div.highlight:visible").all()[:2]
