@@ -1,6 +1,9 @@
-(* What a chain of users costs: a lower bound for every private mechanism. *)
+(* What a chain of datasets costs: a lower bound for every private mechanism and every statistic, and for
+   the mean. *)
+(* Here are defined: mechanisms by their means (is_space, is_class, is_mean), is_private, risk_at_most and
+   minimax_risk_at_least for the mean, is_private_between and smallest_risk_at_least for every statistic. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear counts frontier.
+From UserDP Require Import definitions linear counts frontier modulus.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -79,6 +82,20 @@ have [Hr Er] := IH (fun k => a (lift ord0 k)) (fun k => h (lift ord0 k)) (fun k 
 have [|Hs e] := eq _ (fun y => \sum_k a k * h k y) (clin (a ord0) _ _ (Hh ord0) Hr).
   by move=> y; rewrite big_ord_recl.
 by split=> //; rewrite e lin // Er big_ord_recl.
+Qed.
+
+(* Sums of two distances and a number. *)
+Lemma class_distances (H : (R -> R) -> Prop) (s t a b c : R) : is_class H ->
+  H (fun y => a * `|s - y| + (b * `|t - y| + c)) /\
+  forall E, is_mean H E -> E (fun y => a * `|s - y| + (b * `|t - y| + c))
+    = a * E (fun y => `|s - y|) + (b * E (fun y => `|t - y|) + c).
+Proof.
+move=> [[ext H1 lin] dist]; have Hc : H (fun=> c).
+  by apply: ext (lin (c - 1) _ _ H1 H1) _ => y; linear.
+have Ht := lin b _ _ (dist t) Hc; split=> [|E [E1 Elin mono]]; first exact: lin.
+rewrite !Elin //; congr (_ + (_ + _)); transitivity (E (fun=> (c - 1) * 1 + 1)).
+  by apply: le_anti; apply/andP; split; apply: mono => //; try exact: lin; move=> y; linear.
+by rewrite Elin // E1; linear.
 Qed.
 
 Lemma minimax_ge0 q : 0 <= U -> minimax_risk_at_least q 0.
@@ -172,40 +189,248 @@ rewrite big_const_nat subn0 iter_addr_0 -addn1 natrD.
 by rewrite -[1 *+ k]/(k%:R); linear.
 Qed.
 
-(* At each place of the chain, before and after step i, means of one function that is worth mm in all
-   before and after: the prior weighs what is on either side at least as much as is needed. *)
-Lemma one_step (w : nat -> R) (i : nat) (mm : R) : (i < n)%N ->
+(* Chances w of being on one side of a level, out of mm in all.  The prior weighs what is on the wrong side
+   (where s j says which that is) at least as much as is needed, if the wrong sides of the ends differ. *)
+Lemma one_level (w : nat -> R) (s : nat -> bool) (mm : R) : (0 < n)%N -> 0 <= mm ->
   (forall j, (j < n)%N -> w j <= q * w j.+1 /\ w j.+1 <= q * w j) ->
   (forall j, (j < n)%N -> mm - w j <= q * (mm - w j.+1) /\ mm - w j.+1 <= q * (mm - w j)) ->
-  2 * c * mm <= \sum_(0 <= j < n.+1) prior j * (if (i < j)%N then w j else mm - w j).
+  s 0%N = true -> s n = false ->
+  2 * c * mm <= \sum_(0 <= j < n.+1) prior j * (if s j then w j else mm - w j).
 Proof.
-move=> iN w1 w2; rewrite (big_cat_nat _ (n := i.+1)) //=; last by rewrite ltnS ltnW.
-have n0 : (0 < n)%N by apply: leq_ltn_trans iN.
-have before : c * ((mm - w i) + (mm - w i.+1))
-    <= \sum_(0 <= j < i.+1) prior j * (if (i < j)%N then w j else mm - w j).
-  have [_ s2] := w2 i iN.
-  have := up_to (w := fun j => mm - w j) (i := i) (fun j ji => proj2 (w2 j (ltn_trans ji iN))).
-  rewrite (@eq_big_nat _ _ _ _ _ _ (fun j => prior j * (if (i < j)%N then w j else mm - w j))); last first.
-    move=> j /andP [_ ji]; rewrite ltnNge -ltnS ji /= /prior; congr (_ * _).
-    by rewrite [j == n]ltn_eqF ?orbF // (leq_ltn_trans _ iN) // -ltnS.
-  apply: le_trans; rewrite weight_by_parts -mulrA; apply: ler_wpmul2l.
-    by rewrite divr_ge0 ?(ltW q_pos) ?(ltW q2_gap).
-  by rewrite mulrDl mul1r ler_add2l.
-have after : c * (w i + w i.+1)
-    <= \sum_(i.+1 <= j < n.+1) prior j * (if (i < j)%N then w j else mm - w j).
-  have [s1 _] := w1 i iN.
-  apply: le_trans (_ : end_weight * w i.+1 <= _).
-    rewrite weight_by_parts -mulrA; apply: ler_wpmul2l.
-      by rewrite divr_ge0 ?(ltW q_pos) ?(ltW q2_gap).
-    by rewrite addrC mulrDl mul1r ler_add2l.
-  have := down_from (w := w) (d := (n - i.+1)%N) (i := i.+1); rewrite subnKC // => down.
-  apply: le_trans (down _) _ => [j /andP [_ jn]|]; first by case: (w1 j jn).
-  rewrite le_eqVlt; apply/orP; left; apply/eqP/eq_big_nat => j /andP [ij _].
-  by rewrite ij /prior [j == 0%N]gtn_eqF // (leq_ltn_trans _ ij).
-by have := ler_add before after => h; linear.
+(* mu, the smaller of w and mm - w, falls by a factor of q at most.  So it is enough to find two places in
+   the middle where it is large, or one end whose wrong side is more than half. *)
+move=> n0 m0 w1 w2 s0 sn; have p := q_pos; have g2 := q2_gap; have g := q_gap.
+pose mu j := Num.min (w j) (mm - w j); pose e j := if s j then w j else mm - w j.
+have mu_e j : mu j <= e j by rewrite /mu /e; case: (s j); minmax; linear.
+have fall j : (j < n)%N -> mu j <= q * mu j.+1 /\ mu j.+1 <= q * mu j.
+  move=> jn; have [] := w1 j jn; have [] := w2 j jn; rewrite /mu !minr_pmulr ?(ltW p) //.
+  by move: (q * w j) (q * w j.+1) (q * (mm - w j)) (q * (mm - w j.+1)) => *; split; minmax; linear.
+have prior0 j : 0 <= prior j.
+  by rewrite /prior; case: ifP => _; rewrite ?ler01 // divr_ge0 ?ltW.
+have before i : (i < n)%N -> end_weight * mu i <= \sum_(0 <= j < i.+1) prior j * e j.
+  move=> iN; apply: le_trans (up_to (fun j ji => (fall j (ltn_trans ji iN)).2)) _.
+  rewrite !big_nat; apply: ler_sum => j /andP [_ ji].
+  rewrite (_ : (if _ then _ else _) = prior j); first exact: ler_wpmul2l.
+  by rewrite /prior [j == n]ltn_eqF ?orbF //; exact: leq_trans iN.
+have after i : (i < n)%N -> end_weight * mu i.+1 <= \sum_(i.+1 <= j < n.+1) prior j * e j.
+  move=> iN; have := down_from (w := mu) (d := (n - i.+1)%N) (i := i.+1); rewrite subnKC // => down.
+  apply: le_trans (down _) _ => [j /andP [_ jn]|]; first by case: (fall j jn).
+  rewrite !big_nat; apply: ler_sum => j /andP [ij _].
+  rewrite (_ : (if _ then _ else _) = prior j); first exact: ler_wpmul2l.
+  by rewrite /prior [j == 0%N]gtn_eqF //; exact: leq_trans ij.
+have enough (x y S1 S2 : R) : 2 * mm <= (1 + q) * (x + y) ->
+    end_weight * x <= S1 -> end_weight * y <= S2 -> 2 * c * mm <= S1 + S2.
+  rewrite weight_by_parts => xy hx hy; apply: le_trans (ler_add hx hy).
+  have c0 : 0 <= c by rewrite divr_ge0 ?ltW.
+  by have := ler_wpmul2l c0 xy; linear.
+have low j : w j <= mm / 2 -> mu j = w j by move=> h; rewrite /mu min_l //; linear.
+have high j : mm / 2 <= w j -> mu j = mm - w j by move=> h; rewrite /mu min_r //; linear.
+have middle i : (i < n)%N -> w i <= mm / 2 <= w i.+1 \/ w i.+1 <= mm / 2 <= w i ->
+    2 * c * mm <= \sum_(0 <= j < n.+1) prior j * e j.
+  move=> iN cross; rewrite (big_cat_nat _ (n := i.+1)) //=; last by rewrite ltnS ltnW.
+  apply: enough (before i iN) (after i iN).
+  have [w1i w1i'] := w1 i iN; have [w2i w2i'] := w2 i iN.
+  by case: cross => /andP [h h']; rewrite (low _ h) (high _ h'); linear.
+have half (x y : R) : mm / 2 <= x -> mm - x <= q * y -> 2 * mm <= (1 + q) * (x + y).
+  move=> hx hy; rewrite -(ler_pmul2l p); have q10 : 0 <= 1 + q by linear.
+  have := ler_wpmul2l q10 hy; have := ler_wpmul2l (ltW g2) hx.
+  have := mulr_ge0 (mulr_ge0 (ltW g) (ltW g)) m0; rewrite expr2.
+  by linear.
+have ends : prior 0 = end_weight /\ prior n = end_weight by rewrite /prior !eqxx ?orbT.
+case: (leP (w 0%N) (mm / 2)) => h0; last first.
+  case: (leP (w 1%N) (mm / 2)) => h1; first by apply: (middle 0%N) => //; right; rewrite h1 ltW.
+  have [near _] := w2 0%N n0; rewrite big_ltn // ends.1 s0.
+  by apply: enough (lexx _) (after 0%N n0); apply: half; [exact: ltW | rewrite (high 1%N) // ltW].
+have [k nk] : exists k, n = k.+1 by exists n.-1; rewrite prednK.
+have kn : (k < n)%N by rewrite nk.
+case: (leP (w n) (mm / 2)) => hn.
+  case: (leP (w k) (mm / 2)) => hk; last by apply: (middle k) => //; right; rewrite -nk hn ltW.
+  have [_ near] := w1 k kn; rewrite big_nat_recr //= ends.2 sn [_ + end_weight * _]addrC.
+  have := before k kn; rewrite -nk => b; apply: enough (lexx _) b; apply: half; first by linear.
+  by rewrite low // -nk in near *; linear.
+have crossing j : (j <= n)%N -> mm / 2 < w j -> exists2 i, (i < n)%N & w i <= mm / 2 < w i.+1.
+  elim: j => [|j IH] jn hj; first by rewrite ltNge h0 in hj.
+  case: (leP (w j) (mm / 2)) => h; first by exists j => //; rewrite h.
+  exact: IH (ltnW jn) h.
+have [i iN /andP [h h']] := crossing n (leqnn n) hn.
+by apply: (middle i) => //; left; rewrite h ltW.
 Qed.
 
 End Numbers.
+
+Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh q.
+Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
+
+Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh q + n%:R * sinh q.
+Proof.
+move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
+by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
+Qed.
+
+(* Every statistic f, and every relation of neighbours. *)
+Section EveryStatistic.
+Variables (R : realFieldType) (X : Type) (adjacent : X -> X -> Prop) (f : X -> R).
+
+(* begin def-every-mechanism *)
+(* A mechanism for datasets of type X, as above; and that none that is private has a risk below b. *)
+Definition is_private_between (H : (R -> R) -> Prop) (q : R) (E : X -> (R -> R) -> R) : Prop :=
+  forall D D', adjacent D D' -> forall h, H h -> (forall y, 0 <= h y) -> E D h <= q * E D' h.
+Definition smallest_risk_at_least (q b : R) : Prop :=
+  forall H E r, is_class H -> (forall D, is_mean H (E D)) -> is_private_between H q E ->
+  (forall D, E D (fun y => `|f D - y|) <= r) -> b <= r.
+(* end def-every-mechanism *)
+
+Variable q : R.
+
+Lemma path_of n D D' : within_steps adjacent n D D' ->
+  exists p : nat -> X, [/\ p 0%N = D, p n = D' & forall j, (j < n)%N -> p j = p j.+1 \/ adjacent (p j) (p j.+1)].
+Proof.
+elim: n D' => [|n IH] D' /=; first by move=> ->; exists (fun=> D').
+case=> C /IH [p [p0 pn step]] CD'; exists (fun j => if j == n.+1 then D' else p j).
+rewrite eqxx; split=> // j; rewrite ltnS leq_eqVlt eqSS => /orP [/eqP ->|jn].
+  by rewrite eqxx ltn_eqF // pn.
+by rewrite !ltn_eqF ?(leqW jn) //; exact: step.
+Qed.
+
+Lemma chain_of_datasets n D D' : 1 < q -> (forall C C', adjacent C C' -> adjacent C' C) -> (0 < n)%N ->
+  within_steps adjacent n D D' -> smallest_risk_at_least q ((f D - f D') / (1 + cosh q + n%:R * sinh q)).
+Proof.
+(* Between two levels a < b that no value on the path separates, the output's mean share of [a, b] on either
+   side plays the part of a chance: one_level.  What is lost between levels adds up: gain_add. *)
+move=> q1 sym n0 /path_of [p [p0 pn step]] H E r cH mE priv risk.
+have [sH dist] := cH; pose F j := f (p j); pose A j (t : R) := E (p j) (fun y => `|t - y|).
+pose side j s t := (A j s - A j t + `|s - t|) / 2.
+have sideE j s t : side j s t = E (p j) (fun y => 1 / 2 * `|s - y| + (- (1 / 2) * `|t - y| + `|s - t| / 2)).
+  by have [_ ->] := class_distances s t (1 / 2) (- (1 / 2)) (`|s - t| / 2) cH; rewrite // /side /A; linear.
+have side_pos (s t y : R) : 0 <= 1 / 2 * `|s - y| + (- (1 / 2) * `|t - y| + `|s - t| / 2).
+  by have := ler_dist_add s t y; rewrite [`|t - s|]distrC; linear.
+have side_priv j s t : (j < n)%N -> side j s t <= q * side j.+1 s t /\ side j.+1 s t <= q * side j s t.
+  move=> jn; rewrite !sideE.
+  have [Hs _] := class_distances s t (1 / 2) (- (1 / 2)) (`|s - t| / 2) cH.
+  have := mean_ge0 sH (mE (p j)) Hs (side_pos s t).
+  case: (step j jn) => [<-|jj] pos; last by split; apply: priv => //; exact: sym.
+  by split; rewrite ler_pemull // ltW.
+have far j s t : s - t <= A j s + A j t.
+  have [Hs Es] := class_distances s t 1 1 (t - s) cH; have := mean_ge0 sH (mE (p j)) Hs.
+  rewrite Es // -!/(A _ _) => pos; suff : 0 <= 1 * A j s + (1 * A j t + (t - s)) by linear.
+  apply: pos => y; have := ler_dist_add y s t; rewrite [`|y - t|]distrC.
+  by have := ler_norm (s - t); linear.
+have near j s t : A j s <= A j t + `|s - t|.
+  have [Hs Es] := class_distances t s 1 (- 1) `|s - t| cH; have := mean_ge0 sH (mE (p j)) Hs.
+  rewrite Es // -!/(A _ _) => pos; suff : 0 <= 1 * A j t + (- 1 * A j s + `|s - t|) by linear.
+  by apply: pos => y; have := ler_dist_add t s y; linear.
+(* what j loses between a and b *)
+pose loss a b j := A j (clip a b (F j)) - (A j a + A j b - (b - a)) / 2.
+pose gain a b := \sum_(0 <= j < n.+1) prior q n j * loss a b j.
+have gain_add a b d : a <= b -> b <= d -> gain a d = gain a b + gain b d.
+  move=> ab bd; rewrite -big_split /=; apply: eq_bigr => j _; rewrite -mulrDr; congr (_ * _).
+  rewrite /loss; case: (leP (F j) b) => h.
+    have -> : clip a d (F j) = clip a b (F j) by rewrite /clip; minmax; linear.
+    have -> : clip b d (F j) = b by rewrite /clip; minmax; linear.
+    by linear.
+  have -> : clip a d (F j) = clip b d (F j) by rewrite /clip; minmax; linear.
+  have -> : clip a b (F j) = b by rewrite /clip; minmax; linear.
+  by linear.
+have gains k a b : F n <= a -> a <= b -> b <= F 0%N ->
+    (forall j, (k <= j <= n)%N -> ~~ (a < F j < b)) -> 2 * (q / (q ^+ 2 - 1)) * (b - a) <= gain a b.
+  elim: k a b => [|k IH] a b na ab b0 apart; last first.
+    case: (boolP (a < F k < b)) => [/andP [ak kb]|out]; last first.
+      by apply: IH => // j /andP []; rewrite leq_eqVlt => /orP [/eqP <- //|kj jn]; apply: apart; rewrite kj.
+    rewrite (gain_add _ _ _ (ltW ak) (ltW kb)).
+    have left := IH a (F k) na (ltW ak) (le_trans (ltW kb) b0).
+    have right := IH (F k) b (le_trans na (ltW ak)) (ltW kb) b0.
+    suff [l r'] : 2 * (q / (q ^+ 2 - 1)) * (F k - a) <= gain a (F k)
+      /\ 2 * (q / (q ^+ 2 - 1)) * (b - F k) <= gain (F k) b by linear.
+    split; [apply: left | apply: right] => j /andP []; rewrite leq_eqVlt => /orP [/eqP <-|kj] jn;
+      rewrite ?ltxx ?andbF //; apply: contra (apart j _); rewrite ?kj // => /andP [h h'].
+      by rewrite h (lt_trans h').
+    by rewrite h' (lt_trans ak).
+  case: (ltgtP a b) ab => // [ab _|<- _]; last first.
+    rewrite subrr mulr0 /gain big1 // => j _; rewrite /loss.
+    have -> : clip a a (F j) = a by rewrite /clip min_r // le_maxr lexx orbT.
+    by rewrite (_ : A j a - _ = 0) ?mulr0 //; linear.
+  have w_to j s t : side j t s = `|t - s| - side j s t by rewrite /side [`|t - s|]distrC; linear.
+  have size_ab : `|b - a| = b - a by rewrite ger0_norm // subr_ge0 ltW.
+  have size_ba : `|a - b| = b - a by rewrite distrC.
+  have mm0 : 0 <= b - a by rewrite subr_ge0 ltW.
+  have sn : (b <= F n) = false by apply/negbTE; rewrite -ltNge; apply: le_lt_trans na ab.
+  have := @one_level R q q1 n (fun j => side j b a) (fun j => b <= F j) _ n0 mm0
+    (fun j => side_priv j b a) _ b0 sn.
+  move=> /(_ _) level; apply: le_trans (level _) _ => [j jn|].
+    by have := side_priv j a b jn; rewrite !(w_to _ b a) size_ba.
+  rewrite /gain !big_nat; apply: ler_sum => j /andP [_ jn].
+  rewrite le_eqVlt; apply/orP; left; apply/eqP; congr (_ * _); rewrite /loss /side size_ab.
+  have := apart j (ltac:(by rewrite leq0n -ltnS)); rewrite negb_and -!leNgt.
+  case: (leP b (F j)) => h aj.
+    have -> : clip a b (F j) = b by rewrite /clip; minmax; linear.
+    by linear.
+  rewrite orbF in aj; have -> : clip a b (F j) = a by rewrite /clip; minmax; linear.
+  by linear.
+have g := q_gap q1; have pq := q_pos q1; have g2 := q2_gap q1; have den := chain_gt0 n q1.
+have r0 : 0 <= r by apply: le_trans (risk D); exact: mean_ge0 (mE D) (dist _) _.
+rewrite ler_pdivr_mulr //; case: (leP (F n) (F 0%N)) => ends; last first.
+  rewrite -p0 -pn -/(F 0%N) -/(F n); apply: (@le_trans _ _ 0); first by rewrite subr_le0 ltW.
+  by rewrite mulr_ge0 // ltW.
+have total : gain (F n) (F 0%N) <= r * (n%:R - 1 + 2 * (q / (q - 1))).
+  rewrite -(prior_total q1 n0) mulr_sumr /gain !big_nat; apply: ler_sum => j /andP [_ jn].
+  rewrite mulrC; apply: ler_wpmul2r.
+    by rewrite /prior; case: ifP => _; rewrite ?ler01 // divr_ge0 // ltW.
+  apply: le_trans (risk (p j)); rewrite -/(F j) -/(A j _) /loss.
+  have := far j (F 0%N) (F n); case: (leP (F j) (F n)) => jn0.
+    have -> : clip (F n) (F 0%N) (F j) = F n by rewrite /clip; minmax; linear.
+    have := near j (F n) (F j); rewrite ger0_norm ?subr_ge0 //; have := far j (F 0%N) (F j).
+    by linear.
+  case: (leP (F j) (F 0%N)) => j0.
+    have -> : clip (F n) (F 0%N) (F j) = F j by rewrite /clip; minmax; linear.
+    by linear.
+  have -> : clip (F n) (F 0%N) (F j) = F 0%N by rewrite /clip; minmax; linear.
+  have := near j (F 0%N) (F j); rewrite distrC gtr0_norm ?subr_gt0 //; have := far j (F j) (F n).
+  by linear.
+have least : 2 * (q / (q ^+ 2 - 1)) * (F 0%N - F n) <= gain (F n) (F 0%N).
+  by apply: (gains n.+1) => // j /andP [nj jn]; move: (leq_trans nj jn); rewrite ltnn.
+have scale : 0 < (q ^+ 2 - 1) / (2 * q) by rewrite divr_gt0 // mulr_gt0 ?ltr0n.
+have := ler_wpmul2l (ltW scale) (le_trans least total); rewrite /F p0 pn.
+have -> : (q ^+ 2 - 1) / (2 * q) * (2 * (q / (q ^+ 2 - 1)) * (f D - f D')) = f D - f D'.
+  by field; rewrite !gt_eqF.
+suff -> : (q ^+ 2 - 1) / (2 * q) * (r * (n%:R - 1 + 2 * (q / (q - 1)))) = r * (1 + cosh q + n%:R * sinh q) by [].
+by rewrite /cosh /sinh; field; rewrite !gt_eqF.
+Qed.
+
+(* begin thm-chain *)
+(* Every private mechanism, whatever it does, has on some dataset a mean distance from the statistic f of
+   at least omega n / (1 + cosh eps + n sinh eps), for n = 1, 2, ... *)
+Theorem every_statistic (omega : nat -> R) (n : nat) : 1 < q ->
+  (forall D D', adjacent D D' -> adjacent D' D) -> is_modulus adjacent f omega -> (0 < n)%N ->
+  smallest_risk_at_least q (omega n / (1 + cosh q + n%:R * sinh q)).
+(* end thm-chain *)
+Proof.
+move=> q1 sym mod n0 H E r cH mE priv risk; rewrite ler_pdivr_mulr ?chain_gt0 //.
+apply: (mod n).2 => D D' DD'; rewrite -ler_pdivr_mulr ?chain_gt0 //.
+exact: chain_of_datasets q1 sym n0 DD' H E r cH mE priv risk.
+Qed.
+
+(* begin thm-every-factor *)
+(* So the smallest error of all estimators, with noise of mean size w at sensitivity 1, is within a factor
+   of the best private mechanism: K (eps) if w = 1 / eps. *)
+Theorem every_statistic_within (omega : nat -> R) (h : R -> R) (w : R) : 1 < q ->
+  (forall D D', adjacent D D' -> adjacent D' D) -> is_modulus adjacent f omega ->
+  is_concave_majorant omega h -> 0 <= w ->
+  smallest_risk_at_least q (h (2 * w) / 2 / ((1 + cosh q) / 2 + w * sinh q)).
+(* end thm-every-factor *)
+Proof.
+move=> q1 sym mod [_ least] w0 H E r cH mE priv risk.
+have s0 := sinh_gt0 q1; have ws := mulr_ge0 w0 (ltW s0); have ch := chain_gt0 0 q1.
+rewrite mul0r addr0 in ch; rewrite ler_pdivr_mulr; last by linear.
+have : h (2 * w) <= (1 + cosh q) * r + sinh q * r * (2 * w); last by linear.
+apply: (least (fun y => (1 + cosh q) * r + sinh q * r * y)); [split=> [|n] | by linear].
+  exact: line_concave.
+case: (posnP n) => [->|n0].
+  apply: (mod 0%N).2 => D D' <-; rewrite subrr mulr0 addr0; apply: mulr_ge0 (ltW ch) _.
+  by case: cH => sH dist; apply: le_trans (risk D); exact: mean_ge0 (mE D) (dist _) _.
+have := every_statistic q1 sym mod n0 cH mE priv risk; rewrite ler_pdivr_mulr ?chain_gt0 //.
+by linear.
+Qed.
+End EveryStatistic.
 
 Section Chain.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U q : R).
@@ -227,17 +452,6 @@ Proof. by rewrite sort_map. Qed.
 
 (* The mean of the dataset in which the first j users have all samples at U. *)
 Definition step_mean (j : nat) : R := U * M m (j%:R : R) / N.
-
-Lemma M_whole j : (j <= L)%N -> M m (j%:R : R) = \sum_(0 <= i < j) (c i)%:R.
-Proof.
-move=> jL; rewrite /M -(big_mkord xpredT (fun i => weight (j%:R : R) i * (c i)%:R)).
-rewrite (big_cat_nat _ (n := j)) //= [X in _ + X]big_nat_cond [X in _ + X]big1 ?addr0; last first.
-  move=> i /andP [/andP [ji _] _]; rewrite (_ : weight _ _ = 0) ?mul0r // /weight.
-  by have : j%:R <= i%:R :> R; [rewrite ler_nat | move=> h; minmax; linear].
-apply: eq_big_nat => i /andP [_ ij]; rewrite (_ : weight _ _ = 1) ?mul1r // /weight.
-have : i.+1%:R <= j%:R :> R by rewrite ler_nat.
-by rewrite -addn1 natrD => h; minmax; linear.
-Qed.
 
 Let D (j : nat) : dataset R m := on U (take j users).
 
@@ -264,112 +478,22 @@ Theorem thm_chain n : (0 < n <= L)%N ->
   minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))).
 (* end thm-chain *)
 Proof.
-(* In D j the first j users have all samples at U.  Y's distances from the means of D 0, ..., D n are cut
-   at these means: for each cut, privacy and the prior give one_step, and over all cuts the sums telescope. *)
+(* In D j the first j users have all samples at U.  Datasets in the range are the type that is asked for. *)
 move=> /andP [n0 nL] H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
-have [[ext H1 Hlin] Habs] := cH.
-have Dr j : in_range U (D j) by exact: on_in_range.
-pose F := step_mean; have FD j : (j <= n)%N -> mean (D j) = F j.
-  by move=> jn; apply: mean_chain; exact: leq_trans nL.
-have mE' j := mE _ (Dr j).
-have E1 j : E (D j) (fun=> 1) = 1 by case: (mE' j).
-have Elin j s h h' : H h -> H h' -> E (D j) (fun y => s * h y + h' y) = s * E (D j) h + E (D j) h'.
-  by case: (mE' j) => _ lin _; exact: lin.
-have Emono j h h' : H h -> H h' -> (forall y, h y <= h' y) -> E (D j) h <= E (D j) h'.
-  by case: (mE' j) => _ _ mono; exact: mono.
-have Eext j h h' : H h -> H h' -> (forall y, h y = h' y) -> E (D j) h = E (D j) h'.
-  by move=> Hh Hh' hh; apply: le_anti; rewrite !Emono // => y; rewrite hh.
-(* what lies between two means, seen from an output y *)
-pose u a b (y : R) := (`|b - y| - `|a - y| + (b - a)) / 2.
-have Hu a b : H (u a b).
-  have Hc := Hlin (b - a - 1) _ _ H1 H1.
-  apply: (ext _ _ (Hlin (1 / 2) _ _ (Hlin (-1) _ _ (Habs a) (Hlin 1 _ _ (Habs b) Hc)) (Hlin (-1) _ _ H1 H1))) => y.
-  by rewrite /u; linear.
-have Eu j a b : E (D j) (u a b) = (E (D j) (fun y => `|b - y|) - E (D j) (fun y => `|a - y|) + (b - a)) / 2.
-  have Hc := Hlin (b - a - 1) _ _ H1 H1; have H0 := Hlin (-1) _ _ H1 H1.
-  have H2 := Hlin 1 _ _ (Habs b) Hc; have H3 := Hlin (-1) _ _ (Habs a) H2.
-  rewrite (Eext j (u a b) (fun y => 1 / 2 * (-1 * `|a - y| + (1 * `|b - y| + ((b - a - 1) * 1 + 1))) + (-1 * 1 + 1))).
-  - by rewrite !Elin // !E1; linear.
-  - exact: Hu.
-  - exact: Hlin.
-  - by move=> y; rewrite /u; linear.
-have u0 a b y : a <= b -> 0 <= u a b y.
-  move=> ab; rewrite /u.
-  have : `|a - y| <= `|b - y| + (b - a).
-    rewrite -[b - a]ger0_norm ?subr_ge0 // distrC [`|b - y|]distrC.
-    by rewrite (le_trans _ (ler_norm_add _ _)) // addrA subrK.
-  by linear.
-have gap i : 0 <= F i.+1 - F i.
-  rewrite subr_ge0; apply: ler_wpmul2r; first by rewrite invr_ge0 ltW.
-  by apply: ler_wpmul2l => //; apply: M_mono; rewrite ler_nat.
-pose w i j := E (D j) (u (F i) (F i.+1)).
-have wc i j : F i.+1 - F i - w i j = E (D j) (fun y => (- 1) * u (F i) (F i.+1) y + ((F i.+1 - F i - 1) * 1 + 1)).
-  by rewrite !Elin // ?E1; [rewrite /w; linear | exact: Hlin].
-have wv i y : (- 1) * u (F i) (F i.+1) y + ((F i.+1 - F i - 1) * 1 + 1) = u (- F i.+1) (- F i) (- y).
-  by rewrite /u ![`|- _ - - y|]distrC !opprK ![- y + _]addrC; linear.
-have nb j : (j < n)%N -> neighbours (D j) (D j.+1) by move=> jn; exact/chain_neighbours/(leq_trans jn).
-have nb' j : (j < n)%N -> neighbours (D j.+1) (D j).
-  by move=> /nb [l h]; exists l => l' ll' i; rewrite h.
-have step i : (i < n)%N -> 2 * (q / (q ^+ 2 - 1)) * (F i.+1 - F i)
-    <= \sum_(0 <= j < n.+1) prior q n j * (if (i < j)%N then w i j else F i.+1 - F i - w i j).
-  move=> iN; apply: one_step => // j jn.
-    by split; apply: priv => //; [exact: nb | move=> y; apply: u0; rewrite -subr_ge0
-      | exact: nb' | move=> y; apply: u0; rewrite -subr_ge0].
-  rewrite !wc; have Hv : H (fun y => (- 1) * u (F i) (F i.+1) y + ((F i.+1 - F i - 1) * 1 + 1)).
-    by apply: (Hlin) => //; exact: Hlin.
-  by split; apply: priv => //; [exact: nb | move=> y; rewrite wv; apply: u0; rewrite ler_opp2 -subr_ge0
-      | exact: nb' | move=> y; rewrite wv; apply: u0; rewrite ler_opp2 -subr_ge0].
-have one j : (j <= n)%N -> \sum_(0 <= i < n) (if (i < j)%N then w i j else F i.+1 - F i - w i j) <= r.
-  move=> jn; rewrite (big_cat_nat _ (n := j)) //=.
-  rewrite (@eq_big_nat _ _ _ 0 j _ (fun i => w i j)) => [|i /andP [_ ij]]; last by rewrite ij.
-  rewrite (@eq_big_nat _ _ _ j n _ (fun i => F i.+1 - F i - w i j)) => [|i /andP [ji _]]; last first.
-    by rewrite ltnNge ji.
-  pose A i := E (D j) (fun y => `|F i - y|).
-  have wA i : w i j = (A i.+1 - A i + (F i.+1 - F i)) / 2 by rewrite /w Eu.
-  have tele (G : nat -> R) a b : (a <= b)%N -> \sum_(a <= i < b) (G i.+1 - G i) = G b - G a.
-    by move=> ab; rewrite telescope_sumr.
-  rewrite (@eq_big_nat _ _ _ 0 j _ (fun i => (A i.+1 + F i.+1) / 2 - (A i + F i) / 2)); last first.
-    by move=> i _; rewrite wA; linear.
-  rewrite (@eq_big_nat _ _ _ j n _ (fun i => (F i.+1 - A i.+1) / 2 - (F i - A i) / 2)); last first.
-    by move=> i _; rewrite wA; linear.
-  rewrite (tele (fun i => (A i + F i) / 2)) // (tele (fun i => (F i - A i) / 2)) //.
-  have far : F n - F 0%N <= A 0%N + A n.
-    have Hc := Hlin (F n - F 0%N - 1) _ _ H1 H1.
-    have Hd := Hlin 1 _ _ (Habs (F 0%N)) (Habs (F n)).
-    have := Emono j _ _ Hc Hd.
-    rewrite (Elin j _ _ _ H1 H1) (Elin j _ _ _ (Habs _) (Habs _)) E1 mulr1 subrK mul1r; apply.
-    move=> y /=; rewrite mul1r; have t := ler_norm (F n - F 0%N).
-    have := ler_norm_add (F n - y) (y - F 0%N); rewrite addrA subrK [`|y - _|]distrC => t'.
-    by linear.
-  have := risk _ (Dr j); rewrite FD // -/(A j) => rj.
-  by linear.
-have total : \sum_(0 <= i < n) 2 * (q / (q ^+ 2 - 1)) * (F i.+1 - F i) <= r * \sum_(0 <= j < n.+1) prior q n j.
-  rewrite mulr_sumr; apply: (@le_trans _ _ (\sum_(0 <= j < n.+1) prior q n j *
-    \sum_(0 <= i < n) (if (i < j)%N then w i j else F i.+1 - F i - w i j))).
-    rewrite (eq_bigr _ (fun j _ => mulr_sumr _ _ _ _)) exchange_big_nat /= !big_nat.
-    by apply: ler_sum => i /andP [_ iN]; exact: step.
-  rewrite !big_nat; apply: ler_sum => j /andP [_ jn]; rewrite mulrC; apply: ler_wpmul2r.
-    rewrite /prior; case: ifP => _; rewrite ?ler01 // divr_ge0 ?subr_ge0 ?(ltW q1) //.
-    exact: ltW (q_pos q1).
-  exact: one.
-have F0 : F 0%N = 0 by rewrite /F /step_mean M_whole // big_nil mulr0 mul0r.
-rewrite -mulr_sumr telescope_sumr // F0 subr0 prior_total // in total.
-have g := q_gap q1; have p := q_pos q1; have g2 := q2_gap q1.
-have nR : 1 <= n%:R :> R by rewrite ler1n.
-have den : 0 < 1 + cosh q + n%:R * sinh q.
-  rewrite /cosh /sinh; have qi : 0 < q^-1 by rewrite invr_gt0.
-  have qi1 : q^-1 < 1 by rewrite invf_lt1.
-  have := mulr_ge0 (ler0n R n) (_ : 0 <= q - q^-1) => h.
-  have : 0 <= n%:R * (q - q^-1) by apply: h; linear.
-  by linear.
-have -> : U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q)) = F n / (1 + cosh q + n%:R * sinh q).
-  by rewrite /F /step_mean; field; rewrite !gt_eqF.
-rewrite ler_pdivr_mulr //.
-have := ler_wpmul2l (ltW (_ : 0 < (q ^+ 2 - 1) / (2 * q))) total.
-have -> : (q ^+ 2 - 1) / (2 * q) * (2 * (q / (q ^+ 2 - 1)) * F n) = F n by field; rewrite !gt_eqF.
-have -> : (q ^+ 2 - 1) / (2 * q) * (r * (n%:R - 1 + 2 * (q / (q - 1)))) = r * (1 + cosh q + n%:R * sinh q).
-  by rewrite /cosh /sinh; field; rewrite !gt_eqF.
-by apply; rewrite divr_gt0 // mulr_gt0 ?ltr0n.
+pose X := {x : dataset R m | in_range U x}.
+pose near (x x' : X) := neighbours (sval x) (sval x').
+have sym x x' : near x x' -> near x' x by case=> l h; exists l => l' ll' i; rewrite h.
+pose p j : X := exist _ (D j) (on_in_range _ U0).
+have path j : (j <= L)%N -> within_steps near j (p j) (p 0%N).
+  elim: j => [//|j IH] jL; apply: one_more_step (IH (ltnW jL)).
+  by apply: (sym (p j)); exact: chain_neighbours.
+have := chain_of_datasets (f := fun x : X => mean (sval x)) q1 sym n0 (path n nL) cH.
+move=> /(_ (fun x => E (sval x)) r) bound.
+have -> : U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))
+    = (mean (sval (p n)) - mean (sval (p 0%N))) / (1 + cosh q + n%:R * sinh q).
+  have M0 : M m (0%:R : R) = 0 by rewrite M_whole // big_geq.
+  by rewrite /= !mean_chain // /step_mean M0 mulr0 mul0r subr0 !mulrA [U / N * _]mulrAC.
+by apply: bound => [[x xr]|[x xr] [x' xr'] xx h|[x xr]]; [exact: mE | exact: priv | exact: risk].
 Qed.
 
 End Chain.

@@ -133,6 +133,17 @@ rewrite -mulrBl -[leLHS]mulr1; apply: ler_wpmul2l; first by rewrite subr_ge0 wei
 by rewrite ler1n count_pos.
 Qed.
 
+Lemma M_whole j : (j <= L)%N -> M m (j%:R : R) = \sum_(0 <= i < j) (c i)%:R.
+Proof.
+move=> jL; rewrite /M -(big_mkord xpredT (fun i => weight (j%:R : R) i * (c i)%:R)).
+rewrite (big_cat_nat _ (n := j)) //= [X in _ + X]big_nat_cond [X in _ + X]big1 ?addr0; last first.
+  move=> i /andP [/andP [ji _] _]; rewrite (_ : weight _ _ = 0) ?mul0r // /weight.
+  by have : j%:R <= i%:R :> R; [rewrite ler_nat | move=> h; minmax; linear].
+apply: eq_big_nat => i /andP [_ ij]; rewrite (_ : weight _ _ = 1) ?mul1r // /weight.
+have : i.+1%:R <= j%:R :> R by rewrite ler_nat.
+by rewrite -addn1 natrD => h; minmax; linear.
+Qed.
+
 Hypothesis U0 : 0 <= U.
 
 (* Weak duality: the closed form is a lower bound at every S ... *)

@@ -69,15 +69,6 @@ Definition share (R : realFieldType) (i n : nat) (b : R) : R :=
   if i == 0%N then 0 else Num.max 1 (i%:R / n%:R) / b.
 (* end thm-factor-definitions *)
 
-Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh q.
-Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
-
-Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh q + n%:R * sinh q.
-Proof.
-move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
-by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
-Qed.
-
 Lemma K_gt0 (R : realFieldType) (q eps : R) : 1 < q -> 0 < eps -> 0 < (1 + cosh q) / 2 + sinh q / eps.
 Proof.
 move=> q1 eps0; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.

@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax one_line open_domain optimum parts privacy range release_error shipped six_cells strategies weighing within.
+From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy range release_error shipped six_cells strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -33,6 +33,8 @@ Definition akmv_at_least_twice := @akmv.akmv_at_least_twice R 3 m U U0 Npos.
 Definition q : R := 2%:R.
 Lemma q1 : 1 < q. Proof. by rewrite ltr1n. Qed.
 Definition thm_certificate := @certificate.thm_certificate R 3 m U q U_ge0 q1.
+Definition modulus_of_mean := @moduli.modulus_of_mean R 3 m U U_ge0 Npos.
+Definition variance_moves := @moduli.variance_moves R 3 m U U_ge0 Npos.
 Definition thm_chain := @chain.thm_chain R 3 m U q U_ge0 q1 Npos.
 Definition lem_prior := @lattice.lem_prior R q q1.
 Definition thm_lattice := @lattice.thm_lattice R q q1.

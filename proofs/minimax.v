@@ -40,7 +40,7 @@ have q0 : 0 < q := q_pos q1; have [ext H1 lin] := sH.
 pose a : R := step_mean m U n.
 pose D y := mixed n 0 y y.
 have meanD y : mean (D y) = y * a.
-  rewrite /a -(mean_chain m (ltW U0) q1 nL) /= /mean mulrA; congr (_ / _); rewrite mulr_sumr; apply: eq_bigr => l _.
+  rewrite /a -(mean_chain m U nL) /= /mean mulrA; congr (_ / _); rewrite mulr_sumr; apply: eq_bigr => l _.
   rewrite mulr_sumr; apply: eq_bigr => j _; rewrite /D /mixed take0 in_nil /on.
   by case: ifP => _; rewrite ?mulr0 // mulrC.
 have Dr y : 0 <= y <= 1 -> in_range U (D y) by move=> h; exact: mixed_range.

@@ -531,7 +531,7 @@ rewrite mem_index_enum => /(_ isT) /=; rewrite psumr_eq0 => [/allP /(_ j)|j' _];
 by rewrite mem_index_enum => /(_ isT) /= /eqP; rewrite /d => h; minmax; linear.
 Qed.
 
-(* begin thm-optimum *)
+(* begin thm-optimum cor-modulus-mean *)
 (* (12), repaired, in closed form: the error of the best clipping is phi at v k and is
    U / (2 N) M (2 / eps).  No estimator at all has a smaller one, whether or not its bias beta and its
    sensitivity delta are attained.  It is U / 2 for eps <= 2 / L, falls strictly from there on, and is
@@ -547,7 +547,7 @@ Theorem thm_optimum (eps : R) (k : nat) : 0 < eps -> is_ceil k (2 / eps) ->
            forall eps', eps < eps' -> 2 / eps <= L%:R -> E_OPT m U eps' < E_OPT m U eps
        & 2 <= eps -> E_OPT m U eps = v m U 1 / (N * eps) /\ forall x, in_range U x ->
            clipped_mean (sym_lo U T) (@sym_hi R L m U T) x = mean x].
-(* end thm-optimum *)
+(* end thm-optimum cor-modulus-mean *)
 Proof.
 move=> eps0 kc T; have T0 : 0 <= T by rewrite mulr_ge0 // ler0n.
 have min_T : phi m U eps T = E_OPT m U eps := phi_at_T eps0 kc.

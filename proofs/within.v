@@ -89,7 +89,7 @@ have line : M m (2 / eps) <= r / (U / N) * (1 + cosh q) + 2 / eps * (r / (U / N)
   have -> : r / (U / N) * (1 + cosh q) + n%:R * (r / (U / N) * sinh q)
       = r * (1 + cosh q + n%:R * sinh q) / (U / N) by field; rewrite !gt_eqF.
   rewrite ler_pdivl_mulr // mulrC; case: (posnP n) => [->|n0]; last by apply: bound; rewrite n0.
-  by rewrite (M_whole m U0 q1) // big_nil mulr0 mulr_ge0 // ltW // den.
+  by rewrite (M_whole R m (leq0n L)) big_geq // mulr0 mulr_ge0 // ltW // den.
 have -> : E_OPT m U eps = U / N * M m (2 / eps) / 2 by rewrite /E_OPT; field; rewrite gt_eqF.
 have := ler_wpmul2l UN line.
 have -> : U / N * (r / (U / N) * (1 + cosh q) + 2 / eps * (r / (U / N) * sinh q))

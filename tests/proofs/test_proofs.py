@@ -20,6 +20,14 @@ SPOILT = {
     ),
     "half of what capped sums cost": ("frontier", "- Delta) «0→0 / 2»)]"),
     "factor 3 for AKMV": ("akmv", "«2→3» * E_OPT m U eps <= akmv_error"),
+    "half of the smallest bias": (
+        "modulus",
+        "misses_at_most g b -> forall n, (omega n - n%:R * Delta) / «2→1» <= b)",
+    ),
+    "the majorant farther to the right": ("modulus", "let E := h («2→3» * w) / 2 in"),
+    "a path with one step less": ("chain", "q (omega n / (1 + cosh q + «n→n.-1»%:R * sinh q))"),
+    "half of the factor for every statistic": ("chain", "((1 + cosh q) / «2→4» + w * sinh q))"),
+    "half of the modulus of the mean": ("moduli", "U * M m (n%:R : R) / «N→(2 * N)» in"),
     "K with a third": ("within", "cosh q) / «2→3» + sinh q / eps)).\n(* end"),
     "one number of the certificate": ("lattice", "- u q n + «1→2») / (2 *"),
     "all blocks agree": (
