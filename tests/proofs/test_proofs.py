@@ -131,7 +131,7 @@ SPOILT = {
     ),
     "no look at the error in floats": (
         "bridge",
-        "less 0 (total counts)\n    & «within (ulp * E) (floats_optimum c) E→true»].",
+        "less 0 (total counts)\n    & «is_near (ulp * E) (floats_optimum c) E→true»].",
     ),
     "half of the share of a rank": (
         "bridge",

@@ -325,9 +325,7 @@ def test_the_script_on_the_page_prints_what_the_page_shows(tmp_path):
     assert [line[:28] for line in printed[:2]] == [line[:28] for line in shown[:2]]
 
 
-@pytest.fixture
-def session(spark):
-    """A session with its own functions and settings, and a small table."""
+def new_session(spark):
     import ibis
 
     connection = ibis.pyspark.connect(spark._session.newSession())
@@ -336,6 +334,18 @@ def session(spark):
         "('A', 5D, 5), ('a', NULL, 6), (NULL, 3D, NULL) AS small(text, double, whole)"
     )
     return connection
+
+
+@pytest.fixture
+def session(spark):
+    """A session with its own functions and settings, and a small table."""
+    return new_session(spark)
+
+
+@pytest.fixture(scope="module")
+def usual_results(spark):
+    """The results of all queries in a session with Spark's own settings and functions."""
+    return all_queries(new_session(spark))
 
 
 def all_queries(connection):
@@ -429,10 +439,9 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_settings_of_a_session_change_no_result(session, setting):
-    before = all_queries(session)
+def test_settings_of_a_session_change_no_result(session, usual_results, setting):
     session.raw_sql(f"SET {setting} = {SETTINGS[setting]}")
-    assert all_queries(session) == before
+    assert all_queries(session) == usual_results
 
 
 def test_a_collation_of_spark_merges_no_users(session):
