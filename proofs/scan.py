@@ -207,7 +207,9 @@ class Source:
         kind = re.sub(rf"'I_(?:\((?:{data}) l\)|(?:{data})\b)|\bdataset R (?:{data})\b", "#", kind)
         kind = re.sub(rf"(?<![\w.'])(?:{sorts})(?![\w.'])", "#", kind)
         for _ in range(len(kind)):
-            kind = re.sub(r"\b(?:pred|option|seq) #|\{set #\}|\(#\)|# -> (?:#|Prop\b)|# \* #", "#", kind)
+            kind = re.sub(
+                r"\b(?:pred|option|seq) #|\{set #\}|\(#\)|# -> (?:#|Prop\b)|# \* #", "#", kind
+            )
         return kind == "#"
 
     def state(self, word, name, words):

@@ -78,11 +78,17 @@ SPOILT = {
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
     "a total without clipping": (
         "table",
-        "«clip_whole (lowest P) (highest P) (rounded (step_bits P) (user_row level (origin P) t u))→"
-        "rounded (step_bits P) (user_row level (origin P) t u)».\n(* The total",
+        "\n    «clip_whole (lowest P) (highest P) (→(»rounded (step_bits P) "
+        "(user_row level (origin P) t u)).\n(* The total",
     ),
-    "noise for the upper end alone": ("table", "«(highest P - lowest P)→(highest P)»%:~R / eps <= noise"),
-    "counts that differ": ("table", "«perm_eq (record_ids t) (record_ids t')→True»\n  /\\ exists u"),
+    "noise for the upper end alone": (
+        "table",
+        "«(highest P - lowest P)→(highest P)»%:~R / eps <= noise",
+    ),
+    "counts that differ": (
+        "table",
+        "«perm_eq (record_ids t) (record_ids t')→True»\n  /\\ exists u",
+    ),
     "half of the bias of clipping": (
         "table",
         "to_end (highest P)) 0) / «(sumn counts)%:R→(2 * (sumn counts)%:R)».",
