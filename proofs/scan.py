@@ -22,10 +22,10 @@ ASSUMED = re.compile(r"(Variable|Hypothes[ie]s)s? (.*)")
 STATED = re.compile(rf"(Theorem|Lemma|Let) ({NAME})(?= |:)")
 DEFINED = re.compile(rf"(Definition|Fixpoint|Inductive|Record) ({NAME})(?= ).*?:=(.*)")
 GROUP = re.compile(r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")  # of binders
-SORTS = ("realFieldType", "realType", "finType", "Type")
+SORTS = ("realFieldType", "realType", "finType", "eqType", "Type")
 # Types that have members: of them, and of variables, the types of variables are made.
 DATA = re.compile(
-    r"\b(?:nat|int|Z|BinNums\.N|clipping_case|certificate_case|akmv_case)\b"
+    r"\b(?:nat|int|Z|BinNums\.N|clipping_case|certificate_case|akmv_case|plan R R)\b"
     r"|\{measure set \(measurableTypeR R\) -> \\bar R\}"
 )
 WRITTEN = ("statements", "definitions", "parts")
@@ -196,7 +196,7 @@ class Source:
         """Return whether a type is a sort, or has members for some values of its variables."""
         if kind in SORTS or "#" in kind:
             return kind in SORTS
-        uses = {name: use for name, use, _ in self.scope if not name.endswith("_case")}
+        uses = {name: use for name, use, _ in self.scope if not name.endswith(("_case", "plan"))}
         if any(uses.get(name, "data") not in ("sort", "data") for name in re.findall(NAME, kind)):
             return False
         sorts, data = (
@@ -207,7 +207,9 @@ class Source:
         kind = re.sub(rf"'I_(?:\((?:{data}) l\)|(?:{data})\b)|\bdataset R (?:{data})\b", "#", kind)
         kind = re.sub(rf"(?<![\w.'])(?:{sorts})(?![\w.'])", "#", kind)
         for _ in range(len(kind)):
-            kind = re.sub(r"\b(?:pred|option|seq) #|\{set #\}|\(#\)|# -> (?:#|Prop\b)", "#", kind)
+            kind = re.sub(
+                r"\b(?:pred|option|seq) #|\{set #\}|\(#\)|# -> (?:#|Prop\b)|# \* #", "#", kind
+            )
         return kind == "#"
 
     def state(self, word, name, words):

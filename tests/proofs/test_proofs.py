@@ -84,6 +84,24 @@ SPOILT = {
     "rho with a smaller part": ("felt", "(r + 2) / (r + «1→2») * E1]."),
     "noise that makes losses small": ("losses", "«`|d| <= `|d'|→`|d'| <= `|d|» -> 0 <= b -> b <="),
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
+    "a total without clipping": (
+        "table",
+        "\n    «clip_whole (lowest P) (highest P) (→(»rounded (step_bits P) "
+        "(user_row level (origin P) t u)).\n(* The total",
+    ),
+    "noise for the upper end alone": (
+        "table",
+        "«(highest P - lowest P)→(highest P)»%:~R / eps <= noise",
+    ),
+    "counts that differ": (
+        "table",
+        "«perm_eq (record_ids t) (record_ids t')→True»\n  /\\ exists u",
+    ),
+    "half of the bias of clipping": (
+        "table",
+        "to_end (highest P)) 0) / «(sumn counts)%:R→(2 * (sumn counts)%:R)».",
+    ),
+    "a rarer overflow": ("fits", "v <= 1 / exp «64→65»%:R."),
     "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
     "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
     "half of the grid's sums in a double": (
