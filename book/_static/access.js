@@ -23,6 +23,11 @@ function fixMarkup() {
     const parts = node.textContent.split(/(?<=[_.])(?=\w)/);
     node.replaceChildren(...parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part])));
   });
+  // Save the notebook, even if the server says that it is text, and not in a new tab.
+  each(".btn-download-source-button", (link) => {
+    link.download = "";
+    link.removeAttribute("target");
+  });
   // An empty corner of a table is not a header.
   each("th", (node) => {
     if (!node.textContent.trim()) node.replaceWith(document.createElement("td"));
@@ -71,7 +76,19 @@ function unfoldTarget() {
   cell?.querySelectorAll("details").forEach((folded) => (folded.open = true));
 }
 
+/* After a side panel is closed, the focus returns to the button that opened it. */
+function returnFocus() {
+  let opener;
+  document.addEventListener("click", ({ target }) => {
+    opener = target.closest(".primary-toggle, .secondary-toggle") ?? opener;
+  }, true);
+  document.addEventListener("close", ({ target }) => {
+    if (target.matches("dialog[id*=sidebar]")) opener?.focus();
+  }, true); // the event does not bubble
+}
+
 document.addEventListener("DOMContentLoaded", fixMarkup);
+returnFocus();
 window.addEventListener("load", unfoldTarget); // after the theme has folded its boxes
 window.addEventListener("hashchange", unfoldTarget);
 // Sizes change with the window and when boxes are unfolded; a formula's width also when its fonts load.

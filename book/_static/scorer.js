@@ -21,7 +21,11 @@ var Scorer = (() => {
   const first = ABOUT[matching.sort((one, other) => other.length - one.length)[0]];
 
   return {
-    score: ([page, , , , score]) => (page === first ? score + 10_000 : score),
+    // A page whose title has all words of the query comes before those that only mention them.
+    score: ([page, title, anchor, , score]) => {
+      if (page === first) return score + 10_000;
+      return !anchor && [...query].every((word) => title.toLowerCase().includes(word)) ? score + 15 : score;
+    },
     // The others are Sphinx's own.
     objNameMatch: 11,
     objPartialMatch: 6,

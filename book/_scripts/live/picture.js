@@ -215,7 +215,10 @@ class ClipPicture extends HTMLElement {
       this.show();
     });
     on("guess", "click", () => this.toggleGuessing());
-    on("best", "click", () => this.change({ guess: {} }));
+    on("best", "click", () => {
+      this.change({ guess: {} });
+      this.find("#width").focus(); // a disabled button would lose the focus
+    });
     on("worst", "click", () => this.change({ slid: this.slid > 0 ? 0 : 1 }));
     on("lowest", "click", () => this.change({ slid: this.slid < 0 ? 0 : -1 }));
     this.svg.addEventListener("pointerdown", (event) => this.startDrag(event));

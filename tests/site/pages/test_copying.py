@@ -45,3 +45,16 @@ def test_a_search_within_the_page_finds_a_formula(setup_page, words):
     assert setup_page.evaluate("(words) => window.find(words)", words)
     found = "getSelection().anchorNode.parentElement.closest('.searchable') !== null"
     assert setup_page.evaluate(found)
+
+
+def test_the_copy_button_leaves_out_prompts_and_outputs(page, book):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{book}/book/reference.html")
+    example = page.locator("div.highlight", has_text=">>> ").first
+    shown = example.locator("pre").inner_text().splitlines()
+    example.hover()
+    example.locator("button.copybtn").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    code = [line[4:] for line in shown if line.startswith((">>> ", "... "))]
+    assert copied.strip().splitlines() == code
+    assert len(code) < len(shown)  # something is printed

@@ -72,3 +72,16 @@ def test_a_formula_that_scrolls_has_no_fault_for_axe(page, book):
     page.evaluate(AXE.read_text() + "; 0")
     faults = "axe.run('.math').then(({violations}) => violations.map(({id}) => id))"
     assert page.evaluate(faults) == []
+
+
+@pytest.mark.parametrize("panel", ["primary", "secondary"])
+def test_focus_returns_to_the_button_of_a_closed_panel(page, book, panel):
+    page.goto(f"{book}/book/setup.html")
+    look(page, 390, "light")
+    button = page.locator(f"button.{panel}-toggle")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#pst-{panel}-sidebar-modal[open]")
+    page.keyboard.press("Escape")
+    page.wait_for_selector(f"#pst-{panel}-sidebar-modal:not([open])", state="attached")
+    assert button.evaluate("(node) => node === document.activeElement")

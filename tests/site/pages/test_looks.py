@@ -221,15 +221,26 @@ def test_a_hovered_link_has_enough_contrast(page, book, theme):
         assert page.evaluate(VIOLATIONS % f"runOnly: {BY_LOOK}") == []
 
 
+@pytest.mark.parametrize("name", ["kkt", "index"])  # index draws one without a caption
 @pytest.mark.parametrize(("theme", "least", "most"), [("light", 250, 255), ("dark", 0, 40)])
-def test_a_figure_has_the_background_of_its_page(page, book, theme, least, most):
-    page.goto(f"{book}/book/kkt.html")
+def test_a_figure_has_the_background_of_its_page(page, book, theme, least, most, name):
+    page.goto(f"{book}/book/{name}.html")
     look(page, 1400, theme)
-    drawn = page.locator("figure img:visible").first
+    drawn = page.locator(":is(figure, div.cell_output) img:visible").first
     drawn.scroll_into_view_if_needed()
     drawn.evaluate("(image) => image.decode()")  # images load when they are scrolled into view
     seen = Image.open(io.BytesIO(drawn.screenshot())).convert("L")
     assert least <= seen.getpixel((3, 3)) <= most
+
+
+def test_without_scripts_code_is_on_a_light_background(browser, book):
+    """Also if the system is dark: the theme is then light."""
+    with browser.new_page(java_script_enabled=False, color_scheme="dark") as plain:
+        plain.goto(f"{book}/book/decide.html")
+        code = plain.locator("div.cell_input div.highlight").first
+        code.scroll_into_view_if_needed()
+        seen = Image.open(io.BytesIO(code.screenshot())).convert("L")
+        assert seen.getpixel((3, 3)) > 230
 
 
 @pytest.mark.parametrize(("theme", "least"), [("light", 2.3), ("dark", 4.5)])

@@ -324,6 +324,12 @@ def test_all_controls_can_be_used_by_keyboard(page, site):
         assert page.locator("output[for=eps]").text_content() == eps
     page.get_by_label("total width").press("ArrowLeft")
     assert page.locator("output[for=width]").text_content() == "4,144 km/h"
+    page.goto(f"{site}/kkt.html")
+    page.get_by_label("total width").press("ArrowLeft")
+    page.get_by_role("button", name="Back to the best width").press("Enter")
+    assert (
+        page.evaluate("document.activeElement.shadowRoot.activeElement.id") == "width"
+    )  # not on the button, which is disabled then
 
 
 def test_the_button_for_another_release_adds_one_and_does_not_move(page, site):
