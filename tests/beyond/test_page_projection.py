@@ -115,6 +115,25 @@ def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
     assert min(positions) < 0.6 < max(positions)
 
 
+def test_the_worst_case_is_larger_if_samples_are_clipped_one_by_one():
+    """One user, two samples: one at U, the other at the lower end of its interval."""
+    users, samples, S, eps = ud.Contributions([2], 1.0), np.array([1, 1 / 16]), 7 / 4, 10
+    clipped_sum = np.clip(samples, 1 / 16, 15 / 16).sum()
+    assert np.clip(samples.sum(), 1 / 8, 15 / 8) == samples.sum()  # the sum is inside
+    y = np.linspace(-2, 3, 500_001)
+    scale = S / 2 / eps
+    density = np.exp(-abs(y - clipped_sum / 2) / scale) / (2 * scale)
+    error = np.trapezoid(abs(np.clip(y, 0, 1) - samples.mean()) * density, y)
+    assert error > 1.05 * beyond.projected_error(users, S, eps)
+    # The smallest one: whatever its width, a single sample has no others.
+    one = ud.Contributions([1], 1.0)
+    for x, width in product((0.5, 0.7, 0.9, 1), (0.2, 0.5, 0.8, 1)):
+        kept = np.clip(x, (1 - width) / 2, (1 + width) / 2)
+        density = np.exp(-abs(y - kept) * eps / width) * eps / (2 * width)
+        error = np.trapezoid(abs(np.clip(y, 0, 1) - x) * density, y)
+        assert error <= beyond.projected_error(one, width, eps) * (1 + 1e-6)
+
+
 @every_law
 def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
     rng = np.random.default_rng(5)

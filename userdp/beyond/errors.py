@@ -352,10 +352,11 @@ def symmetric_error(
 def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:
     """Return the largest mean absolute error of symmetric intervals if the release is projected.
 
-    Projection to [0, U] costs no privacy and does not increase the error on any dataset, so this is
-    at most `symmetric_error` for "l1". In a worst dataset the j heaviest users are at U, and the
-    others bring the clipped mean as close to U/2 as possible (thm-projected). The noise is scaled
-    to S, or to U m* if that is smaller.
+    Projection onto [0, U] costs no privacy and does not increase the error on any dataset, so this
+    is at most `symmetric_error` for "l1". Each user's sum (or average) is clipped, as in releases:
+    if samples are clipped one by one, some datasets have a larger error. In a worst dataset the j
+    heaviest users are at U, and the others bring the clipped mean as close to U/2 as possible
+    (thm-projected). The noise is scaled to S, or to U m* if that is smaller.
 
     Parameters
     ----------
