@@ -51,7 +51,7 @@ def test_the_copy_button_leaves_out_prompts_and_outputs(page, book):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{book}/book/reference.html")
     example = page.locator("div.highlight", has_text=">>> ").first
-    shown = example.locator("pre").inner_text().splitlines()
+    shown = example.locator("pre").text_content().splitlines()
     example.hover()
     example.locator("button.copybtn").click()
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -58,6 +58,4 @@ def test_the_code_does_not_need_the_tools_of_the_book(download, name):
 def test_a_link_without_an_address_names_its_page():
     copy = nbformat.read(BUILT / "_sources" / "book" / "setup.ipynb", as_version=4)
     text = "\n".join(prose(copy))
-    assert re.search(
-        r"a release \(see \*A private mean of your table\*\)|\[a release\]\(http", text
-    )
+    assert re.search(r"`release` \(see \*A private mean of your table\*\)|`release`\]\(http", text)
