@@ -170,6 +170,7 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
     for width, size in ((320, "100%"), (1280, "200%")):
         page.add_style_tag(content=f"html {{ font-size: {size} !important }}")
         look(page, width, "light")
+        page.evaluate(SETTLED)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(HIDDEN) == []
 
