@@ -255,7 +255,7 @@ case: (ltP z L%:R) => zL; last first.
   by have := ler_wpmul2l t1' (bounded y y0); linear.
 have [_ max] := chosen z z0 zL.
 have [|s s0 up] := @lowest_line omega (h z) z L z0 zL _ top (bounded z z0).
-  move=> i j jL le_iz zj; rewrite heightE //; apply: ler_wpmul2l; last exact: max.
+  move=> i j jL ibound zj; rewrite heightE //; apply: ler_wpmul2l; last exact: max.
   by linear.
 have line u : 0 <= u -> h u <= h z - s * z + s * u.
   by apply: under => // n; have := up n; linear.
