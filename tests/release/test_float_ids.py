@@ -177,7 +177,7 @@ def test_the_last_float_below_the_edge_is_an_id_and_the_edge_is_not(kind, holder
     assert count([edge - 1, edge - 2, edge - 1]) == [2, 1]
     assert count([1 - edge, 2 - edge, 1 - edge, edge - 1]) == [2, 1, 1]
     for odd in (edge, edge + 2, -edge, -edge - 2, 2 * edge, 0.5, float("inf")):
-        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+        with pytest.raises(TypeError, match="`user` must hold ids: floats must be whole numbers"):
             count([odd, 1, 2])
 
 

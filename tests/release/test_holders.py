@@ -37,7 +37,7 @@ COUNTS = {
 REFUSED = {
     "refused": r"^`user` must (hold ids|not be bytes in an engine)"
     r".* (user|user='user') (of|with).* d?type .*[.] Pass ",
-    "not whole": r"^`user` must hold ids: some are floats .*[.] Pass whole numbers or text[.]$",
+    "not whole": r"^`user` must hold ids: floats must be whole .*[.] Pass whole numbers or text",
     "wrong shape": r"^`user` must be a column, of shape \(n,\), got shape \(3, 1\)",
 }
 # Two more outcomes: two users and a missing one ("nobody"), or the holder's library refuses them.

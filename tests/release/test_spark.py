@@ -239,7 +239,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
 
     assert counts_of(edge - 1, edge - 2, edge - 1, 1 - edge) == [2, 1, 1]
     for odd in (edge, edge + 2, -edge):
-        with pytest.raises(TypeError, match="`user` must hold ids: some are floats"):
+        with pytest.raises(TypeError, match="`user` must hold ids: floats must be whole numbers"):
             counts_of(odd, 1, 2)
 
 
