@@ -134,7 +134,7 @@ def test_a_group_without_rows_is_released_if_counts_are_protected():
     no_rows = pd.DataFrame({"who": np.array([], int), "value": np.array([], float)})
     how = {"lower": 0, "upper": 6, "data": no_rows}
     assert release.private_mean_protected_counts("who", "value", **how, eps=1, cap=2).eps == 1
-    with pytest.raises(ValueError, match="there are none"):
+    with pytest.raises(ValueError, match="there is none"):
         release.private_mean("who", "value", budget=1, **how)
 
 
