@@ -256,7 +256,7 @@ def test_a_new_collection_on_a_page_is_a_case(tmp_path):
     page(tmp_path, "users = ud.Contributions([7] * 2 + [3], upper=65)\n")
     assert [7, 7, 3] in [users.counts for users in bridge.page_collections(tmp_path)]
     page(tmp_path, "users = ud.Contributions(upper=1, counts=table.sizes)\n")
-    with pytest.raises(ValueError, match=r"must say which users these are: 'page: table\.sizes'"):
+    with pytest.raises(ValueError, match=r"must have an entry for 'page: table\.sizes'"):
         bridge.literals("page", next(bridge.calls(tmp_path))[2])
 
 
