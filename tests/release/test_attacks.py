@@ -668,19 +668,21 @@ def test_intervals_cover_the_mean_even_if_floats_are_coarse(lower, opendp):
 
 
 @pytest.mark.slow
-def test_threads_share_a_connection_and_a_memtable(shop):
+def test_threads_share_a_connection_and_a_memtable(shop, monkeypatch):
+    """Also if no table in memory was read before: Ibis then has no connection for it yet."""
+    monkeypatch.setattr(ibis.options, "default_backend", None)
     table = ibis.memtable(pa.table({"user": np.arange(200) % 20, "value": np.ones(200)}))
     stored = shop.table("t")
     with ThreadPoolExecutor(8) as pool:
-        result = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
-        assert [*result] == [20, 50] * 8
+        counts = pool.map(lambda i: of_table((table, stored)[i % 2]).n_users, range(16), timeout=60)
+        assert [*counts] == [20, 50] * 8
 
 
 def test_threads_share_a_relation_of_duckdb():
     rows = duckdb.sql("SELECT i % 50 AS user, 5.0::DOUBLE AS value FROM range(1000) r(i)")
     with ThreadPoolExecutor(8) as pool:
-        result = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
-        assert [*result] == [50] * 32
+        counts = pool.map(lambda _: of_table(rows).n_users, range(32), timeout=60)
+        assert [*counts] == [50] * 32
 
 
 # 10. Nothing protected is printed or serialised.

@@ -151,7 +151,8 @@ BACKENDS = {"duckdb": DuckDB, "pyspark": Spark}
 
 def backend_of(table: Any) -> Backend:
     """Return the engine of an Ibis table; raise if it is not supported."""
-    connection = quietly(table.get_backend, "an Ibis table of one engine")
+    with ONE_AT_A_TIME:  # for a table in memory, the first call creates a connection
+        connection = quietly(table.get_backend, "an Ibis table of one engine")
     if connection.name not in BACKENDS:
         raise TypeError(
             f"`data` must be an Ibis table of {' or '.join(BACKENDS)}, got one of "
