@@ -196,7 +196,7 @@ class Source:
         """Return whether a type is a sort, or has members for some values of its variables."""
         if kind in SORTS or "#" in kind:
             return kind in SORTS
-        uses = {name: use for name, use, _ in self.scope if not name.endswith(("_case", "plan"))}
+        uses = {name: use for name, use, _ in self.scope if not re.search("_case$|^plan$", name)}
         if any(uses.get(name, "data") not in ("sort", "data") for name in re.findall(NAME, kind)):
             return False
         sorts, data = (

@@ -191,16 +191,16 @@ def test_a_release_accepts_the_smallest_share():
 def test_releases_of_divided_budgets_spend_at_most_the_total(total, tmp_path):
     n = 30
     each = release.divide_budget(n, **total)
-    result = [release.private_mean("who", "kmh", **WEEK, budget=each.budget) for _ in range(n)]
-    for week, one in enumerate(result):
+    results = [release.private_mean("who", "kmh", **WEEK, budget=each.budget) for _ in range(n)]
+    for week, one in enumerate(results):
         (tmp_path / f"{week}.json").write_text(one.public_json())
     files = sorted(tmp_path.iterdir())
     found = release.account(files, delta=total.get("delta"), count_equal=True)
     assert found.n_releases == n
     for name, most in total.items():
         assert 0.999 * most < getattr(found, name) <= most
-    texts = [f"\n{one.public_json()}" for one in result]
-    for documents in (texts, [one.public() for one in result], map(str, files)):
+    texts = [f"\n{one.public_json()}" for one in results]
+    for documents in (texts, [one.public() for one in results], map(str, files)):
         other = release.account(documents, delta=total.get("delta"), count_equal=True)
         assert other == found
 

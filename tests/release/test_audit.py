@@ -326,19 +326,19 @@ def releases_of(entry, eps, folder, n):
     row |= {"entry": entry, "input": "lists", "missing": "centre", "outside": "clamp"}
     users, values = conf.table(row, ["inside"] * 3, np.random.default_rng(1), copies=5)
     call = conf.release_of(row, users, values, folder)
-    result = [call() for _ in range(n)]
+    results = [call() for _ in range(n)]
     if entry == "protected":
-        exact = conf.clipped_totals(row, result[0].reach, users, values)
-        return result, np.array([[m.noisy_sum, m.noisy_weight] for m in result]).T, exact
-    return result, np.array([[m.mean for m in result]]), conf.clipped_means(row, users, values)
+        exact = conf.clipped_totals(row, results[0].reach, users, values)
+        return results, np.array([[m.noisy_sum, m.noisy_weight] for m in results]).T, exact
+    return results, np.array([[m.mean for m in results]]), conf.clipped_means(row, users, values)
 
 
-def drawn_again(result, numbers, scale):
+def drawn_again(results, numbers, scale):
     """Return noise as it was before it was averaged beyond the range of clipped means.
 
     It is drawn again there, because the law is memoryless.
     """
-    low, high = result[0].clipped_range
+    low, high = results[0].clipped_range
     again = np.random.default_rng(7).exponential(scale, numbers.size)
     for averaged, drawn in ((numbers < low, low - again), (numbers > high, high + again)):
         assert np.unique(numbers[averaged]).size <= 1
@@ -360,10 +360,10 @@ def test_noise_is_added_every_time(entry, eps, monkeypatch, tmp_path):
 @with_every_noise
 def test_releases_follow_the_law(entry, eps, tmp_path):
     """For noise of three quarters of the scale, the p-value of the sizes would be about 1e-9."""
-    result, found, exact = releases_of(entry, eps, tmp_path, 1000)
+    results, found, exact = releases_of(entry, eps, tmp_path, 1000)
     for numbers, (mean, scale) in zip(found, exact, strict=True):
         if entry != "protected" and eps in conf.EPS:
-            numbers = drawn_again(result, numbers, scale)
+            numbers = drawn_again(results, numbers, scale)
         law = "expon" if eps in conf.EPS else "halfnorm"
         assert stats.kstest(abs(numbers - mean) / scale, law).pvalue > ALARM
         assert stats.binomtest(sum(numbers > mean), 1000).pvalue > ALARM

@@ -61,17 +61,17 @@ def test_one_user_moves_the_whole_numbers_by_at_most_the_sensitivity(opendp, see
     ends *= (users.largest_sums / 2 / np.linalg.norm(ends, axis=1))[:, None]
     for first in (rng.uniform(size=(8, 1)) * ends, ends):
         pair = first, np.r_[-ends[:1], first[1:]]
-        result = [release_mean_in_ball(sums, users, law) for sums in pair]
+        results = [release_mean_in_ball(sums, users, law) for sums in pair]
         (moved, budget, one), (*_, other) = opendp.requests[-2:]
         assert budget is law
         assert {type(x) for x in one + other} == {int}
         between = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         assert between <= moved**2
-        first, second = ({**vars(each), "mean": None} for each in result)
+        first, second = ({**vars(each), "mean": None} for each in results)
         assert first == second
     assert between >= moved**2 * (1 - 1e-6)
     T = beyond.ball_threshold(users, law, d)
-    assert (result[0].radius, moved > 0) == (T / 2, T > 0)
+    assert (results[0].radius, moved > 0) == (T / 2, T > 0)
 
 
 @pytest.mark.parametrize("added", [[7, -3], [10**13, -(2**62)]])

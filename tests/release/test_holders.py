@@ -210,8 +210,8 @@ def outcome_of(connection, frame, wrap):
 def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, connection):
     """A query could return whole numbers even for objects, such as hashes of memory addresses."""
     for kind in kinds_for(wrap):
-        result = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(connection, result, WRAPPED[wrap])
+        entries = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
+        found = outcome_of(connection, entries, WRAPPED[wrap])
         assert found == "not held" or re.match(f"{SCAN}|{OBJECTS}|`user` must hold ids", found), (
             kind
         )
@@ -223,8 +223,8 @@ def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them
     for kind in kinds_for(wrap):
         if outcomes_of(kind)["Arrow"] == "not held":
             continue
-        result = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(connection, result, WRAPPED[wrap])
+        entries = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
+        found = outcome_of(connection, entries, WRAPPED[wrap])
         if kind in ("text", "integers", "days") and "result" not in wrap:
             assert found == [2, 1], kind
         elif kind == "NaN in floats" and found == [2, 1, 1]:

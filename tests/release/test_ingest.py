@@ -275,8 +275,8 @@ def test_a_table_in_memory_is_read_by_the_default_engine_if_it_is_supported(monk
 @pytest.mark.parametrize("connect", [duckdb.connect, ibis.duckdb.connect], ids=["DuckDB", "Ibis"])
 def test_a_table_of_a_database_opened_read_only_is_read(connect, tmp_path):
     path = tmp_path / "t.duckdb"
-    with duckdb.connect(path) as result:
-        result.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
+    with duckdb.connect(path) as database:
+        database.execute("CREATE TABLE t AS SELECT i % 3 AS who, i AS what FROM range(9) AS r(i)")
     connection = connect(path, read_only=True)
     with pytest.raises(TypeError, match=r"be a table, got a connection: pass connection\.table\("):
         release.user_counts("who", data=connection)

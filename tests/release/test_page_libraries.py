@@ -204,13 +204,13 @@ COPIED = copied()
 def unknown_names(text):
     """Return the names that functions of a text use, but that it neither defines nor imports."""
     module = symtable.symtable(text, "copied", "exec")
-    result = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
+    bound = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
     pending, found = [module], set()
     while pending:
         table = pending.pop()
         pending += table.get_children()
         found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
-    return found - {s.get_name() for s in result} - {*dir(builtins)}
+    return found - {s.get_name() for s in bound} - {*dir(builtins)}
 
 
 def test_the_page_shows_four_recipes_that_import_what_they_use():

@@ -161,10 +161,10 @@ def test_progress_has_one_step_per_budget(progress_calls):
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
 def test_recommendation_is_data(objective):
     """It consists of names of rows, arguments of `private_mean` and plain values: it is JSON."""
-    result = [advice._asdict() for advice in PLAN.recommend(objective)]
-    assert json.loads(json.dumps(result)) == result
-    assert [(a["eps"], a["objective"]) for a in result] == [(float(eps), objective) for eps in EPS]
-    assert objective == "mse" or {a["strategy"] for a in result} <= {*STRATEGIES, RELEASED}
+    advised = [advice._asdict() for advice in PLAN.recommend(objective)]
+    assert json.loads(json.dumps(advised)) == advised
+    assert [(a["eps"], a["objective"]) for a in advised] == [(float(eps), objective) for eps in EPS]
+    assert objective == "mse" or {a["strategy"] for a in advised} <= {*STRATEGIES, RELEASED}
     (advice,) = release.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
     assert (advice.floor, advice.factor) == (0, np.inf)
 

@@ -433,9 +433,9 @@ def test_bounds_that_are_decimals_are_the_nearest_floats(opendp):
     table = ["a", "b"], [0.1, Decimal("0.3")]
     exact = {"lower": Decimal("0.1"), "upper": Fraction(3, 10), "centre": Decimal("0.2")}
     floats = {name: float(bound) for name, bound in exact.items()}
-    result = [release.private_mean(*table, budget=1, **bounds) for bounds in (exact, floats)]
-    assert result[0] == result[1]
-    assert (result[0].lower, result[0].upper) == (0.1, 0.3)
+    results = [release.private_mean(*table, budget=1, **bounds) for bounds in (exact, floats)]
+    assert results[0] == results[1]
+    assert (results[0].lower, results[0].upper) == (0.1, 0.3)
 
 
 ROUNDED = [

@@ -140,11 +140,11 @@ def test_an_empty_table_is_released_in_an_engine_as_in_arrays(opendp):
     kinds = {"user": pa.string(), "value": pa.float64()}
     table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
     options = {"lower": 0, "upper": 1, "eps": 1, "cap": 2}
-    result = [
+    results = [
         release.private_mean_protected_counts("user", "value", data=data, **options)
         for data in (table, ibis.memtable(table))
     ]
-    assert result[0].public() == result[1].public()
+    assert results[0].public() == results[1].public()
     assert [request.total for request in opendp.requests] == [0] * 4
 
 

@@ -99,14 +99,14 @@ def test_a_release_is_projected_by_default():
     """At this budget the noise exceeds the bounds in 99 % of all cases."""
     one = ud.Contributions([1], 5)
     for options in ({}, {"project": True}, {"project": False}):
-        result = [
+        results = [
             release.release_mean([3.0], one, 0.01, total_width=5, **options) for _ in range(64)
         ]
         projected = options.get("project", True)
-        assert all(0 <= mechanism.mean <= 5 for mechanism in result) == projected
-        assert {mechanism.mean in {0, 5} for mechanism in result} >= {projected}
+        assert all(0 <= each.mean <= 5 for each in results) == projected
+        assert {each.mean in {0, 5} for each in results} >= {projected}
         theory = beyond.projected_error(one, 5, 0.01) if projected else 500
-        assert result[0].worst_case_error == pytest.approx(theory)
+        assert results[0].worst_case_error == pytest.approx(theory)
         assert theory == 500 or 2.4 < theory < 2.5
 
 

@@ -449,7 +449,7 @@ def _release_table(data: Data, user: str, value: str, users: Survey, parts: Part
         if _of_users(tally.survey()) != users:
             raise ValueError(
                 "`data` must have, for each number of records, as many users as the table for "
-                "which the measurement was result."
+                "which the measurement was created."
             )
         totals = [tally.clipped_total(part.window, part.among) for part in parts]
     return draw(totals, parts, "clamp", "centre")
