@@ -15,7 +15,7 @@ import nox
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = ["frame", "progress", "release", "tables"]  # not those for Spark and for other libraries
+EXTRAS = ["beyond", "frame", "progress", "release", "tables"]  # not Spark, other libraries
 SETTINGS = {
     "as-it-is": {},
     "no-dispatch": {"NPY_DISABLE_CPU_FEATURES": "all that numpy finds"},

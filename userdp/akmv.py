@@ -514,11 +514,17 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, even where E_3 alone would underflow."""
-    from scipy.special import expn  # needed nowhere else in the core
-
-    near = np.minimum(x, 100)
-    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))); six levels suffice for large x.
-    rest = np.zeros_like(x)
-    for level in range(6, 0, -1):
-        rest = level * (level + 2) / (x + 3 + 2 * level - rest)
-    return np.where(x > near, 1 / (x + 3 - rest), np.exp(near) * expn(3, near))
+    near = np.minimum(x, 2.0)
+    logarithm = np.log(np.maximum(near, 5e-324))  # it is multiplied by 0 at 0
+    series: Floats = near**2 / 2 * (1.5 - np.euler_gamma - logarithm)
+    term = np.ones_like(near)  # (-x)^k / k!
+    for k in range(26):
+        if k != 2:
+            series -= term / (k - 2)
+        term *= -near / (k + 1)
+    # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))).
+    far = np.maximum(x, 2.0)
+    rest = np.zeros_like(far)
+    for level in range(50, 0, -1):
+        rest = level * (level + 2) / (far + 3 + 2 * level - rest)
+    return np.where(x < 2, np.exp(near) * series, 1 / (far + 3 - rest))

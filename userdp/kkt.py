@@ -152,6 +152,8 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     ------
     TypeError, ValueError
         If `users` is not a Contributions instance, or `eps` is not a privacy budget.
+    ImportError
+        If SciPy is missing.
     RuntimeError
         If the solver fails.
 
@@ -161,9 +163,10 @@ def solve_lp(users: Contributions, eps: Epsilon) -> Solution[float]:
     >>> float(solution.total_width), solution.alpha.tolist()
     (130.0, [65.0, 0.0, 0.0])
     """
-    from scipy import optimize, sparse  # slow to import, and needed nowhere else
-
     check.instance("users", users, Contributions)
+    need = "Solving the linear program needs scipy"
+    optimize = check.load("scipy.optimize", need, "beyond")
+    sparse = check.load("scipy.sparse", need, "beyond")
     n = users.n_users
     costs = np.append(np.ones(n), float(1 / read_eps(eps)))
     constraints = sparse.hstack([-2 * sparse.eye_array(n), np.full((n, 1), -1.0)])

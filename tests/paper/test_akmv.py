@@ -139,7 +139,7 @@ def test_any_threshold_costs_twice_phi_on_the_dataset_of_figure_1(users, share, 
     assert error == 2 * ud.symmetric_error(users, T, eps) >= 2 * ud.optimal_error(users, eps)
 
 
-@pytest.mark.parametrize("x", [0, 1e-8, 0.3, 1, 2.5, 30, 99.9, 100.1, 400, 699, 800, 1e4, 1e8])
+@pytest.mark.parametrize("x", [0, 1e-8, 0.3, 1, 1.999, 2, 2.5, 30, 100, 400, 699, 800, 1e4, 1e8])
 def test_scaled_exponential_integral(x):
     """For large x the unscaled integral underflows, so compare with a continued fraction."""
     far = 1 / (x + 3 - 3 / (x + 5 - 8 / (x + 7)))

@@ -101,3 +101,40 @@ def test_without_a_library_the_core_works(library):
     )
     code = WITHOUT.replace("LIBRARY", library) + work
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "2"
+
+
+ALONE = """
+import sys
+from doctest import testmod
+from importlib import import_module
+from pkgutil import iter_modules
+import numpy  # loads its libraries first
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        root = name.partition(".")[0]
+        if root not in {"userdp", "numpy", *sys.stdlib_module_names}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import userdp as ud
+failed = ["userdp." + one.name for one in iter_modules(ud.__path__) if not one.ispkg
+          and testmod(import_module("userdp." + one.name)).failed]
+print(failed)
+"""
+
+
+def test_with_numpy_alone_the_examples_of_the_core_run_except_the_linear_program():
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("['userdp.kkt']\n")
+    assert done.stdout.count("Failed example") == 2
+    assert done.stdout.count("ImportError: Solving the linear program needs scipy: ") == 1
+
+
+@pytest.mark.parametrize("package", ["beyond", "release"])
+def test_without_scipy_the_rest_says_what_to_install(package):
+    code = ALONE.partition("failed")[0] + f"import userdp.{package}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    message = "ImportError: userdp.beyond needs scipy: pip install 'userdp[beyond]'."
+    assert done.stderr.strip().splitlines()[-1] == message

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erfcx, ndtr
 
 from userdp import _checks as check
 from userdp._checks import Exact, Floats
@@ -25,6 +24,8 @@ from userdp._search import NotFoundError, double, halve
 from userdp.beyond._rounding import chance_beyond
 from userdp.model import Epsilon, rank, read_eps
 from userdp.noise import noise_scale
+
+special = check.load("scipy.special", "userdp.beyond needs scipy", "beyond")
 
 # The objective to minimise in the worst case: bias + E|noise|, the mean absolute error, or the
 # mean square error.
@@ -527,7 +528,7 @@ class GaussianNoise(Noise):
 
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0."""
-        result: Floats = ndtr(-self._ratio(x))
+        result: Floats = special.ndtr(-self._ratio(x))
         return result
 
     def excess(self, x: Floats) -> Floats:
@@ -591,7 +592,7 @@ def _read_moderate(name: str, value: object) -> float:
 
 def _mills(x: Any) -> Any:
     """Return Phi(-x) / phi(x), Mills' ratio."""
-    return sqrt(pi / 2) * erfcx(x / sqrt(2))
+    return sqrt(pi / 2) * special.erfcx(x / sqrt(2))
 
 
 def _gaussian_delta(u: float, eps: float) -> float:
@@ -611,4 +612,4 @@ def _gaussian_delta(u: float, eps: float) -> float:
         return float(density * 2 * reach * (1 - middle * ratio + reach**2 / 6 * third))
     if u < 0:
         return float(density * (_mills(-u) - _mills(v)))
-    return float(ndtr(u) - density * _mills(v))
+    return float(special.ndtr(u) - density * _mills(v))
