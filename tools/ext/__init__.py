@@ -1,7 +1,8 @@
 """The book's extensions of Sphinx: each one provides something that a reader sees."""
 
 NAMES = (
-    "webpages citing layout formulas minutes proofs recorded sources tables downloads typesetting"
+    "webpages citing layout formulas minutes describing proofs recorded sources tables downloads "
+    "typesetting"
 )
 
 

@@ -35,7 +35,7 @@ clip.style = `
   .words:empty, .summary:empty { display: none; }
   .pictures { display: grid; gap: 0.8rem 1.2rem;
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
-  .tables > * { margin-bottom: 0.8rem; }
+  .tables > * { margin-bottom: 0.8rem; overflow-x: auto; }
   figure { margin: 0; min-width: 0; }
   figcaption { font-weight: 600; }
   svg { display: block; width: 100%; max-width: 34rem; height: auto; fill: none; overflow: visible; }

@@ -35,11 +35,18 @@ pytestmark = on_the_built_pages
 def test_pages_have_a_description_a_version_and_an_icon(name):
     here = BUILT / f"{name}.html"
     text = here.read_text()
-    described = re.findall('<meta content="[^"]{40,}" name="description"', text)
+    described = re.findall('<meta content="([^"]{40,})" name="description"', text)
     assert len(described) == (name in CHAPTERS)
+    assert re.findall('<meta property="og:description" content="(.*)">', text) == described
     (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
     assert (here.parent / icon).exists() or (BUILT / icon).exists()
     assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
+
+
+def test_each_page_has_its_own_description():
+    tag = re.compile('<meta property="og:description" content="(.*)">')
+    found = {tag.search((BUILT / f"{name}.html").read_text("utf-8"))[1] for name in CHAPTERS}
+    assert len(found) == len(CHAPTERS)
 
 
 @every_chapter
