@@ -167,13 +167,6 @@ def capped(eps: float) -> Iterable[pd.DataFrame]:
     yield rows("releases, AKMV", np.hstack(drawn), height=0.0)
 
 
-def akmv_parts(eps: float) -> tuple[float, float]:
-    """Return bias and mean noise of AKMV on these sums."""
-    law = ud.quantile_cells(SUMS, BUSES, ud.rank(eps), eps / 2)
-    noise = law.probability @ (law.lower + law.upper) / eps / BUSES.total
-    return float(ud.akmv_error(SUMS, BUSES, eps)) - float(noise), float(noise)
-
-
 def cap_of(eps: float) -> float:
     """Return the cap of the release that the page `akmv` works through."""
     return float(
@@ -358,6 +351,7 @@ def show_sums(part: Part, cap: float) -> None:
     part.ax.axvspan(cap, 260, color=BIAS, alpha=0.12, lw=0)
     part.ax.text(cap, 3.7, f" cap {cap:.2f}", va="bottom")
     part.lanes(bus_names(), "", (0, 260))
+    part.ax.set_xticks([0, 65, 130, 195, 260])
 
 
 def show_law(part: Part, cap: float) -> None:
@@ -414,18 +408,16 @@ def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
             (1.4, lambda part: show_bars(part, offset, ERROR)),
         ]
     if page == "akmv":
-        others = {name: errors[name] for name in ("best clipping", "always U/2")}
-        here, cap = {"AKMV here": akmv_parts(eps)} | others, cap_of(eps)
-        return [*capped(eps), *bars(here), *best_releases(eps)], [
+        cap = cap_of(eps)
+        return [*capped(eps), *best_releases(eps)], [
             (1.3, lambda part: show_sums(part, cap)),
             (0.7, lambda part: show_law(part, cap)),
-            (1.3, lambda part: show_bars(part, here, "bias and mean noise (km/h)")),
             (0.6, lambda part: show_released(part, "AKMV", with_density=False)),
             after,
         ]
     if page == "kkt":
-        axes = [clipped, compared, curve, (1.4, lambda part: show_prices(part, eps))]
-        return [*tables, *error_curve(eps), *prices(eps)], axes
+        axes = [curve, (1.4, lambda part: show_prices(part, eps))]
+        return [*error_curve(eps), *prices(eps)], axes
     if page == "optimum":
         axes = [clipped, compared, curve, plain, after]
         return [*tables, *error_curve(eps), *both], axes

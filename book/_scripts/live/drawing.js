@@ -12,8 +12,8 @@ const LAYERS = {
   setup: ["samples", "reach", "speeds", "releases"],
   lemma: ["samples", "offset", "speeds"],
   optimum: ["samples", "bars", ["curve", "releases"]],
-  kkt: ["samples", "bars", ["curve", "prices"]],
-  akmv: ["sums", "bars", "releases"],
+  kkt: [["curve", "prices"]],
+  akmv: ["sums", "releases"],
 };
 const SLIM = 560;
 const FAR = { low: -UPPER, high: 2 * UPPER };
@@ -257,16 +257,13 @@ function barRows(rows, at) {
 }
 
 /** The errors without clipping, with these intervals, and of the constant 32.5. */
-function bars({ state, layer, guessing }, at) {
-  const { slim } = at;
-  const own = layer === "akmv"
-    ? { name: slim ? "AKMV, on these data" : "AKMV, these data", ...state.akmv.error, strong: true }
-    : { name: guessing ? "your width" : isBest(state) ? "best clipping" : "this width", ...state.yours, strong: true };
-  const other = layer === "akmv"
-    ? { name: slim ? "best clipping, any data" : "best, any data", ...state.optimum }
-    : { name: "no clipping", ...state.plain };
-  const constant = { name: layer === "akmv" ? "32.5, any data" : "always 32.5", ...state.constant };
-  const rows = layer === "akmv" ? [own, other, constant] : [other, own, constant];
+function bars({ state, guessing }, at) {
+  const name = guessing ? "your width" : isBest(state) ? "best clipping" : "this width";
+  const rows = [
+    { name: "no clipping", ...state.plain },
+    { name, ...state.yours, strong: true },
+    { name: "always 32.5", ...state.constant },
+  ];
   return { svg: barRows(rows, at) };
 }
 

@@ -132,8 +132,8 @@ const DESCRIPTIONS = {
   setup: "Speeds of each bus, how far each bus can move the mean, and releases with noise",
   lemma: "Speeds raised and lowered into intervals, and the bias as bars",
   optimum: "Speeds clipped to intervals, bias and noise as bars, the error against the width, and releases",
-  kkt: "Speeds clipped to intervals, bias and noise as bars, and the slopes of the error",
-  akmv: "Sums of buses capped at a random threshold, bias and noise as bars, and releases",
+  kkt: "The error against the width, and its slopes",
+  akmv: "Sums of buses capped at a random threshold, and releases",
 };
 
 class ClipPicture extends HTMLElement {
