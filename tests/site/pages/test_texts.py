@@ -84,6 +84,8 @@ def test_print_shows_only_the_text_in_black_on_white(page, book):
     page.wait_for_function(f"{theme} === 'light'")
     beside = page.locator(".bd-sidebar, .bd-header-article, .copybtn, #preview")
     expect(beside.filter(visible=True)).to_have_count(0)
+    (title,) = page.locator("h1").filter(visible=True).all_inner_texts()
+    assert title.startswith("3. Theorem III.1")
     colour = page.locator(".bd-article p").first.evaluate("(node) => getComputedStyle(node).color")
     assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
     foot = page.locator(".extra_footer").inner_text()
