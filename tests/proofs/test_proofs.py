@@ -82,6 +82,19 @@ SPOILT = {
         "-> sensitivity_at_most U g (eps * «s→(s / 2)»))",
     ),
     "rho with a smaller part": ("felt", "(r + 2) / (r + «1→2») * E1]."),
+    "half of the noise in the mean absolute error": (
+        "felt_family",
+        "exp (- (eps * x)) / «eps→(2 * eps)».\nDefinition by_distance_slope",
+    ),
+    "half of the noise in the mean square error": (
+        "felt_family",
+        "excess m U S ^+ 2 + «2→1» * S ^+ 2 / eps ^+ 2 in\n",
+    ),
+    "a narrower width than the ratio's": ("stationary", "/ (n%:R + «2→4» * x).\nDefinition best"),
+    "an error that is concave": ("stationary", "J (t * S + (1 - t) * S') «<=→>=» t * J S"),
+    "a wider width for squares": ("ratios", "(n%:R ^+ 2 + «8→4»%:R / eps ^+ 2)\n    & forall S"),
+    "Lambert's function elsewhere": ("ratios", "u * exp u = - (w * exp (- 1 «-→+» w))"),
+    "a ratio that may be missing": ("reals/widths", "(expR r - 1) = «1 + r→r - 1».\n(* end"),
     "noise that makes losses small": ("losses", "«`|d| <= `|d'|→`|d'| <= `|d|» -> 0 <= b -> b <="),
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
     "a total without clipping": (
