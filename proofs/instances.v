@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy range release_error shipped six_cells stationary strategies weighing within.
+From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy projected range release_error shipped six_cells stationary strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -214,3 +214,7 @@ Qed.
 Definition weighed_convex := @stationary.weighed_convex R 3 m U _ _ U0 Npos slope.
 Definition best_in_piece := @stationary.best_in_piece R 3 m U _ _ U0 Npos slope.
 Definition best_of_all := @stationary.best_of_all R 3 m U _ _ U0 Npos slope.
+
+(* projected: the total width 100. *)
+Lemma S_pos : 0 < 100%:R :> R. Proof. by rewrite ltr0n. Qed.
+Definition projected_worst := @projected.projected_worst R 3 m U 100%:R U0 Npos S_pos.

@@ -95,6 +95,15 @@ SPOILT = {
     "a wider width for squares": ("ratios", "(n%:R ^+ 2 + «8→4»%:R / eps ^+ 2)\n    & forall S"),
     "Lambert's function elsewhere": ("ratios", "u * exp u = - (w * exp (- 1 «-→+» w))"),
     "a ratio that may be missing": ("reals/widths", "(expR r - 1) = «1 + r→r - 1».\n(* end"),
+    "half of what projection saves": (
+        "projected",
+        "- delta * mean_excess E (t / delta) - delta «*→/ 2 *» mean_excess E ((U - t)",
+    ),
+    "others that cannot pull back": (
+        "projected",
+        "Num.max (j%:R * S «- (users_above - j)%:R * S→» - \\sum_(users_above.+1",
+    ),
+    "twice the bias after projection": ("projected", "(v i - S)) / «(2 * N)→N»."),
     "noise that makes losses small": ("losses", "«`|d| <= `|d'|→`|d'| <= `|d|» -> 0 <= b -> b <="),
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
     "a total without clipping": (
