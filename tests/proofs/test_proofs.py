@@ -125,6 +125,7 @@ SPOILT = {
     ),
     "a rarer overflow": ("fits", "v <= 1 / exp «64→65»%:R."),
     "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
+    "half of the staircase's budget, for events": ("reals/events", "<= («h ^+ 2→h»)%:E * chance"),
     "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
     "half of the grid's sums in a double": (
         "grid_sum",
