@@ -1,6 +1,7 @@
 """Several means of the same users: the mechanism, its certificates, and its refusals."""
 
 import json
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import ceil, exp
@@ -20,8 +21,10 @@ from userdp import beyond, release
 from userdp.beyond.split import _whole
 from userdp.release import _noise as noise
 from userdp.release import plan_means, private_means
+from userdp.release._columns import Ids, Pairs
 from userdp.release._grouped import components
 from userdp.release._joint import RANKS
+from userdp.release._tally import distinct
 
 BOUNDS = {"speed": (0.0, 65.0), "gain": (-1.0, 1.0)}
 DAYS = ["Mo", "Tu", "We", "Th"]
@@ -408,6 +411,28 @@ def test_few_rows_in_many_groups_give_the_same_result_as_in_an_engine(opendp):
     for wrong in ({"user": ["b", None, "b", "c"]}, {"day": ["d7", "d7", None, "d33"]}):
         with pytest.raises(ValueError, match=r"must not be missing|must list"):
             release_of(rows | wrong, groups=days)
+
+
+def test_rows_without_a_user_or_a_group_are_in_no_pair():
+    pairs = Pairs(Ids(np.array([0, 1, -1, 1], np.int8), 2, True), np.int16([2, -1, 1, 0]), 6, True)
+    assert pairs.of_rows(slice(0, 4)).tolist() == [4, -1, -1, 1]
+    assert pairs.of_rows(slice(3, 9)).tolist() == [1]
+
+
+def test_sizes_are_counted_by_an_array_or_by_sorting():
+    for numbers in ([3, 1, 3, 0], [3, 1, 3, 2**40], []):
+        found, times = distinct(np.array(numbers, np.int64))
+        assert dict(zip(found.tolist(), times.tolist(), strict=True)) == Counter(numbers)
+        assert found.tolist() == sorted(found.tolist())
+
+
+def test_columns_without_groups_give_the_same_release_in_an_engine(opendp):
+    table = trips()
+    for data in (table, ibis.memtable(pa.Table.from_pandas(table))):
+        private_means("user", BOUNDS, data=data, budget=1)
+    one, other = np.array_split(np.array(opendp.requests, object), 2)
+    assert one.tolist() == other.tolist()
+    assert len(one)
 
 
 def test_the_table_marks_means_for_which_the_other_strategy_is_better(opendp):

@@ -152,7 +152,8 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         inside = value.between(exact(grid.lower), exact(grid.upper))
         columns[f"level_{i}"] = ibis.ifelse(present, level_of(value, grid), None)
         columns[f"outside_{i}"] = present & ~inside
-    rows = records.select(user=records.user, group=records.group, **columns)
+    keys = [name for name in ("user", "group") if name in records.columns]
+    rows = records.select(*keys, **columns)
     sums: dict[str, Any] = {"n_rows": rows.count()}
     for i in range(len(rules.grids)):
         level = rows[f"level_{i}"]
@@ -160,7 +161,10 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         sums[f"outside_{i}"] = rows.count(where=rows[f"outside_{i}"])
         for name, half in backend.halves(level).items():
             sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
-    pairs = rows.group_by(["user", "group"]).aggregate(**sums)
+    pairs = rows.group_by(keys).aggregate(**sums)
+    place = ibis.literal(0).cast(INT)
+    if "group" in keys:
+        place = _place(pairs.group, rules.groups, backend)
     no_user = is_null_user(pairs.user)
     invalid = is_invalid_float(pairs.user, backend) & ~no_user
     kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
@@ -171,7 +175,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
     of_pairs = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
     return pairs.select(
         user=pairs.user,
-        place=_place(pairs.group, rules.groups, backend),
+        place=place,
         without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
         invalid_floats=ibis.ifelse(invalid, pairs.n_rows, 0),
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},
