@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -52,13 +53,19 @@ class Cells(NamedTuple):
     """The largest number of these groups in which one user has records."""
 
 
+Ends = tuple[float, float]
+"""How far the values of a column may be below and above the centre, in halves of the range.
+
+Both are 1 if the centre is the middle; their sum is 2."""
+
+
 class Widths(NamedTuple):
     """Integer widths of the intervals to which the contributions of users are clipped."""
 
-    totals: tuple[int, ...]
-    """For each group, the sum of all users' half widths, in steps of the mean."""
+    totals: dict[float, tuple[int, ...]]
+    """By end of a column: for each group, the sum of all users' widths on that side, in steps."""
     most: int
-    """The largest sum of one user's half widths, over the requested groups."""
+    """The largest sum of one user's widths on both sides, over all columns and these groups."""
 
 
 class Reach(NamedTuple):
@@ -69,7 +76,14 @@ class Reach(NamedTuple):
     threshold: int
     """A user whose records have more influence than this is scaled down to it."""
     record: dict[int, float]
-    """By place: how far one record can move the mean from its middle, in steps of the mean."""
+    """By place: how far half of the range of one record moves the mean, in steps of the mean."""
+    columns: tuple[Ends, ...]
+    """The ends of each column."""
+
+    @property
+    def ends(self) -> Counter[float]:
+        """How many ends of columns are equally far from their centres."""
+        return Counter(end for column in self.columns for end in column)
 
 
 class GroupTally(Held):
@@ -92,7 +106,7 @@ class GroupTally(Held):
 
     @abstractmethod
     def widths(self, reaches: list[Reach]) -> list[Widths]:
-        """Return the sums of half widths, in the order of the groups of each reach.
+        """Return the sums of widths, in the order of the groups of each reach.
 
         The reaches differ only in their thresholds.
         """
@@ -232,23 +246,33 @@ class GroupsInMemory(GroupTally):
         tally = self.tallies[column]
         levels = in_steps(tally.high, tally.low, tally.n_levels, Window(origin, 0, 0, 0))
         moved = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
-        return self._of_place(np.clip(moved, -halves, halves), reach)
+        below, above = reach.columns[column]
+        return self._of_place(np.clip(moved, -halves[below], halves[above]), reach)
 
     def part(self, column: int, place: int) -> TallyInMemory:
         return _chosen(self.tallies[column], np.flatnonzero(self.places == place))
 
     def _widths(self, reach: Reach) -> Widths:
         halves = self._halves(reach)
-        most = int(self._of_user(halves).max(initial=0))
-        return Widths(tuple(self._of_place(halves, reach)), most)
+        both = np.zeros_like(self.sizes)
+        for end, n in reach.ends.items():
+            both += n * halves[end]
+        most = int(self._of_user(both).max(initial=0))
+        totals = {end: tuple(self._of_place(half, reach)) for end, half in halves.items()}
+        return Widths(totals, most)
 
-    def _halves(self, reach: Reach) -> Integers:
-        """Return the half width of each row, in steps; 0 in other groups than those of `reach`."""
+    def _halves(self, reach: Reach) -> dict[float, Integers]:
+        """Return each row's width on a side, by its end; 0 in other groups than those of `reach`.
+
+        A user's sum is clipped on each side to the same distance, or to the farthest value.
+        """
         found = self._of_user(self.sizes * self._by_place(reach.rates))
-        kept = np.minimum(reach.threshold / np.maximum(found, 1), 1.0)
-        widths = self.sizes * self._by_place(reach.record) * kept[self.users]
-        halves: Integers = np.floor(widths).astype(np.int64)
-        return halves
+        kept = reach.threshold / np.maximum(found, 1)
+        unclipped = self.sizes * self._by_place(reach.record)
+        return {
+            end: np.floor(unclipped * np.minimum(kept, end)[self.users]).astype(np.int64)
+            for end in reach.ends
+        }
 
     def _by_place(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
         """Return the entry of `numbers` for each row's group; 0 for groups without one."""
