@@ -21,7 +21,7 @@ from userdp.release._quiet import discreet
 from userdp.release._rows import refuse_rows
 from userdp.release._sources import Data, read_groups
 from userdp.release._strategies import Component, Place, Strategy, Table, decide_means
-from userdp.release._wording import COUNTS_PUBLIC, NOTHING
+from userdp.release._wording import COUNTS_PUBLIC, NOTHING, check_text
 
 MOST_GROUPS = 1000
 MOST_MEANS = 10_000
@@ -119,7 +119,7 @@ def private_means(
     check.one_of("strategy", strategy, get_args(Strategy))
     check.one_of("outside", outside, ("refuse", "clamp"))
     check.one_of("missing", missing, ("refuse", "centre"))
-    check.instance("of", of, str)
+    check_text("of", of)
     warn_if_large("budget", law)
     dp = load_opendp()
     with read_groups(user, table.columns, group, data, table.rules) as tally:

@@ -94,8 +94,6 @@ class PrivateMeans(Release):
     kind: ClassVar[str] = "private means"
 
     means: tuple[GroupMean, ...]
-    of: str
-    """What the table holds, as the publisher describes it."""
     group: str | None
     """The name of the column of groups."""
     centre: dict[str, float]

@@ -20,6 +20,7 @@ from userdp.release._wording import (
     replaced_values,
     replacement_rules,
     spent,
+    table_of,
 )
 
 Table = tuple[list[str], Rows]
@@ -103,11 +104,10 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
     units = unit if isinstance(unit, Mapping) else dict.fromkeys(names, unit)
     words = read_words("", users, records)
     by_group = f" by {result.group}" if result.group else ""
-    table = f" ({result.of})" if result.of else ""
     rules = replacement_rules(result.outside, result.missing)
     if not result.centre:
         rules = rules.replace(FIXED_BEFORE, "the middle of the bounds")
-    lines = [f"Means of {' and '.join(names)}{by_group}{table}{rules}:"]
+    lines = [f"Means of {' and '.join(names)}{by_group}{table_of(result)}{rules}:"]
     for one in result.means:
         place = f", {result.group} {one.group}" if result.group else ""
         lines.append(

@@ -30,7 +30,7 @@ from userdp.release._quiet import discreet
 from userdp.release._results import Release
 from userdp.release._rows import read_rules, refuse_rows
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._wording import Missing, Outside
+from userdp.release._wording import Missing, Outside, check_text
 
 AVERAGE_BITS = 24
 """Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. The number of records
@@ -177,7 +177,7 @@ class ProtectedCountsMean(Release):
 
     def public(self) -> dict[str, Any]:
         """Return everything that may be published, as plain numbers, texts and lists."""
-        return super().public() | {"of": OF}
+        return super().public() | {"of": f"{self.of}: {OF}" if self.of else OF}
 
 
 @discreet
@@ -194,6 +194,7 @@ def private_mean_protected_counts(
     reach: float | None = None,
     outside: Outside = "refuse",
     missing: Missing = "refuse",
+    of: str = "",
 ) -> ProtectedCountsMean:
     """Release the mean of a column of records, with the users' numbers of records protected too.
 
@@ -226,6 +227,8 @@ def private_mean_protected_counts(
     missing : {"refuse", "centre", "drop"}, optional
         What to do with rows without a value; "drop" also leaves out rows without a user. All
         options keep the privacy guarantee.
+    of : str, optional
+        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
 
     Returns
     -------
@@ -257,6 +260,7 @@ def private_mean_protected_counts(
     budget = read_eps(eps)
     warn_if_large("eps", LaplaceNoise(budget))
     most = check.integer("cap", cap, 1, LARGEST_CAP)
+    check_text("of", of)
     check_value(value)
     decided = _decide(grid, budget, most, centre, reach)
     load_opendp()
@@ -265,7 +269,7 @@ def private_mean_protected_counts(
         total, weight = tally.weighted_total(decided.window, most)
     noisy_sum = noisy_total(total, decided.moved, decided.law)
     noisy_weight = noisy_total(weight, most, decided.law)
-    return _result(decided, noisy_sum, noisy_weight, outside, missing)
+    return _result(decided, noisy_sum, noisy_weight, outside, missing, of)
 
 
 class _Decided(NamedTuple):
@@ -324,7 +328,12 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 
 
 def _result(
-    decided: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
+    decided: _Decided,
+    total: Noisy,
+    weight: Noisy,
+    outside: Outside,
+    missing: Missing,
+    of: str = "",
 ) -> ProtectedCountsMean:
     """Return what is known from two noisy totals: post-processing, with public numbers only."""
     grid = decided.grid
@@ -339,6 +348,7 @@ def _result(
         sigma=None,
         promise=COUNTS_PROTECTED,
         worst_case_error=grid.width,
+        of=of,
         lower=grid.lower,
         upper=grid.upper,
         outside=outside,
