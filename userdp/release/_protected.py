@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import log
+from math import exp, expm1, log
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -37,6 +37,9 @@ AVERAGE_BITS = 24
 is protected, so no shift may depend on it; sums over more records are cut off."""
 
 LARGEST_CAP = 2**31
+
+CELLS, FARTHEST = 32, 40
+"""Noise below zero is divided into this many cells per scale, up to this many scales."""
 
 OF = "the mean in which nobody counts for more than `cap` records"
 
@@ -114,15 +117,24 @@ class ProtectedCountsMean(Release):
         n = float(check.size("weight", weight))
         if n < 1:
             check.refuse_value("weight", "at least 1", weight)
-        scale = self.weight_scale / n
-        width = self.upper - self.lower
-        share = np.arange(100) / 100
-        share = share[(1 - share) * n >= 1]
-        error = float(noisy_error(self.worst_case_bias, self.sum_scale / n))
-        error += self.furthest * scale
-        # Twice the probability of noise so far below zero, because whole-number noise has jumps.
-        bounds = error / (1 - share) + width * np.exp(-share / scale)
-        return min(float(bounds.min()) + self.rounding, width)
+        width, bias, scale = self.upper - self.lower, self.worst_case_bias, self.weight_scale
+        # Given the noise z of the weight, the numerator of the error is off by at most this: the
+        # bias, the farthest mean times z, and the noise of the sum.
+        below = scale * np.arange(1, CELLS * FARTHEST + 1) / CELLS
+        below = below[below <= n - 1]  # where the noisy weight is at least 1
+        off = noisy_error(bias + self.furthest * below / n, self.sum_scale / n)
+        errors = np.append(np.minimum(off / (1 - below / n), width), width)
+        # z < 0: in each cell the error is at most that at its lower end, or the whole width.
+        odd = 1 + exp(-1 / scale)  # z has probabilities q^abs(z) (1 - q) / (1 + q)
+        chances = np.exp(-(np.floor(np.append(0, below)) + 1) / scale) / odd
+        error = float(np.diff(errors, prepend=0.0) @ chances)
+        # z >= 0: the weight is too large, which makes the error smaller; sums of geometric series.
+        least = -expm1(-1 / scale)
+        more = self.furthest / n * (1 - least) / least
+        ratio = least / -expm1(-1 / scale - self.furthest / self.sum_scale)
+        more += self.sum_scale / n * exp(-bias * n / self.sum_scale) * ratio
+        error += min((bias + more) / odd, width / odd)
+        return min(error + self.rounding, width)
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
