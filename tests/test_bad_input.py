@@ -48,7 +48,7 @@ GOOD = (
     | {"weights": [2, 1], "project": True, "radius": 1, "below": 0}
     | {"squares": [61.0, 16.0], "d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
     | dict.fromkeys(["threshold_share", "noise_share", "share"], 0.5)
-    | {"centred": True, "measure": "uniform"}
+    | {"centred": True, "measure": "uniform", "of": "trips"}
 )
 GROUPED = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
 GROUPED += ["error_of_several_means", "error_of_divided_budget"]
@@ -205,6 +205,7 @@ REFUSED = [
     ("total_width", WIDTHS, *SIZE),
     ("centre", taking("centre"), *SIZE),
     ("centre", taking("centre"), V, [11, -1e-9]),
+    ("of", RECORDS, T, msg("must be text", 3, None)),
     ("clipping", CLIPS, V, msg("got 4 intervals", ud.Clipping([0] * 4, [1] * 4))),
     ("clipping", CLIPS, V, msg("got 1 intervals", ud.Clipping([0], [1]))),
     ("clipping", CLIPS, V, msg("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
