@@ -196,7 +196,7 @@ def stuck_rho(monkeypatch):
 
 def stuck_lattice(monkeypatch):
     monkeypatch.setattr(floor, "isqrt", lambda _: 0)
-    floor._risk_of_one(Fraction(1000))
+    floor._single_user_risk(Fraction(1000))
 
 
 STUCK = {

@@ -17,7 +17,7 @@ import pandas as pd
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond.floor import _of_family
+from userdp.beyond.floor import _certificate_of_family
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
 # The number of cells, by budget and number of users, of the range of two users between the ends.
@@ -47,7 +47,7 @@ def many_users() -> Iterator[beyond.FloorCertificate]:
             users = ud.Contributions([1] * n_users, upper=Fraction(1))
             if n_users in cells:
                 shape = (1, n_users - 2, 1), (1, 2, cells[n_users])
-                yield _of_family(users, eps, shape)
+                yield _certificate_of_family(users, eps, shape)
             else:
                 yield beyond.minimax_certificate(users, eps)
 
@@ -56,7 +56,7 @@ def small_budgets() -> Iterator[beyond.FloorCertificate]:
     """Yield certificates for a chain of many users, by the number of users times eps."""
     users = ud.Contributions([1] * CHAIN, upper=Fraction(1))
     for reach in REACHES:
-        yield _of_family(users, reach / CHAIN, ((1, CHAIN, 1),))
+        yield _certificate_of_family(users, reach / CHAIN, ((1, CHAIN, 1),))
 
 
 def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:

@@ -335,12 +335,12 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
         check.refuse_value("x", "at least 0", x)
     if x >= users.n_users:
         return Fraction(users.total)
-    whole = floor(x)
-    # `largest` holds whole + 1 counts; its minimum is the fractional one.
-    largest = np.partition(users.counts, users.n_users - whole - 1)[users.n_users - whole - 1 :]
-    following = int(largest.min())
-    sum_of_whole = int(largest.sum()) - following
-    return sum_of_whole + (Fraction(x) - whole) * following
+    n_whole = floor(x)
+    # `largest` holds n_whole + 1 counts; the smallest is the one of which a fraction is added.
+    largest = np.partition(users.counts, users.n_users - n_whole - 1)[users.n_users - n_whole - 1 :]
+    next_count = int(largest.min())
+    sum_of_whole = int(largest.sum()) - next_count
+    return sum_of_whole + (Fraction(x) - n_whole) * next_count
 
 
 def _nth_largest_sum(users: Contributions[Number], n: int) -> Number:

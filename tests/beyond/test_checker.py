@@ -170,7 +170,7 @@ def multipliers(certificate, *, factor=None, swapped=False, means=slice(None), s
 
 def checked(certificate, weights, loads, unit):
     """The bound that the checker proves from multipliers, by its formula and by the full check."""
-    changed = floor._proved(replace(certificate, weights=weights, loads=loads, load_unit=unit))
+    changed = floor._with_bound(replace(certificate, weights=weights, loads=loads, load_unit=unit))
     assert changed.check() == changed.bound
     return float(changed.bound)
 
@@ -209,19 +209,19 @@ def test_closed_forms_with_any_factor_prove_no_more_than_releases_guarantee(coun
         S = beyond.threshold(users, beyond.StaircaseNoise(eps), "l1")
         attained = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
         attained = min(attained, beyond.projected_error(users, S, beyond.StaircaseNoise(eps)), 0.5)
-        zero = floor._bare(users, eps)
+        zero = floor._trivial_certificate(users, eps)
         for n in range(1, len(counts) + 1):
             for more in (1, 2, 5):
                 chain = replace(zero, n_users=n, factors=((1, q(more, eps)),))
-                assert float(floor._proved(chain).check()) <= attained + 1e-12
+                assert float(floor._with_bound(chain).check()) <= attained + 1e-12
                 if more * n * eps <= 6:
                     factors = ((n, q(more * n, eps)),)
                     lattice = replace(zero, source="lattice", n_users=n, factors=factors)
-                    assert float(floor._proved(lattice).check()) <= attained + 1e-12
+                    assert float(floor._with_bound(lattice).check()) <= attained + 1e-12
 
 
 def test_a_factor_that_takes_too_long_to_evaluate_is_refused():
-    zero = floor._bare(ud.Contributions([1], 1), 1)
+    zero = floor._trivial_certificate(ud.Contributions([1], 1), 1)
     too_long = replace(zero, source="lattice", n_users=1, factors=((1, Fraction(10**30)),))
     with pytest.raises(ValueError, match=r"have a factor below e\^13"):
         too_long.check()

@@ -57,7 +57,7 @@ def two_datasets(q):
 def test_one_user_at_both_ends_by_hand():
     for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
         certificate = two_datasets(q)
-        proved = certificate._proved()
+        proved = certificate._evaluate()
         assert proved == 1 / (1 + q), f"the multipliers prove 1/(1 + q) at q = {q}, not {proved}"
         assert certificate.check() == proved
 
@@ -209,7 +209,7 @@ def test_any_multipliers_prove_no_more_than_the_least_risk(seed):
     loads = [(*pair, int(y), int(rng.integers(2**27))) for *pair, y in rng.integers(n, size=(3, 3))]
     loads = [(int(c), int(d), y % n_means, load) for c, d, y, load in loads if c != d]
     other = [(*row[:3], int(row[3] * rng.uniform(0.9, 1.1))) for row in best.loads]
-    changed = floor._proved(replace(best, factors=factors, loads=(*other, *loads)))
+    changed = floor._with_bound(replace(best, factors=factors, loads=(*other, *loads)))
     assert changed.check() <= best.bound * Fraction(ROUNDING)
     assert best.check() <= risk + SOLVER
 
@@ -336,7 +336,7 @@ def test_a_spoilt_certificate_is_refused(words, spoil):
     if "bound" not in words:
         # Adjust the bound, which would otherwise be the reason.
         with suppress(IndexError, ValueError):
-            spoilt = replace(spoilt, bound=spoilt._proved())
+            spoilt = replace(spoilt, bound=spoilt._evaluate())
     with pytest.raises(ValueError, match=f"The certificate must .*{words}"):
         spoilt.check()
 
@@ -355,7 +355,9 @@ FALLING = [
 def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
     """thm-chain: the change by n users over 1 + cosh eps + n sinh eps; thm-lattice for n <= 3."""
     for counts in FALLING:
-        best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
+        best, *lattices = floor._closed_forms(
+            floor._trivial_certificate(ud.Contributions(counts, 8), eps)
+        )
         n = np.arange(len(counts)) + 1
         chains = np.cumsum(counts) / (1 + math.cosh(eps) + n * math.sinh(eps))
         assert float(best.bound) == pytest.approx(8 * chains.max() / sum(counts), rel=1e-12)
@@ -367,7 +369,7 @@ def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
     ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
 )
 def test_closed_forms_are_left_out_if_they_are_almost_zero(eps, sources):
-    bare = floor._bare(ud.Contributions([2, 1, 1], 1), eps)
+    bare = floor._trivial_certificate(ud.Contributions([2, 1, 1], 1), eps)
     assert [certificate.source for certificate in floor._closed_forms(bare)] == sources
 
 
@@ -491,7 +493,7 @@ def test_a_new_search_finds_the_stored_bound(name, place):
 def test_a_new_search_finds_the_stored_bound_of_a_larger_program():
     """For eight users, as in tools/floors.py, up to the precision on which solvers agree."""
     (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
-    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
+    again = floor._certificate_of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
     assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
     assert again.bound > beyond.minimax_certificate(certificate.users, 2).bound
 

@@ -15,7 +15,7 @@ from strategies import LAWS, budgets, collections
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond.frontier import _least_risks, _risk_of_one
+from userdp.beyond.frontier import _least_risks, _single_user_risk
 
 PAGE = functions_of(
     "lower-bound",
@@ -81,7 +81,7 @@ def test_bound_is_the_formula_over_all_groups_and_below_all_mechanisms_of_the_bo
 def test_larger_groups_hardly_improve_the_bound(n):
     for eps in np.geomspace(1e-3, 3, 200):
         chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
-        assert _risk_of_one(np.array(n * eps)) < (1 + 2e-5) * chain
+        assert _single_user_risk(np.array(n * eps)) < (1 + 2e-5) * chain
 
 
 def test_bounds_at_extreme_budgets():

@@ -97,7 +97,7 @@ def test_no_dataset_exceeds_the_projected_error_and_one_attains_it(noise, n_user
 
 def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
     """thm-projected, 2, term by term; small blocks imitate millions of users."""
-    monkeypatch.setattr(errors, "_AT_ONCE", 3)
+    monkeypatch.setattr(errors, "_BATCH", 3)
     rng, law, positions = np.random.default_rng(12), beyond.LaplaceNoise(1), []
     for _ in range(200):
         m = np.sort(rng.integers(1, 9, rng.integers(1, 40)))[::-1]

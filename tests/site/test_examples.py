@@ -111,8 +111,8 @@ def test_the_worked_example_passes_and_with_half_the_noise_fails_with_its_messag
         assert done.returncode == 0, done.stdout
     module = contribution / "userdp/beyond/mechanisms.py"
     code = module.read_text("utf-8")
-    assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
-    code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
+    assert code.count("law.draw(float(change), total.shape, check.rng(rng))") == 1
+    code = code.replace("law.draw(float(change), total", "law.draw(float(change) / 2, total")
     module.write_text(code, "utf-8")
     done = run(".venv/bin/python -m pytest tests/beyond/test_capped_mean.py", contribution)
     assert done.returncode == 1
