@@ -213,7 +213,7 @@ def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
     """As Coq printed it outside its section; `make -C proofs` compares this with its output."""
     files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("closed.txt")]
     printed = [name for text in files for name in re.findall(r"^(\w+)\n     : ", text, re.M)]
-    assert sorted(printed) == sorted(name for _, name in proofs.marked())
+    assert sorted(printed) == sorted(name for _, name in proofs.labels_of_theorems())
     units = sources.units("proofs/closed.txt")
     lines = (proofs.PROOFS / "closed.txt").read_text("utf-8").splitlines()
     first, last = units["thm_main"]
@@ -263,7 +263,7 @@ def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
 
 
 def test_a_theorem_is_a_unit_on_the_page_of_its_file():
-    for file, name in proofs.marked():
+    for file, name in proofs.labels_of_theorems():
         first, last = sources.units(f"proofs/{file}")[name]
         lines = (proofs.PROOFS / file).read_text("utf-8").splitlines()[first - 1 : last]
         assert lines[0].startswith(f"Theorem {name}")

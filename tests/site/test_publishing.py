@@ -114,8 +114,8 @@ def installed_by(extra):
             continue
         found.add((name, *sorted(extras)))
         texts = [text for e in extras for text in ours.get(e, [])]
-        needed = texts if name == "userdp" else distribution(name).requires or []
-        for requirement in map(Requirement, needed):
+        needed_files = texts if name == "userdp" else distribution(name).requires or []
+        for requirement in map(Requirement, needed_files):
             marker = requirement.marker
             if not marker or any(marker.evaluate({"extra": e}) for e in extras):
                 pending.append(requirement)
@@ -125,7 +125,7 @@ def installed_by(extra):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_downloaded_chapter_installs_what_its_code_imports(name):
     """This includes imports of modules that come with it, and of `userdp`."""
-    beside = [path for file, path in downloads.needed(name).items() if file.endswith(".py")]
+    beside = [path for file, path in downloads.needed_files(name).items() if file.endswith(".py")]
     trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in beside)]
     names = {full for tree in trees for full in imported(tree).values()}
     modules = {full.partition(".")[0] for full in names}
@@ -240,7 +240,7 @@ def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
 ):
     for name, value in known.items():
         environment(name, value)
-    text = release.stamped(FILE, "1970-01-02", "1" * 40)
+    text = release.stamp_citation(FILE, "1970-01-02", "1" * 40)
     # Programs would file the companion under any other address.
     assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
     (tmp_path / "CITATION.cff").write_text(text, "utf-8")

@@ -9,7 +9,7 @@ from plotting import LOOKS
 from provenance import write_table
 
 import userdp as ud
-from tools.ext.tables import TABLE, tidied
+from tools.ext.tables import TABLE, tidy_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 
@@ -109,7 +109,7 @@ def test_each_line_has_enough_contrast_to_white(name):
 
 
 def on_a_page(frame):
-    return BeautifulSoup(TABLE.sub(tidied, frame.to_html(border=1)), "html.parser")
+    return BeautifulSoup(TABLE.sub(tidy_table, frame.to_html(border=1)), "html.parser")
 
 
 def test_on_a_page_tables_have_no_row_numbers_but_keep_a_named_index():

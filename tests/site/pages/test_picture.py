@@ -14,7 +14,7 @@ from browser import AXE, BUILT, ROOT, served
 from playwright.sync_api import expect
 
 import userdp as ud
-from tools.ext.webpages import FAILED, LIVE
+from tools.ext.webpages import LIVE, ON_ERROR
 
 SOURCE = ROOT / "book" / "_scripts" / "live"
 LAYERS = ["index", "setup", "lemma", "optimum", "kkt", "akmv"]
@@ -22,7 +22,7 @@ CLOSE = 1e-9
 U = 65
 
 LOADED = "".join(
-    f'<script defer src="live/{name}.js" onerror="{FAILED}"></script>'
+    f'<script defer src="live/{name}.js" onerror="{ON_ERROR}"></script>'
     for name in LIVE["clip-picture"].split()
 )
 PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>A</title>
@@ -50,9 +50,9 @@ def site(folder):
 
 # --- The numbers ----------------------------------------------------------------------------------
 
-WORK = """(problems) => problems.map(([samples, eps, width, share, slid, drawn]) => {
+COMPUTE_NUMBERS = """(problems) => problems.map(([samples, eps, width, share, slid, drawn]) => {
   const example = clip.example.collection("random", samples, [eps]);
-  const { example: _, ...numbers } = clip.example.work({example, eps, width, share, slid, drawn});
+  const { example: _, ...numbers } = clip.example.computeNumbers({example, eps, width, share, slid, drawn});
   return numbers;
 })"""
 
@@ -186,7 +186,7 @@ def test_every_number_of_a_state_is_that_of_userdp(page, site):
     page.goto(f"{site}/optimum.html")
     cases = list(problems())
     assert len(cases) > 300
-    for problem, found in zip(cases, page.evaluate(WORK, cases), strict=True):
+    for problem, found in zip(cases, page.evaluate(COMPUTE_NUMBERS, cases), strict=True):
         check_numbers(found, *problem)
 
 

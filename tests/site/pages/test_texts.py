@@ -23,7 +23,7 @@ from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
-from tools.ext.minutes import PATH, SPINE, WITHOUT, minutes
+from tools.ext.minutes import CORE_PATH, FIRST_READING, PATH, minutes
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -132,7 +132,7 @@ def test_the_first_page_states_how_long_each_path_takes():
     first_page = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
     understand, use, read_before = (card.text for card in first_page.select(".sd-card"))
     assert "forty-five minutes" in understand
-    assert sum(read(name, proofs=False) for name in SPINE) == pytest.approx(45, rel=0.05)
+    assert sum(read(name, proofs=False) for name in CORE_PATH) == pytest.approx(45, rel=0.05)
     assert "two and a quarter hours" in understand
     assert sum(read(name) for name in PATH) == pytest.approx(135, rel=0.1)
     assert "twenty minutes" in use
@@ -146,7 +146,7 @@ def test_a_page_states_its_reading_time(page, book):
     whole, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
     words = f"About {whole} minutes; {argument} at a first reading."
     expect(page.locator("p.minutes")).to_have_text(words)
-    expect(page.locator("p.minutes abbr")).to_have_attribute("title", WITHOUT)
+    expect(page.locator("p.minutes abbr")).to_have_attribute("title", FIRST_READING)
 
 
 OTHER_OPENINGS = {"book/explorer", "book/decide"}
