@@ -100,7 +100,7 @@ def call(name, **changed):
     return FUNCTIONS[name](**{parameter: good[parameter] for parameter in parameters} | changed)
 
 
-def taking(argument):
+def functions_with(argument):
     return [n for n, f in FUNCTIONS.items() if argument in inspect.signature(f).parameters]
 
 
@@ -137,21 +137,21 @@ def shown(argument, value):
 BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
 MODULI = ["modulus_of_weighted_mean", "modulus_of_protected_mean"]  # they take `upper`, not `users`
 RECORDS = ["private_mean", "private_mean_protected_counts"]
-TAKING_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
+WITH_COLUMNS = sorted({*functions_with("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
-BUDGET = sorted({*taking("eps")} - {*SWEEPS, "plan"})
+BUDGET = sorted({*functions_with("eps")} - {*SWEEPS, "plan"})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
 # The functions that take any law in place of a budget.
-BY_LAW = sorted({*taking("budget")} - {"optimality_factor"})
+BY_LAW = sorted({*functions_with("budget")} - {"optimality_factor"})
 GAUSS = beyond.GaussianNoise(1)
 RELEASES = ["private_mean", "release_mean", "as_measurement"]
 BOUNDED = sorted({*BY_LAW} - {*RELEASES})
-OWN = {"release_mean", "opt_several_means", *BALL}  # own rules; release_mean quotes no data
-DATA = sorted({*taking("sums")} - OWN)
+WITH_OTHER_RULES = {"release_mean", "opt_several_means", *BALL}  # release_mean quotes no data
+DATA = sorted({*functions_with("sums")} - WITH_OTHER_RULES)
 VARIANCE = ["capped_variance", "opt_variance"]
 SUMMED = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # functions of sums alone
 SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
-COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
+COUNTS, CLIPS, WIDTHS = ["Contributions"], functions_with("clipping"), functions_with("total_width")
 WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
 PROTECTED_COUNTS = ["private_mean_protected_counts"]
 RANKED = ["private_quantile", "quantile_cells", "quantile_log_density"]
@@ -195,16 +195,16 @@ CALLABLE = T, msg("must be callable, got", "uniform", 3)
 # (argument, functions, exception, bad values), and perhaps another exception with its values.
 REFUSED = [
     # Arguments that mean the same everywhere.
-    ("users", taking("users"), T, msg("users of type", None, [2, 1])),
-    ("rng", taking("rng"), *SEED),
+    ("users", functions_with("users"), T, msg("users of type", None, [2, 1])),
+    ("rng", functions_with("rng"), *SEED),
     ("eps", BUDGET, *EPS),
     ("eps", BUDGET, T, [GAUSS]),
-    ("budget", taking("budget"), *EPS),
+    ("budget", functions_with("budget"), *EPS),
     ("budget", ["optimality_factor"], T, [GAUSS]),
-    ("objective", taking("objective"), V, [None, *msg("'bound', 'l1', 'mse', got", "l2")]),
+    ("objective", functions_with("objective"), V, [None, *msg("'bound', 'l1', 'mse', got", "l2")]),
     ("total_width", WIDTHS, *SIZE),
-    ("centre", taking("centre"), *SIZE),
-    ("centre", taking("centre"), V, [11, -1e-9]),
+    ("centre", functions_with("centre"), *SIZE),
+    ("centre", functions_with("centre"), V, [11, -1e-9]),
     ("clipping", CLIPS, V, msg("got 4 intervals", ud.Clipping([0] * 4, [1] * 4))),
     ("clipping", CLIPS, V, msg("got 1 intervals", ud.Clipping([0], [1]))),
     ("clipping", CLIPS, V, msg("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
@@ -239,7 +239,7 @@ REFUSED = [
     ("bias", ["noisy_error"], *REALS, V, msg("range of floats, got bias[0]=1e+400 (", [HUGE, 0])),
     ("weights", WEIGHED, *REALS, V, [[1, -1.0], *msg("weights=[0, 0]", [0, 0])]),
     ("weights", WEIGHED, V, msg("weights of shape (", [1], 1, [[1, 2]])),
-    ("project", taking("project"), *TRUTH),
+    ("project", functions_with("project"), *TRUTH),
     # Moduli of continuity.
     ("values", ["Modulus"], *REALS, V, [[0.0, 2.0, 1.0], [1.0]]),
     ("values", ["Modulus"], V, msg("shape (", [], 0, [[0, 1]])),
@@ -273,7 +273,7 @@ REFUSED = [
     ("below", ["akmv_mean_error"], *REAL),
     ("sums", ["release_mean", "simulate_akmv_error"], V, msg("shape (1, 2)", [SUMS])),
     # Random datasets, sweeps, the trade-off.
-    ("n_trials", taking("n_trials"), *COUNT),
+    ("n_trials", functions_with("n_trials"), *COUNT),
     ("n_trials", SCATTER, V, [1]),
     ("variance", ["gaussian_sums"], *POSITIVE, V, msg("U^2 = 100, got variance=101", 101)),
     ("correlation", ["correlated_sums"], *SIZE, V, [1.01], T, [None]),
@@ -321,7 +321,7 @@ REFUSED = [
     ("value", RECORDS, V, msg("shape (3, 1)", np.ones((3, 1)))),
     ("value", RECORDS, T, [None, *msg("type str", np.array([1, "2", 3], object))]),
     ("value", RECORDS, T, msg("complex", [1j, 2j, 3j], np.array([1j, 2j, 3j]))),
-    ("user", TAKING_COLUMNS, V, msg("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
+    ("user", WITH_COLUMNS, V, msg("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
     ("user", ["user_counts"], V, msg("at least one valid row", [])),
     ("user", RECORDS, T, msg("pass `data=`", "who")),
     ("cap", PROTECTED_COUNTS, *COUNT, V, msg("at most", 2**31 + 1)),
@@ -352,7 +352,7 @@ def result_of(name, method, **changed):
 SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error"]
 TINY = {"budget": 3e-308}
 SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
-BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
+BY_OBJECTIVE = sorted({*functions_with("budget")} & {*functions_with("objective")})
 THIRD = Fraction(10**400, 3)
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
 PAIRS = beyond.Modulus([0, 1, 1, 2])
@@ -464,7 +464,7 @@ ACCEPTED = [
     ("radius", ["clip_to_ball"], [0, Fraction(1, 3)]),
     ("weights", WEIGHED, [[1, 0], [5e-324, 1e308], [Fraction(1, 3), 2]]),
     ("total_width", WIDTHS, [0, 10**9, Fraction(1, 3)]),
-    ("centre", taking("centre"), [0, 10, Fraction(1, 3), None]),
+    ("centre", functions_with("centre"), [0, 10, Fraction(1, 3), None]),
     ("n_trials", SCATTER, [2]),
     ("n_trials", ["uniform_sums", "gaussian_sums", "beta_sums", "correlated_sums"], [1]),
     ("variance", ["gaussian_sums"], [100, None]),
@@ -477,8 +477,8 @@ ACCEPTED = [
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
-    ("user", TAKING_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
-    ("project", taking("project"), [np.False_]),
+    ("user", WITH_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
+    ("project", functions_with("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),
     ("upper", MODULI + sorted({*GROUPED} - {"opt_several_means"}), [2**53, Fraction(7, 3), 2e307]),
@@ -583,17 +583,17 @@ GOOD_CALLS = [(name, {}) for name in FUNCTIONS] + [
 def fault_of_refusal(error, argument, words, function, arguments):
     """Describe what is wrong with a refusal; None if nothing is."""
     attempt = as_called(function, arguments)
-    wanted = f"a {error.__name__} about `{argument}` that says {words!r}"
+    expected = f"a {error.__name__} about `{argument}` that says {words!r}"
     try:
         function(*arguments) if callable(function) else call(function, **arguments)
     except Exception as refusal:  # of any type: the next lines compare it
-        found = f"{type(refusal).__name__}: {refusal}"
+        actual = f"{type(refusal).__name__}: {refusal}"
         # The rule follows "must"; a message may name a second argument as well.
         rule = rf"(`user` and )?`{argument}[^`]*`( and `upper`)? must (?!(be )?None)"
         if type(refusal) is error and re.match(rule, str(refusal)) and words in str(refusal):
             return None
-        return f"{attempt} should raise {wanted}; it raises {found}"
-    return f"{attempt} should raise {wanted}; it is accepted"
+        return f"{attempt} should raise {expected}; it raises {actual}"
+    return f"{attempt} should raise {expected}; it is accepted"
 
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
@@ -626,25 +626,25 @@ def test_extreme_but_valid_calls_are_accepted(attempt):
     attempt()
 
 
-DRAWN = """
+DRAW_TWICE = """
 import test_bad_input as t
 
-for name in t.taking("rng"):
+for name in t.functions_with("rng"):
     print(name, *(repr(t.call(name, rng=None)).replace("\\n", "") for _ in range(2)), sep="|")
 """
 
 
 def test_without_a_seed_no_two_calls_are_alike():
     """Whether made by one process or by two, so that each process draws fresh entropy."""
-    python = [sys.executable, "-W", "ignore", "-c", DRAWN]
+    python = [sys.executable, "-W", "ignore", "-c", DRAW_TWICE]
     lines = []
     for _ in range(2):
         output = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
         lines.append(dict(line.split("|", 1) for line in output.splitlines()))
-    assert set(lines[0]) == {*taking("rng")}
+    assert set(lines[0]) == {*functions_with("rng")}
     for name in lines[0]:
-        drawn = [result for process in lines for result in process[name].split("|")]
-        assert len(set(drawn)) == 4, name
+        results = [result for process in lines for result in process[name].split("|")]
+        assert len(set(results)) == 4, name
 
 
 def test_arrays_are_copied_and_read_only():

@@ -42,8 +42,8 @@ EDITOR = {
 def block(language, containing):
     """The only block of CONTRIBUTING.md in this language that contains this text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
-    (found,) = [code for code in blocks if containing in code]
-    return found
+    (match,) = [code for code in blocks if containing in code]
+    return match
 
 
 def insert(path, below, code):
@@ -134,8 +134,8 @@ def test_the_code_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch, capsy
         exec(code, names)
     result = names["made"]
     assert result.n_records == len(data)
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert names["monthly"].means[-1].n_records == 0
     by_month = names["monthly"].public_sentence("km/h")
     for text in (repr(result), result.public_sentence("km/h"), result.public_json(), by_month):
-        assert text in shown
+        assert text in output

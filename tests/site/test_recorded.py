@@ -22,8 +22,8 @@ def test_every_table_has_a_record_and_every_figure_a_table():
     assert set(RECORDS) == {path.stem for path in recorded.DATA.glob("*.csv")}
     assert sorted(KEPT + WRITTEN) == sorted(RECORDS)
     cells = [cell for name in pages() for cell in page(name).cells]
-    drawn = {cell.metadata.get("mystnb", {}).get("figure", {}).get("name") for cell in cells}
-    assert {figure for record in RECORDS.values() for _, figure in record["shown"]} == drawn
+    figures = {cell.metadata.get("mystnb", {}).get("figure", {}).get("name") for cell in cells}
+    assert {figure for record in RECORDS.values() for _, figure in record["shown"]} == figures
 
 
 @pytest.mark.parametrize("table", WRITTEN)
@@ -124,9 +124,9 @@ def test_the_archive_holds_the_data_folder_and_is_reproducible(tmp_path):
         folder.mkdir()
         recorded.pack(SimpleNamespace(outdir=folder))
         archives.append(folder / recorded.ARCHIVE)
-    one, two = archives
-    assert one.read_bytes() == two.read_bytes()
-    with ZipFile(one) as archive:
+    first, second = archives
+    assert first.read_bytes() == second.read_bytes()
+    with ZipFile(first) as archive:
         assert sorted(archive.namelist()) == sorted([*FILES, recorded.PACKAGE.name])
         content = archive.read("figure-1.csv")
     assert content == (recorded.DATA / "figure-1.csv").read_bytes()

@@ -94,8 +94,8 @@ def test_no_two_mechanisms_look_alike():
     """A guarantee has the colour of its mechanism; markers and lines differ even in grey."""
     looks = [look for name, look in LOOKS.items() if name != "guarantee"]
     assert len({to_hex(look["color"]) for look in looks}) == len(looks)
-    for what in ("marker", "linestyle"):
-        assert len({str(look[what]) for look in LOOKS.values()}) == len(LOOKS)
+    for key in ("marker", "linestyle"):
+        assert len({str(look[key]) for look in LOOKS.values()}) == len(LOOKS)
 
 
 @pytest.mark.parametrize("name", LOOKS)
