@@ -207,8 +207,8 @@ def _as_bound(users: Contributions[Number], value: Exact) -> Number:
     return result
 
 
-def _scalar(users: Contributions[Number], value: Any) -> Number | float:
-    """Return a scalar as a Fraction if it and the bound are, and as a float otherwise."""
+def _number_or_float(users: Contributions[Number], value: Any) -> Number | float:
+    """Return a Fraction in the type of the bound, and any other number as a float."""
     return _as_bound(users, value) if isinstance(value, Fraction) else float(value)
 
 

@@ -274,7 +274,7 @@ def first_dataset(certificate, *dataset):
 
 
 TOP = 3 * PARTS
-SPOILT = {
+FAULTS = {
     "a negative load": ("of at least 0", lambda c: first_load(c, -1)),
     "a load in floats": ("whole numbers", lambda c: first_load(c, 1.0)),
     "a unit in floats": ("whole numbers", lambda c: replace(c, unit=float(c.unit))),
@@ -301,10 +301,10 @@ SPOILT = {
         "blocks can reach",
         lambda c: last_group(c, levels=(0, 1, TOP + 1)),
     ),
-    "levels that fall": ("increasing", lambda c: last_group(c, levels=(0, -1 + 1))),
-    "levels from above 0": ("begin with 0", lambda c: last_group(c, levels=(1, TOP))),
+    "decreasing levels": ("increasing", lambda c: last_group(c, levels=(0, -1 + 1))),
+    "a first level above 0": ("begin with 0", lambda c: last_group(c, levels=(1, TOP))),
     "lighter users": ("can reach", lambda c: replace(c, counts=((3, 1), (2, 1), (1, 3)))),
-    "users in no order": ("largest first", lambda c: replace(c, counts=((1, 2), (2, 2), (3, 1)))),
+    "unordered users": ("largest first", lambda c: replace(c, counts=((1, 2), (2, 2), (3, 1)))),
     "a user in two groups": (
         "users for its",
         lambda c: replace(c, groups=(*c.groups, c.groups[0])),
@@ -312,8 +312,8 @@ SPOILT = {
     "too few users": ("users for its groups", lambda c: last_group(c, n_blocks=3)),
     "a block too few": ("each block", lambda c: first_dataset(c, (1, 0), (1, 0))),
     "a block at two levels": ("each block", lambda c: first_dataset(c, (1, 1), (2, 0))),
-    "a level unsaid": ("each level", lambda c: first_dataset(c, (1,), (2, 0))),
-    "a group unsaid": ("each group", lambda c: first_dataset(c, (1, 0))),
+    "a missing level": ("each level", lambda c: first_dataset(c, (1,), (2, 0))),
+    "a missing group": ("each group", lambda c: first_dataset(c, (1, 0))),
     "a wrong bound": (
         "exactly its bound",
         lambda c: replace(c, bound=c.bound + Fraction(1, 10**9)),
@@ -328,20 +328,20 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize(("words", "spoil"), SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize(("words", "spoil"), FAULTS.values(), ids=FAULTS)
 def test_a_spoilt_certificate_is_refused(words, spoil):
     certificate, _ = family(MIXED, BLOCKS, 0.5)
     assert certificate.check() == certificate.bound > 0
-    spoilt = spoil(certificate)
+    faulty = spoil(certificate)
     if "bound" not in words:
         # Adjust the bound, which would otherwise be the reason.
         with suppress(IndexError, ValueError):
-            spoilt = replace(spoilt, bound=spoilt._evaluate())
+            faulty = replace(faulty, bound=faulty._evaluate())
     with pytest.raises(ValueError, match=f"The certificate must .*{words}"):
-        spoilt.check()
+        faulty.check()
 
 
-FALLING = [
+DECREASING_COUNTS = [
     [1] * 9,
     [100, 1, 1],
     [9] + [1] * 30,
@@ -354,7 +354,7 @@ FALLING = [
 @pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
 def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
     """thm-chain: the change by n users over 1 + cosh eps + n sinh eps; thm-lattice for n <= 3."""
-    for counts in FALLING:
+    for counts in DECREASING_COUNTS:
         best, *lattices = floor._closed_forms(
             floor._trivial_certificate(ud.Contributions(counts, 8), eps)
         )

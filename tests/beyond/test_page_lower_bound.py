@@ -119,7 +119,7 @@ def test_the_claim_in_the_proof_holds_on_all_extreme_paths(steps, alpha):
         assert least == 2 * alpha / (1 - alpha**2)
 
 
-def some_values(n):
+def nonconstant_values(n):
     values = st.lists(st.integers(0, 9), min_size=n, max_size=n)
     return values.filter(lambda drawn: len({*drawn}) > 1).map(lambda drawn: np.array(drawn, float))
 
@@ -131,7 +131,7 @@ def statistics(draw):
     pairs = {(draw(st.integers(0, k - 1)), k) for k in range(1, n)}
     more = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] < ij[1])
     pairs |= draw(st.sets(more, max_size=4)) if n > 2 else set()
-    return draw(some_values(n)), sorted(pairs)
+    return draw(nonconstant_values(n)), sorted(pairs)
 
 
 @st.composite
@@ -144,7 +144,7 @@ def products(draw):
         for (i, first), (j, second) in itertools.combinations(enumerate(datasets), 2)
         if sum(a != b for a, b in zip(first, second, strict=True)) == 1
     ]
-    return draw(some_values(len(datasets))), pairs
+    return draw(nonconstant_values(len(datasets))), pairs
 
 
 every_statistic = given(st.one_of(statistics(), products()), st.floats(0.02, 3))

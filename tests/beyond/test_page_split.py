@@ -140,7 +140,7 @@ def test_text_and_tables_have_the_same_numbers():
 # prp-no-width: one user with 1,000 samples, 9,000 with one, eps = 2
 
 HEAVIER = ud.Contributions([1000] + [1] * 9000, upper=1)
-POSSIBLE = Fraction(73, 3540) + Fraction(1, 20_000)
+ERROR_OF_TABLE = Fraction(73, 3540) + Fraction(1, 20_000)
 
 
 def test_a_table_of_six_cells_is_private_and_better_than_every_width():
@@ -158,8 +158,8 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
             distances = [abs(Fraction(output, 6) - Fraction(x, 60)) for output in range(len(row))]
             errors.append(sum(p * d for p, d in zip(row, distances, strict=True)))
     assert max(errors) == risk == Fraction(73, 354)
-    assert risk / 10 + Fraction(1, 20_000) == POSSIBLE
-    assert beyond.minimax_lower_bound(HEAVIER, 2) < POSSIBLE
+    assert risk / 10 + Fraction(1, 20_000) == ERROR_OF_TABLE
+    assert beyond.minimax_lower_bound(HEAVIER, 2) < ERROR_OF_TABLE
     assert risk > beyond.minimax_lower_bound(ud.Contributions([1], 1), 2)
     lopsided = [[Fraction(3, 4), Fraction(1, 4)]]
     assert PAGE.factor_and_risk(lopsided) == (1, Fraction(3, 4)), "the upper end of a cell counts"
@@ -186,8 +186,8 @@ def test_every_width_has_a_larger_error_on_one_of_two_datasets():
             errors = np.abs(np.clip(0.5 + change * z, 0, 1) - f)
             error = np.sum(errors * np.exp(law.log_density(z)) * half_lengths * weights)
             largest = max(largest, error)
-        assert largest > 1.59 * POSSIBLE
+        assert largest > 1.59 * ERROR_OF_TABLE
         if 1 <= S <= 1000:
             stated = beyond.projected_error(HEAVIER, S, beyond.StaircaseNoise(2))
             assert largest == pytest.approx(stated, rel=1e-9)
-    assert beyond.best_split(HEAVIER, beyond.StaircaseNoise(2)).error < 1.1 * POSSIBLE
+    assert beyond.best_split(HEAVIER, beyond.StaircaseNoise(2)).error < 1.1 * ERROR_OF_TABLE

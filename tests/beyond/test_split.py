@@ -125,10 +125,13 @@ def test_savings_of_the_search_for_a_width():
         assert computed == pytest.approx(errors, abs=5.1e-4)
 
 
-OF_SCALE = {"laplace": lambda scale: beyond.LaplaceNoise(1 / scale), "Gauss": beyond.GaussianNoise}
+LAWS_BY_SCALE = {
+    "laplace": lambda scale: beyond.LaplaceNoise(1 / scale),
+    "Gauss": beyond.GaussianNoise,
+}
 
 
-@pytest.mark.parametrize("law", OF_SCALE.values(), ids=OF_SCALE)
+@pytest.mark.parametrize("law", LAWS_BY_SCALE.values(), ids=LAWS_BY_SCALE)
 def test_a_geometric_list_of_widths_loses_little(law):
     """prp-projected-width: its two monotonicities, and the consequence for 0.5 % narrower noise."""
     rng = np.random.default_rng(11)

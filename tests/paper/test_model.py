@@ -182,7 +182,7 @@ def test_values_that_are_not_budgets_are_refused(rule):
 
 
 @pytest.mark.parametrize("eps", [LARGEST, SMALLEST_NORMAL, Decimal("1e300"), " 0.5 "])
-def test_budgets_at_the_ends_of_floats_are_read(eps):
+def test_extreme_float_budgets_are_read(eps):
     assert read_eps(eps) == Fraction(eps)
 
 

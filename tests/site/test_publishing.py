@@ -163,7 +163,7 @@ def files_of(source):
     return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
 
 
-WRITTEN = {"aircraft-release.txt"}
+WRITTEN_BY_CHAPTERS = {"aircraft-release.txt"}
 """Files that a chapter reads after it has written them."""
 
 
@@ -188,7 +188,7 @@ def test_a_downloaded_chapter_contains_the_files_that_it_reads(name, base, tmp_p
         assert not re.search("userdp|urllib|http", cell.source)
         subprocess.run(isolated_python, input=cell.source, text=True, cwd=tmp_path, check=True)
     for file in files_named(name):
-        if file.name not in WRITTEN:
+        if file.name not in WRITTEN_BY_CHAPTERS:
             target = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
             assert (tmp_path / target).read_bytes() == file.read_bytes()
 

@@ -28,7 +28,7 @@ from userdp import _checks as check
 from userdp import worstcase
 from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
-from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
+from userdp.model import Clipping, Contributions, Number, _as_bound, _number_or_float, _read_centre
 
 # Number of datasets tried at once, so that memory does not grow with the number of users.
 _BATCH = 2**13
@@ -69,7 +69,7 @@ def worst_case_error(
     law = read_budget(budget)
     bias = worstcase.worst_case_bias(users, clipping)
     change = worstcase.sensitivity(users, clipping)
-    return _scalar(users, law.worst_case(bias, change, objective))
+    return _number_or_float(users, law.worst_case(bias, change, objective))
 
 
 def threshold(
@@ -245,7 +245,7 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     clipping = centred_clipping(one_of_each, total_width, centre)
     raised = np.sum(n_users * sizes * clipping.lower)
     lowered = np.sum(n_users * sizes * (users.upper - clipping.upper))
-    return _scalar(users, max(raised, lowered)) / users.total
+    return _number_or_float(users, max(raised, lowered)) / users.total
 
 
 @overload
@@ -348,7 +348,7 @@ def symmetric_error(
     law = read_budget(budget)
     width = check.size("total_width", total_width, users.is_exact)
     bias = worstcase._symmetric_bias(users, width)
-    return _scalar(users, law.worst_case(bias, width / users.total, objective))
+    return _number_or_float(users, law.worst_case(bias, width / users.total, objective))
 
 
 def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:

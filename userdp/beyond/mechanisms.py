@@ -21,7 +21,7 @@ from userdp._checks import Exact, Floats, RNGLike
 from userdp.beyond.errors import threshold
 from userdp.beyond.noise import Budget, Objective, read_budget, read_objective
 from userdp.mechanisms import grid_sum
-from userdp.model import Contributions, Number, _read_centre, _read_sums, _scalar
+from userdp.model import Contributions, Number, _number_or_float, _read_centre, _read_sums
 
 
 def clipped_mean(
@@ -337,7 +337,7 @@ def weighted_worst_case_error(
     law = read_budget(budget)
     deficits = users.counts - users.total * shares / shares.sum()
     bias = users.upper * np.maximum(deficits, 0 * deficits).sum() / users.total
-    return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
+    return _number_or_float(users, law.worst_case(bias, users.upper / shares.sum(), objective))
 
 
 def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -299,7 +299,7 @@ def options(page):
     return page.locator("#way option").all_text_contents()
 
 
-SURE = {
+UNAMBIGUOUS = {
     "known-heading": ("user,samples\nann,40\nbob,2\ncy,40", "samples"),
     "known-heading-first": ("n,user\n40,ann\n2,bob\n40,cy", "n"),
     "known-heading-and-a-city": ("user,city,n\nann,Ulm,40\nbob,Bonn,2\ncy,Ulm,40", "n"),
@@ -310,7 +310,7 @@ SURE = {
 }
 
 
-@pytest.mark.parametrize(("table", "column"), SURE.values(), ids=SURE)
+@pytest.mark.parametrize(("table", "column"), UNAMBIGUOUS.values(), ids=UNAMBIGUOUS)
 def test_a_single_column_or_a_known_heading_is_read_and_reported(
     page, site, requests, table, column
 ):
