@@ -74,6 +74,8 @@ Lemma square_beyond (s c : R) : 0 < s ->
   H (beyond c (fun y => (y - c) ^+ 2 * decay s c y))
   /\ J (beyond c (fun y => (y - c) ^+ 2 * decay s c y)) = 2 * s ^+ 3.
 Proof.
+(* The squared distance from c, weighted by the decay, is squeezed between second differences of
+   decays with three scales near s. Each has a known integral, and both tend to the same number. *)
 move=> s0; set f := beyond c _.
 (* what the bounds integrate to *)
 have mix k a b : 0 < a -> 0 < b -> let g := beyond c (fun y => k * (decay s c y + (- (2) * decay a c y + decay b c y))) in
@@ -218,6 +220,8 @@ Theorem felt_family (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U ep
           J1 S / N R m <= absolute g delta x /\ J2_squared S / N R m ^+ 2 <= square g delta x].
 (* end prp-felt-family *)
 Proof.
+(* The mean losses depend on an estimator only through bias and scale, and increase with both. The
+   symmetric intervals have the least bias at each sensitivity, and attain these losses. *)
 move=> is_exp HJ U0 Npos e0 absolute square J1 J2; have N0 : 0 < N R m by rewrite ltr0n.
 have scale0 (d : R) : 0 <= d -> 0 <= d / eps by move=> d0; rewrite divr_ge0 // ltW.
 have absE g d x : 0 <= d -> absolute g d x = felt exp (d / eps) `|mean x - g x|.

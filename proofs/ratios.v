@@ -29,6 +29,8 @@ Theorem distance_ratios : is_exponential exp -> 0 < eps ->
       & forall u', u <= -1 -> u' <= -1 -> u' * exp u' = u * exp u -> u' = u].
 (* end thm-lambert *)
 Proof.
+(* Differences of exponentials are bounded from both sides by exp x >= 1 + x, which gives the slope
+   and its strict growth; the equation for the ratio then has one solution at most. *)
 move=> is_exp e0; split.
   rewrite /by_distance /by_distance_slope; split=> [x y x0 y0|x y x0 xy|||x x0].
   - have -> : - (eps * y) = - (eps * x) + - (eps * (y - x)) by ring.

@@ -22,6 +22,8 @@ Theorem ratios_exist (R : realType) (h k : R -> R) :
   has_slope h k /\ forall n, (0 < n)%N -> exists x, is_stationary h k n x.
 (* end thm-stationary *)
 Proof.
+(* The difference of the two sides of the equation is continuous, positive at 0, and not positive
+   far out; so it has a zero in between. *)
 move=> der ch ck grows k0 k1 h0 near.
 have sub (a b : R) : 0 <= a -> `[a, b] `<=` `[0, +oo[.
   by move=> a0 x; rewrite /= !in_itv /= andbT => /andP [ax _]; exact: le_trans ax.

@@ -102,7 +102,8 @@ class ProtectedCountsMean(Release):
         ----------
         weight : float
             The sum of the users' weights, at least 1. It is protected, so pass a guess, or the
-            lower end of `weight_interval`. The bound decreases with the weight.
+            lower end of `weight_interval`. The bound, prp-protected-average of the book, decreases
+            with the weight.
 
         Returns
         -------
