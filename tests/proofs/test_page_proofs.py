@@ -10,7 +10,7 @@ from tools.ext.contents import ROOT, page, pages
 # Sentences that explain what the mark "checked by machine" means, and claim nothing.
 EXPLAINS = {
     "setup": "*Checked by machine* means that",
-    "errata": "those that [Coq](proofs.md) has checked say so",
+    "errata": "Entries that [Coq](proofs.md) has checked say so",
     "claims": "[Proved in Coq]{.known}: the whole statement",
 }
 LABEL = re.compile(r"\{prf:ref\}`([\w-]+)`|\(#machine-([\w-]+)\)")
